@@ -1,0 +1,64 @@
+"""What a core may ask for. A core returns effects; the shell performs them, writes before sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from actors.events import Event
+from actors.substrate.ports import Request
+from environment.messages import Instant
+from environment.ports import Write
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Deliver ``event`` to the actor called ``to``: at most once, in no promised order."""
+
+    to: str
+    event: Event
+    priority: float = 0.5
+    """0..1, connection weight times salience: what the receiver's mailbox orders by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Make durable before anything that this step sends leaves the actor."""
+
+    write: Write
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Ask the substrate; the answer comes back to the same core as ``Generated`` with the same token."""
+
+    token: str
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt:
+    """Deliver a ``Tick`` at this mind time. One is pending at most: the earliest wins."""
+
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something worth a log line, with its figures."""
+
+    event: str
+    level: str
+    fields: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Add to a counter."""
+
+    metric: str
+    amount: float = 1.0
+
+
+Effect: TypeAlias = Send | Commit | Generate | WakeAt | Note | Count

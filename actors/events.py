@@ -1,0 +1,256 @@
+"""What can happen to a core. Frozen; everything from another actor arrives as one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from actors.substrate.ports import Generation
+from environment.messages import (
+    EntryKind,
+    Instant,
+    Perception,
+    StreamEntry,
+    Thought,
+    Trace,
+    Vector,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The first event of every life; what was saved has been restored before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The time asked for with ``WakeAt`` has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Perceived:
+    """New perceptions from the log, in order, with their embeddings."""
+
+    perceptions: tuple[Perception, ...]
+    vectors: tuple[Vector, ...] = field(compare=False, repr=False)
+    """One per perception; zero vectors where there is no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A thought, sent directly along a connection."""
+
+    thought: Thought
+    sender: str
+    topic: str
+    """The sender's topic key; the receiver maps the vector onto its own topics."""
+    label: str
+    weight: float
+    seq: int
+    """Per sender and receiver, from 1: doubled messages are recognised by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Ask a peer to list the sender for what it thinks about; the peer may refuse."""
+
+    sender: str
+    topic_vector: Vector = field(compare=False, repr=False)
+    label: str = ""
+    trace_id: str = ""
+    """The trace through which they met."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """A thought that came of a message of yours proved useful."""
+
+    peer: str
+    """Who made the thought."""
+    topic: str
+    """Your topic key, as you sent it."""
+    trace_id: str
+    reason: str
+    """``reinforced``, ``built on`` or ``conscious``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """Leave thoughts as traces. Answered by ``Posted`` when durable. Posting the same id again changes nothing."""
+
+    sender: str
+    thoughts: tuple[Thought, ...]
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """The traces are durable."""
+
+    token: str
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforce:
+    """Raise a trace. ``lineage`` names what the act rests on: from the trace's own descendants it counts nothing."""
+
+    trace_id: str
+    by: str
+    gain: float
+    lineage: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diminish:
+    """Lower a trace."""
+
+    trace_id: str
+    by: str
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """Build on a trace: a new version with both authors in its lineage. Refused with ``Refused`` when stale."""
+
+    trace_id: str
+    base: int
+    by: str
+    thought: Thought
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A revision named an old version; here is the current one."""
+
+    trace: Trace
+
+
+class CrawlKind(StrEnum):
+    """How a submind walks the environment."""
+
+    DIRECTED = "directed"
+    """Near a focus, by meaning."""
+    ASSOCIATIVE = "associative"
+    """Along shared associations."""
+    RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """Ask the environment for traces, answered by ``Found``."""
+
+    sender: str
+    token: str
+    kind: CrawlKind
+    k: int
+    vector: Vector | None = field(default=None, compare=False, repr=False)
+    terms: tuple[str, ...] = ()
+    exclude_author: str = ""
+    exclude_lineage: tuple[str, ...] = ()
+    """Traces with any of these among id or parents are skipped."""
+    before: Instant | None = None
+    """Only traces whose event time is earlier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Traces met on a crawl, nearest first, with their cosine to what was asked (0 where not by meaning)."""
+
+    token: str
+    traces: tuple[Trace, ...]
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The substrate's answer to ``Generate``, with the embedding of its text."""
+
+    token: str
+    generation: Generation
+    vector: Vector = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Salient:
+    """The environment tells attention which traces were posted, raised or revised."""
+
+    traces: tuple[Trace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A conscious thought to be, chosen by attention, not yet ordered or numbered."""
+
+    id: str
+    kind: EntryKind
+    text: str
+    time: Instant
+    salience: float
+    confidence: float
+    trust: float
+    focus: Trace
+    bound: tuple[Trace, ...]
+    """The traces bound with the focus, best first."""
+    concerns: tuple[str, ...]
+    """Subminds to broadcast to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conscious:
+    """Attention hands a thought to the stream."""
+
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """A numbered entry of the stream, to whom it concerns (attention, environment and thinking always)."""
+
+    entry: StreamEntry
+    focus: Trace | None
+
+
+class Proposal(StrEnum):
+    """What metacognition may propose to attention; attention bounds how far each may go."""
+
+    RAISE_THRESHOLD = "raise threshold"
+    LOWER_THRESHOLD = "lower threshold"
+    WIDEN_INHIBITION = "widen inhibition"
+    NARROW_INHIBITION = "narrow inhibition"
+    FAVOUR_NOVELTY = "favour novelty"
+    FAVOUR_GOALS = "favour goals"
+
+
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """A metacognitive submind proposes a change of attention, with its reason."""
+
+    sender: str
+    proposal: Proposal
+    reason: str
+
+
+Event: TypeAlias = (
+    Started
+    | Tick
+    | Perceived
+    | Message
+    | Register
+    | Credit
+    | Post
+    | Posted
+    | Reinforce
+    | Diminish
+    | Revise
+    | Refused
+    | Crawl
+    | Found
+    | Generated
+    | Salient
+    | Conscious
+    | Broadcast
+    | Propose
+)

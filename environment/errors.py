@@ -1,0 +1,73 @@
+"""What can go wrong in the environment. Each class says what to do about it; all survive pickling."""
+
+from __future__ import annotations
+
+
+class SubliminalError(Exception):
+    """Root of this package's errors."""
+
+
+class StoreUnavailable(SubliminalError):
+    """The store cannot be reached or is busy: try again after ``retry_after`` seconds; nothing was written."""
+
+    def __init__(self, reason: str, retry_after: float = 1.0) -> None:
+        super().__init__(reason, retry_after)
+        self.reason = reason
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class StoreFull(StoreUnavailable):
+    """No room left on the device: free some, then try again; nothing was written."""
+
+
+class StaleRevision(SubliminalError):
+    """A trace moved on since it was read: read ``current`` and build on that."""
+
+    def __init__(self, trace_id: str, base: int, current: int) -> None:
+        super().__init__(trace_id, base, current)
+        self.trace_id = trace_id
+        self.base = base
+        self.current = current
+
+    def __str__(self) -> str:
+        return f"trace {self.trace_id} is at version {self.current}, not {self.base}: read it again and build on that"
+
+
+class FencedOut(SubliminalError):
+    """A newer leader has taken over: stop writing and end."""
+
+    def __init__(self, fence: int, current: int) -> None:
+        super().__init__(fence, current)
+        self.fence = fence
+        self.current = current
+
+    def __str__(self) -> str:
+        return f"epoch {self.fence} has been superseded by {self.current}: this process must stop writing"
+
+
+class SequenceGap(SubliminalError):
+    """An append does not continue the stream: restore from its head and number again."""
+
+    def __init__(self, expected: int, got: int) -> None:
+        super().__init__(expected, got)
+        self.expected = expected
+        self.got = got
+
+    def __str__(self) -> str:
+        return f"the stream continues with {self.expected}, not {self.got}"
+
+
+class WrongSchema(SubliminalError):
+    """The store was written by another version: ``advice`` says what to do."""
+
+    def __init__(self, found: int, known: int, advice: str) -> None:
+        super().__init__(found, known, advice)
+        self.found = found
+        self.known = known
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"the store has schema {self.found}, this version knows {self.known}: {self.advice}"

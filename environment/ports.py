@@ -1,0 +1,200 @@
+"""What a mind needs of a store, as Protocols; every backend passes one contract suite.
+
+A store object serves one mind: no method takes a mind, so nothing can cross between two of them.
+All methods are coroutines, so a backend may be a server. Every method may raise ``StoreUnavailable``
+(nothing was written; the call may be repeated).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from environment.messages import (
+    Connection,
+    ConnectionChange,
+    Instant,
+    Level,
+    Modality,
+    NewPerception,
+    Perception,
+    Receipt,
+    StreamEntry,
+    SubmindReport,
+    Trace,
+)
+
+
+class PerceptionLog(Protocol):
+    """The raw input, in the order in which it was acknowledged."""
+
+    async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
+        """Write and sync; what is answered is durable. A known (source, key) answers its first receipt, ``new`` false.
+
+        All of the batch is written or none of it. Raises ``StoreFull`` when the device has no room.
+        """
+        ...
+
+    async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:
+        """Perceptions with ``seq > after``, oldest first, at most ``limit``."""
+        ...
+
+    async def get(self, ids: Sequence[str]) -> dict[str, Perception]:
+        """Those of ``ids`` that are there."""
+        ...
+
+    async def head(self) -> int:
+        """The highest sequence number, 0 when empty."""
+        ...
+
+    async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
+        """Delete what is older and at or below sequence ``up_to``; how many went (call again while ``limit`` went)."""
+        ...
+
+
+class TraceStore(Protocol):
+    """Reads of the traces and their revisions; writing goes through ``Stores.commit``."""
+
+    async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
+        """Those of ``ids`` that are there, at their newest version, live or not."""
+        ...
+
+    async def revisions(self, trace_id: str) -> list[Trace]:
+        """All versions, oldest first; empty when unknown."""
+        ...
+
+    def live(self, batch: int = 1000) -> AsyncIterator[list[Trace]]:
+        """Every live trace at its newest version, in batches: what an index is rebuilt from. Cost follows the live set."""
+        ...
+
+    async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
+        """Traces changed since change number ``after`` (0: from the start) at their newest version, and the number reached.
+
+        Lets a reader elsewhere keep an index of its own current. Level-only changes count as changes.
+        """
+        ...
+
+
+class StreamLog(Protocol):
+    """Reads of the stream of consciousness; writing goes through ``Stores.commit``."""
+
+    async def head(self) -> int:
+        """The last sequence number, 0 when empty."""
+        ...
+
+    async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
+        """Entries with ``seq >= from_seq`` in order, at most ``limit``."""
+        ...
+
+    async def find(self, entry_id: str) -> StreamEntry | None:
+        """The entry with that id."""
+        ...
+
+
+class RegistryStore(Protocol):
+    """Reads of connections, reports and saved states; writing goes through ``Stores.commit``."""
+
+    async def connections(self, owner: str | None = None) -> list[Connection]:
+        """All connections, or one submind's; strongest first."""
+        ...
+
+    async def history(self, owner: str | None = None, limit: int = 1000) -> list[ConnectionChange]:
+        """The latest changes, newest first."""
+        ...
+
+    async def reports(self) -> list[SubmindReport]:
+        """The last report of each actor, by name."""
+        ...
+
+    async def state(self, name: str) -> bytes | None:
+        """The state an actor last saved, to restore it from."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTrace:
+    """A new trace (``version`` 1) or a revision. Writing the same (id, version) twice changes nothing."""
+
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class WriteLevel:
+    """The salience of a trace changed, or it was retired, or it became conscious; its content did not change."""
+
+    trace_id: str
+    level: Level
+    live: bool
+    conscious: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteEntries:
+    """Append to the stream. The first must continue it (``SequenceGap``); an id already there makes the commit fail."""
+
+    entries: tuple[StreamEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteConnections:
+    """A registry changed: connections as they now are, those that went, and the events that tell why."""
+
+    owner: str
+    kept: tuple[Connection, ...]
+    gone: tuple[tuple[str, str], ...]
+    """(topic, peer) pairs."""
+    changes: tuple[ConnectionChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteState:
+    """An actor's state, replacing the one before."""
+
+    name: str
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """An actor's report, replacing the one before."""
+
+    report: SubmindReport
+
+
+Write: TypeAlias = WriteTrace | WriteLevel | WriteEntries | WriteConnections | WriteState | WriteReport
+
+
+class Stores(Protocol):
+    """All the stores of one mind, and the one way to write to them."""
+
+    @property
+    def perceptions(self) -> PerceptionLog: ...
+
+    @property
+    def traces(self) -> TraceStore: ...
+
+    @property
+    def stream(self) -> StreamLog: ...
+
+    @property
+    def registry(self) -> RegistryStore: ...
+
+    async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
+        """Write all or nothing, durably. ``fence`` is the epoch the writer leads under: an older one raises ``FencedOut``.
+
+        0 means unfenced, for the simulator and for readers that never lead.
+        """
+        ...
+
+    async def lead(self) -> int:
+        """Begin a new epoch: a number larger than any before. Writers of older epochs are refused from now on."""
+        ...
+
+    async def statistics(self) -> Mapping[str, float]:
+        """Rows and bytes by table, for people."""
+        ...
+
+    async def close(self) -> None:
+        """Release files and threads; may be called twice."""
+        ...
