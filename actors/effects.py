@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from actors.events import Event
 from actors.substrate.ports import Request
-from environment.messages import Instant
+from environment.messages import Instant, Modality
 from environment.ports import Write
 
 
@@ -38,6 +38,15 @@ class Generate:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """Ask for perceptions beyond a cursor; answered by ``Perceived`` once the log holds any. One is pending at most."""
+
+    after: int
+    limit: int
+    modality: Modality
+
+
+@dataclass(frozen=True, slots=True)
 class WakeAt:
     """Deliver a ``Tick`` at this mind time. One is pending at most: the earliest wins."""
 
@@ -61,4 +70,4 @@ class Count:
     amount: float = 1.0
 
 
-Effect: TypeAlias = Send | Commit | Generate | WakeAt | Note | Count
+Effect: TypeAlias = Send | Commit | Generate | Read | WakeAt | Note | Count

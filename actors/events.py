@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -33,8 +34,8 @@ class Perceived:
     """New perceptions from the log, in order, with their embeddings."""
 
     perceptions: tuple[Perception, ...]
-    vectors: tuple[Vector, ...] = field(compare=False, repr=False)
-    """One per perception; zero vectors where there is no text."""
+    vectors: Mapping[str, Vector] = field(compare=False, repr=False)
+    """Embedding of each text the core asked for with ``texts``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +214,22 @@ class Broadcast:
     focus: Trace | None
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Ask the environment for its most salient traces that are not conscious yet, answered by ``Salient``."""
+
+    sender: str
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Vitals:
+    """What an actor's counters and gauges stand at, told to metacognition from time to time."""
+
+    sender: str
+    figures: Mapping[str, float]
+
+
 class Proposal(StrEnum):
     """What metacognition may propose to attention; attention bounds how far each may go."""
 
@@ -252,5 +269,7 @@ Event: TypeAlias = (
     | Salient
     | Conscious
     | Broadcast
+    | Survey
+    | Vitals
     | Propose
 )

@@ -1,0 +1,191 @@
+"""The one shell around every core: restores it, feeds it, and performs what it asks for.
+
+Both drivers of a mind, the live one under Ray and the deterministic simulator, run this same shell; they differ
+only in the ``Driver`` they hand it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Protocol
+
+from actors.core import Core
+from actors.effects import Commit, Count, Effect, Generate, Note, Read, Send, WakeAt
+from actors.events import Event, Perceived, Started, Tick, Vitals
+from actors.mailbox import Mailbox
+from actors.settings import ShellSettings
+from actors.substrate.ports import Embedder
+from environment.errors import StoreUnavailable
+from environment.messages import Instant, Perception, SubmindReport, SubmindState
+from environment.ports import Stores, Write, WriteReport, WriteState
+
+MONITORING = "monitoring"
+
+
+class Driver(Protocol):
+    """What differs between a live mind and a simulated one. None of these may fail or wait."""
+
+    def send(self, sender: str, to: str, event: Event, priority: float) -> None:
+        """Pass an event on: at most once."""
+        ...
+
+    def generate(self, owner: str, effect: Generate) -> None:
+        """Ask the substrate; later offers ``Generated`` to the owner."""
+        ...
+
+    def read(self, owner: str, effect: Read) -> None:
+        """Watch the perception log; later calls ``perceive`` on the owner's shell."""
+        ...
+
+    def note(self, owner: str, effect: Note) -> None:
+        """Write a log line."""
+        ...
+
+
+class ActorShell:
+    """Runs one core.
+
+    Guarantees: what a step commits is durable before anything the step sends leaves; when the store refuses,
+    the step is kept and finished later by ``finish``, in order, and no further event is handled before that.
+    A crash loses the mailbox and what changed since the last ``save``: cores are written so that nothing
+    acknowledged depends on either.
+    """
+
+    def __init__(
+        self,
+        core: Core,
+        stores: Stores,
+        driver: Driver,
+        settings: ShellSettings,
+        *,
+        embedder: Embedder,
+        fence: int = 0,
+    ) -> None:
+        self.core = core
+        self.mailbox = Mailbox(settings.mailbox, settings.patience)
+        self.counters: defaultdict[str, float] = defaultdict(float)
+        self.wake_at: Instant | None = None
+        self._stores = stores
+        self._driver = driver
+        self._settings = settings
+        self._embedder = embedder
+        self._fence = fence
+        self._writes: list[Write] = []
+        self._others: list[Effect] = []
+        self._changed = False
+
+    @property
+    def name(self) -> str:
+        """The core's name."""
+        return self.core.name
+
+    @property
+    def unfinished(self) -> bool:
+        """True while a step waits for the store."""
+        return bool(self._writes or self._others)
+
+    async def start(self, now: Instant) -> None:
+        """Restore the core from the store and let it begin. Raises ``StoreUnavailable`` before anything changed."""
+        state = await self._stores.registry.state(self.name)
+        if state:
+            self.core.restore(state)
+        self._collect(Started(), now)
+        await self.finish()
+
+    def offer(self, event: Event, priority: float, now: Instant) -> None:
+        """Put an event in the mailbox."""
+        if not self.mailbox.offer(event, priority, now):
+            self.counters["messages_dropped_total"] += 1
+            self.counters["limit_hits:mailbox"] += 1
+
+    async def step(self, now: Instant) -> int:
+        """Handle what is due, a bounded batch of it; how many events were handled.
+
+        Raises ``StoreUnavailable`` when the store refuses: call ``finish`` after a while.
+        """
+        if self.unfinished:
+            await self.finish()
+        events = self.mailbox.take(self._settings.batch)
+        if self.wake_at is not None and self.wake_at <= now:
+            self.wake_at = None
+            events.append(Tick())
+        for event in events:
+            self._collect(event, now)
+        await self.finish()
+        return len(events)
+
+    async def perceive(self, perceptions: Sequence[Perception], now: Instant) -> None:
+        """Embed what the core asks for and hand it the perceptions. Raises as ``step``."""
+        texts = list(dict.fromkeys(self.core.texts(perceptions)))
+        vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
+        self._collect(Perceived(tuple(perceptions), vectors), now)
+        self.counters["perceptions_processed_total"] += len(perceptions)
+        await self.finish()
+
+    async def finish(self) -> None:
+        """Commit what is to be committed, then let the rest of the step go. Raises ``StoreUnavailable``."""
+        if self._writes:
+            try:
+                await self._stores.commit(self._writes, self._fence)
+            except StoreUnavailable:
+                self.counters["store_refusals_total"] += 1
+                raise
+            self.counters["store_commits_total"] += 1
+            self._writes = []
+        others, self._others = self._others, []
+        for effect in others:
+            match effect:
+                case Send():
+                    self.counters["messages_sent_total"] += 1
+                    self._driver.send(self.name, effect.to, effect.event, effect.priority)
+                case Generate():
+                    self.counters["generations_total"] += 1
+                    self._driver.generate(self.name, effect)
+                case Read():
+                    self._driver.read(self.name, effect)
+                case Note():
+                    self._driver.note(self.name, effect)
+
+    async def save(self, wall: Instant, state: SubmindState = SubmindState.RUNNING, reason: str = "") -> None:
+        """Write state and report, if anything changed since the last time. Raises ``StoreUnavailable``."""
+        if self.unfinished or not (self._changed or reason or state is not SubmindState.RUNNING):
+            return
+        report = self.report(wall, state, reason)
+        writes: list[Write] = [WriteReport(report)]
+        snapshot = self.core.snapshot()
+        if snapshot:
+            writes.append(WriteState(self.name, snapshot))
+        await self._stores.commit(writes, self._fence)
+        self._changed = False
+        if self.name != MONITORING:
+            self._driver.send(self.name, MONITORING, Vitals(self.name, report.metrics), 0.5)
+
+    def report(self, wall: Instant, state: SubmindState = SubmindState.RUNNING, reason: str = "") -> SubmindReport:
+        """What this actor says of itself."""
+        told = self.core.describe()
+        return SubmindReport(
+            name=self.name,
+            role=told.role,
+            goal=told.goal,
+            state=state,
+            at=wall,
+            topics=told.topics,
+            mailbox=len(self.mailbox),
+            metrics={**self.counters, **told.figures, "mailbox_depth": float(len(self.mailbox))},
+            reason=reason,
+        )
+
+    def _collect(self, event: Event, now: Instant) -> None:
+        self._changed = self._changed or not isinstance(event, Tick | Vitals)
+        for effect in self.core.handle(event, now):
+            match effect:
+                case Commit():
+                    self._writes.append(effect.write)
+                case WakeAt():
+                    self.wake_at = effect.at if self.wake_at is None else min(self.wake_at, effect.at)
+                case Count():
+                    self.counters[effect.metric] += effect.amount
+                case _:
+                    self._others.append(effect)
+        self.counters["events_handled_total"] += 1
