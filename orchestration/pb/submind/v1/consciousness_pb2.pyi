@@ -1,0 +1,126 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class EntryKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ENTRY_KIND_UNSPECIFIED: _ClassVar[EntryKind]
+    ENTRY_KIND_THOUGHT: _ClassVar[EntryKind]
+    ENTRY_KIND_SEGUE: _ClassVar[EntryKind]
+
+class ExplanationKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    EXPLANATION_KIND_UNSPECIFIED: _ClassVar[ExplanationKind]
+    EXPLANATION_KIND_ENTRY: _ClassVar[ExplanationKind]
+    EXPLANATION_KIND_TRACE: _ClassVar[ExplanationKind]
+    EXPLANATION_KIND_PERCEPTION: _ClassVar[ExplanationKind]
+ENTRY_KIND_UNSPECIFIED: EntryKind
+ENTRY_KIND_THOUGHT: EntryKind
+ENTRY_KIND_SEGUE: EntryKind
+EXPLANATION_KIND_UNSPECIFIED: ExplanationKind
+EXPLANATION_KIND_ENTRY: ExplanationKind
+EXPLANATION_KIND_TRACE: ExplanationKind
+EXPLANATION_KIND_PERCEPTION: ExplanationKind
+
+class StreamEntry(_message.Message):
+    __slots__ = ("seq", "id", "kind", "text", "time", "at", "salience", "confidence", "trust", "perceptions", "lineage", "focus", "author")
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTIONS_FIELD_NUMBER: _ClassVar[int]
+    LINEAGE_FIELD_NUMBER: _ClassVar[int]
+    FOCUS_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    seq: int
+    id: str
+    kind: EntryKind
+    text: str
+    time: _timestamp_pb2.Timestamp
+    at: _timestamp_pb2.Timestamp
+    salience: float
+    confidence: float
+    trust: float
+    perceptions: _containers.RepeatedCompositeFieldContainer[_perception_pb2.PerceptionRef]
+    lineage: _containers.RepeatedScalarFieldContainer[str]
+    focus: str
+    author: str
+    def __init__(self, seq: _Optional[int] = ..., id: _Optional[str] = ..., kind: _Optional[_Union[EntryKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., lineage: _Optional[_Iterable[str]] = ..., focus: _Optional[str] = ..., author: _Optional[str] = ...) -> None: ...
+
+class WatchFilter(_message.Message):
+    __slots__ = ("kinds", "min_salience", "source", "contains")
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    MIN_SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    CONTAINS_FIELD_NUMBER: _ClassVar[int]
+    kinds: _containers.RepeatedScalarFieldContainer[EntryKind]
+    min_salience: float
+    source: str
+    contains: str
+    def __init__(self, kinds: _Optional[_Iterable[_Union[EntryKind, str]]] = ..., min_salience: _Optional[float] = ..., source: _Optional[str] = ..., contains: _Optional[str] = ...) -> None: ...
+
+class WatchRequest(_message.Message):
+    __slots__ = ("from_seq", "filter")
+    FROM_SEQ_FIELD_NUMBER: _ClassVar[int]
+    FILTER_FIELD_NUMBER: _ClassVar[int]
+    from_seq: int
+    filter: WatchFilter
+    def __init__(self, from_seq: _Optional[int] = ..., filter: _Optional[_Union[WatchFilter, _Mapping]] = ...) -> None: ...
+
+class WatchResponse(_message.Message):
+    __slots__ = ("entry",)
+    ENTRY_FIELD_NUMBER: _ClassVar[int]
+    entry: StreamEntry
+    def __init__(self, entry: _Optional[_Union[StreamEntry, _Mapping]] = ...) -> None: ...
+
+class ExplainRequest(_message.Message):
+    __slots__ = ("id",)
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
+class ExplainResponse(_message.Message):
+    __slots__ = ("explanation",)
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    explanation: Explanation
+    def __init__(self, explanation: _Optional[_Union[Explanation, _Mapping]] = ...) -> None: ...
+
+class Explanation(_message.Message):
+    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
+    CHILDREN_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    kind: ExplanationKind
+    text: str
+    time: _timestamp_pb2.Timestamp
+    source: str
+    author: str
+    salience: float
+    confidence: float
+    trust: float
+    children: _containers.RepeatedCompositeFieldContainer[Explanation]
+    truncated: bool
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ...) -> None: ...

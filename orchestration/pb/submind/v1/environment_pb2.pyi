@@ -1,0 +1,165 @@
+import datetime
+
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ThoughtKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    THOUGHT_KIND_UNSPECIFIED: _ClassVar[ThoughtKind]
+    THOUGHT_KIND_PERCEPT: _ClassVar[ThoughtKind]
+    THOUGHT_KIND_INSIGHT: _ClassVar[ThoughtKind]
+    THOUGHT_KIND_REFLECTION: _ClassVar[ThoughtKind]
+    THOUGHT_KIND_RESULT: _ClassVar[ThoughtKind]
+THOUGHT_KIND_UNSPECIFIED: ThoughtKind
+THOUGHT_KIND_PERCEPT: ThoughtKind
+THOUGHT_KIND_INSIGHT: ThoughtKind
+THOUGHT_KIND_REFLECTION: ThoughtKind
+THOUGHT_KIND_RESULT: ThoughtKind
+
+class Level(_message.Message):
+    __slots__ = ("value", "at", "half_life")
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    HALF_LIFE_FIELD_NUMBER: _ClassVar[int]
+    value: float
+    at: _timestamp_pb2.Timestamp
+    half_life: _duration_pb2.Duration
+    def __init__(self, value: _Optional[float] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., half_life: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class Thought(_message.Message):
+    __slots__ = ("id", "author", "kind", "text", "time", "at", "salience", "confidence", "trust", "perceptions", "parents", "topic", "depth", "via", "emotions", "associations", "insights", "count")
+    class EmotionsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+    ID_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTIONS_FIELD_NUMBER: _ClassVar[int]
+    PARENTS_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    DEPTH_FIELD_NUMBER: _ClassVar[int]
+    VIA_FIELD_NUMBER: _ClassVar[int]
+    EMOTIONS_FIELD_NUMBER: _ClassVar[int]
+    ASSOCIATIONS_FIELD_NUMBER: _ClassVar[int]
+    INSIGHTS_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    author: str
+    kind: ThoughtKind
+    text: str
+    time: _timestamp_pb2.Timestamp
+    at: _timestamp_pb2.Timestamp
+    salience: float
+    confidence: float
+    trust: float
+    perceptions: _containers.RepeatedCompositeFieldContainer[_perception_pb2.PerceptionRef]
+    parents: _containers.RepeatedScalarFieldContainer[str]
+    topic: str
+    depth: int
+    via: _containers.RepeatedCompositeFieldContainer[Via]
+    emotions: _containers.ScalarMap[str, float]
+    associations: _containers.RepeatedScalarFieldContainer[str]
+    insights: _containers.RepeatedScalarFieldContainer[str]
+    count: int
+    def __init__(self, id: _Optional[str] = ..., author: _Optional[str] = ..., kind: _Optional[_Union[ThoughtKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., parents: _Optional[_Iterable[str]] = ..., topic: _Optional[str] = ..., depth: _Optional[int] = ..., via: _Optional[_Iterable[_Union[Via, _Mapping]]] = ..., emotions: _Optional[_Mapping[str, float]] = ..., associations: _Optional[_Iterable[str]] = ..., insights: _Optional[_Iterable[str]] = ..., count: _Optional[int] = ...) -> None: ...
+
+class Via(_message.Message):
+    __slots__ = ("sender", "topic")
+    SENDER_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    sender: str
+    topic: str
+    def __init__(self, sender: _Optional[str] = ..., topic: _Optional[str] = ...) -> None: ...
+
+class Trace(_message.Message):
+    __slots__ = ("thought", "version", "level", "salience", "live", "conscious", "authors")
+    THOUGHT_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    LIVE_FIELD_NUMBER: _ClassVar[int]
+    CONSCIOUS_FIELD_NUMBER: _ClassVar[int]
+    AUTHORS_FIELD_NUMBER: _ClassVar[int]
+    thought: Thought
+    version: int
+    level: Level
+    salience: float
+    live: bool
+    conscious: int
+    authors: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, thought: _Optional[_Union[Thought, _Mapping]] = ..., version: _Optional[int] = ..., level: _Optional[_Union[Level, _Mapping]] = ..., salience: _Optional[float] = ..., live: _Optional[bool] = ..., conscious: _Optional[int] = ..., authors: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class SearchFilter(_message.Message):
+    __slots__ = ("source", "author", "kind", "since", "until", "min_salience", "live_only")
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    MIN_SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    LIVE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    source: str
+    author: str
+    kind: ThoughtKind
+    since: _timestamp_pb2.Timestamp
+    until: _timestamp_pb2.Timestamp
+    min_salience: float
+    live_only: bool
+    def __init__(self, source: _Optional[str] = ..., author: _Optional[str] = ..., kind: _Optional[_Union[ThoughtKind, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., min_salience: _Optional[float] = ..., live_only: _Optional[bool] = ...) -> None: ...
+
+class SearchRequest(_message.Message):
+    __slots__ = ("text", "k", "filter")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    K_FIELD_NUMBER: _ClassVar[int]
+    FILTER_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    k: int
+    filter: SearchFilter
+    def __init__(self, text: _Optional[str] = ..., k: _Optional[int] = ..., filter: _Optional[_Union[SearchFilter, _Mapping]] = ...) -> None: ...
+
+class SearchResponse(_message.Message):
+    __slots__ = ("hits",)
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    hits: _containers.RepeatedCompositeFieldContainer[Hit]
+    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ...) -> None: ...
+
+class Hit(_message.Message):
+    __slots__ = ("trace", "score", "salience")
+    TRACE_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    trace: Trace
+    score: float
+    salience: float
+    def __init__(self, trace: _Optional[_Union[Trace, _Mapping]] = ..., score: _Optional[float] = ..., salience: _Optional[float] = ...) -> None: ...
+
+class GetTraceRequest(_message.Message):
+    __slots__ = ("id",)
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
+class GetTraceResponse(_message.Message):
+    __slots__ = ("revisions",)
+    REVISIONS_FIELD_NUMBER: _ClassVar[int]
+    revisions: _containers.RepeatedCompositeFieldContainer[Trace]
+    def __init__(self, revisions: _Optional[_Iterable[_Union[Trace, _Mapping]]] = ...) -> None: ...
