@@ -1,0 +1,204 @@
+"""The configuration of a mind, as one typed tree: a field for each room, composed of the sections the rooms define.
+
+A setting comes from, in rising order: its default, the YAML file named by ``--mind``, the environment variable
+``SUBMIND__SECTION__FIELD``, a flag. ``orchestration.loading`` reads them; nothing here looks at the environment.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from actors.settings import ShellSettings
+from environment.config import Section
+from environment.messages import Instant, Modality
+from orchestration.view.settings import ViewSettings
+
+NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
+"""A DNS label that starts with a letter: names become directories, addresses and label values."""
+
+RESERVED = frozenset({"environment", "attention", "stream", "thinking"})
+"""Actors that every mind has: no submind may take their names."""
+
+
+def _instant(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise ValueError("a time is written as in 2026-03-03T06:00:00Z, or as seconds since 1970") from None
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=value.tzinfo or UTC).timestamp()
+    return value
+
+
+Moment = Annotated[Instant, BeforeValidator(_instant), Field(allow_inf_nan=False)]
+"""An instant: RFC 3339 (UTC where no offset is given), or seconds since 1970."""
+
+
+def _name(value: str) -> str:
+    if NAME.fullmatch(value) is None:
+        raise ValueError(
+            "a name is at most 63 small letters, digits and hyphens, begins with a letter and does not end in a hyphen"
+        )
+    return value
+
+
+class SubmindRole(StrEnum):
+    """What a submind works on."""
+
+    PERCEPTUAL = "perceptual"
+    """Raw input of one modality, which it is named after."""
+    COGNITIVE = "cognitive"
+    """Thoughts about the world."""
+    METACOGNITIVE = "metacognitive"
+    """The mind itself."""
+
+
+METACOGNITIVE = ("monitoring", "control")
+"""The two directions of metacognition (Nelson & Narens 1990): what the object level tells, and what it is told."""
+
+
+class SubmindSettings(Section):
+    """A submind of a mind."""
+
+    name: Annotated[str, Field(min_length=1)]
+    """Its address, unique in the mind: small letters, digits and hyphens. A perceptual submind is called after what
+    it perceives (``text``, ``telemetry``, ``image``), a metacognitive one after what it does (``monitoring``,
+    ``control``)."""
+    role: SubmindRole = SubmindRole.COGNITIVE
+    """``perceptual``, ``cognitive`` or ``metacognitive``."""
+    goals: Annotated[
+        tuple[Annotated[str, Field(min_length=3, max_length=500)], ...], Field(min_length=1, max_length=16)
+    ]
+    """What it is after, in plain sentences. A thought is relevant to a submind as far as it is near one of these."""
+
+    @property
+    def goal(self) -> str:
+        """Its goals as one line, as people read them."""
+        return " ".join(self.goals)
+
+    @field_validator("name")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        if value in RESERVED:
+            raise ValueError(f"every mind has an actor of that name already: choose another than {sorted(RESERVED)}")
+        return _name(value)
+
+    @model_validator(mode="after")
+    def _named_by_role(self) -> Self:
+        allowed = {
+            SubmindRole.PERCEPTUAL: tuple(modality.value for modality in Modality),
+            SubmindRole.METACOGNITIVE: METACOGNITIVE,
+        }.get(self.role)
+        if allowed is not None and self.name not in allowed:
+            raise ValueError(f"a {self.role} submind is called one of: {', '.join(allowed)}")
+        taken = {*METACOGNITIVE, *(modality.value for modality in Modality)}
+        if allowed is None and self.name in taken:
+            raise ValueError(f"{self.name!r} is kept for a submind of another role: choose another name")
+        return self
+
+
+def _submind(role: SubmindRole, name: str, *goals: str) -> SubmindSettings:
+    return SubmindSettings(name=name, role=role, goals=goals)
+
+
+DEFAULT_SUBMINDS = (
+    _submind(SubmindRole.PERCEPTUAL, "text", "Hear what is said and written, and fold what only repeats."),
+    _submind(SubmindRole.PERCEPTUAL, "telemetry", "Put into words where a reading shifts, spikes or falls silent."),
+    _submind(SubmindRole.PERCEPTUAL, "image", "Say what can be said of a picture."),
+    _submind(
+        SubmindRole.COGNITIVE,
+        "association",
+        "Connect things that different sources say at different times about the same person, place, thing or cause.",
+    ),
+    _submind(
+        SubmindRole.COGNITIVE,
+        "anomaly",
+        "Notice what departs from routine: the first time, the unusual, the sudden change, the thing that is missing.",
+    ),
+    _submind(
+        SubmindRole.COGNITIVE,
+        "concern",
+        "Notice danger, harm, failure, loss, illness and distress, and who or what would suffer from it.",
+    ),
+    _submind(
+        SubmindRole.COGNITIVE,
+        "continuity",
+        "Follow open matters until they are settled: what is still waiting, what has come back, what is solved,"
+        " and which alarm turned out to be nothing.",
+    ),
+    _submind(
+        SubmindRole.COGNITIVE,
+        "intention",
+        "Notice requests, promises, decisions, plans and deadlines, and whether somebody keeps them.",
+    ),
+    _submind(
+        SubmindRole.METACOGNITIVE,
+        "monitoring",
+        "Watch how this mind works: its rates, loops, repetition and budget.",
+    ),
+    _submind(
+        SubmindRole.METACOGNITIVE,
+        "control",
+        "Propose changes of attention when monitoring shows that it lets too much or too little through.",
+    ),
+)
+"""Three that perceive, five that think about the world, two that think about the mind."""
+
+
+class ClockSettings(Section):
+    """What time it is to the mind. By default the wall's; a *catch-up clock* starts in the past and runs fast."""
+
+    start: Moment | None = None
+    """Mind time at which a catch-up begins, for example ``2026-03-03T06:00:00Z``. Empty: no catch-up."""
+    speed: float = Field(default=1200.0, ge=1, le=1e6)
+    """Seconds of mind time in a second of wall time until mind time meets the wall; from there on it is the wall."""
+    origin: Moment | None = None
+    """Wall time at which mind time was ``start``. Empty: when the mind is started, which is what one wants."""
+
+
+class MindSettings(Section):
+    """Who the mind is."""
+
+    name: str = "mind"
+    """Small letters, digits and hyphens. Nothing crosses between minds of different names."""
+    goals: Annotated[tuple[Annotated[str, Field(min_length=3, max_length=500)], ...], Field(max_length=16)] = (
+        "Notice what matters to the people I work for before they have to ask, say it once, and leave the rest unsaid.",
+    )
+    """What the whole mind is after: attention weighs every thought against these."""
+    subminds: Annotated[tuple[SubmindSettings, ...], Field(min_length=1, max_length=256)] = DEFAULT_SUBMINDS
+    """Who lives in it. A list given here replaces the default one as a whole."""
+    clock: ClockSettings = ClockSettings()
+    """What time it is to the mind."""
+
+    @field_validator("name")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        return _name(value)
+
+    @field_validator("subminds")
+    @classmethod
+    def _distinct(cls, value: tuple[SubmindSettings, ...]) -> tuple[SubmindSettings, ...]:
+        names = [submind.name for submind in value]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"each submind needs a name of its own, and {', '.join(twice)} is there more than once")
+        if not any(submind.role is SubmindRole.PERCEPTUAL for submind in value):
+            raise ValueError("a mind without a perceptual submind (text, telemetry or image) would never hear anything")
+        return value
+
+
+class Settings(Section):
+    """All of a mind's configuration."""
+
+    mind: MindSettings = MindSettings()
+    """Who the mind is."""
+    shell: ShellSettings = ShellSettings()
+    """How every actor takes in its work."""
+    view: ViewSettings = ViewSettings()
+    """How a mind is looked at."""
