@@ -71,3 +71,27 @@ class WrongSchema(SubliminalError):
 
     def __str__(self) -> str:
         return f"the store has schema {self.found}, this version knows {self.known}: {self.advice}"
+
+
+class DuplicateEntry(SubliminalError):
+    """The stream holds an entry with this id already: it has been said, do not say it again."""
+
+    def __init__(self, entry_id: str, seq: int) -> None:
+        super().__init__(entry_id, seq)
+        self.entry_id = entry_id
+        self.seq = seq
+
+    def __str__(self) -> str:
+        return f"entry {self.entry_id} is in the stream already, under number {self.seq}"
+
+
+class StoreBroken(SubliminalError):
+    """A store's file cannot be used as it is: no retry will help; ``path`` names it, ``reason`` says what is wrong."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path} cannot be used: {self.reason}"

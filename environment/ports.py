@@ -45,7 +45,7 @@ class PerceptionLog(Protocol):
         ...
 
     async def head(self) -> int:
-        """The highest sequence number, 0 when empty."""
+        """The highest sequence number ever given, 0 before the first; forgetting does not lower it."""
         ...
 
     async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
@@ -65,13 +65,27 @@ class TraceStore(Protocol):
         ...
 
     def live(self, batch: int = 1000) -> AsyncIterator[list[Trace]]:
-        """Every live trace at its newest version, in batches: what an index is rebuilt from. Cost follows the live set."""
+        """Every live trace at its newest version, in batches: what an index is rebuilt from.
+
+        The cost follows the live set, not the age of the mind.
+        """
         ...
 
     async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
-        """Traces changed since change number ``after`` (0: from the start) at their newest version, and the number reached.
+        """Traces changed since change number ``after`` (0: all) at their newest version, and the number reached.
 
         Lets a reader elsewhere keep an index of its own current. Level-only changes count as changes.
+        """
+        ...
+
+    async def head(self) -> int:
+        """The latest change number, 0 at first. Read it before ``live`` to know where ``changes`` goes on."""
+        ...
+
+    async def forget(self, before: Instant, limit: int = 10_000) -> int:
+        """Delete traces that are retired, were never conscious and whose level was last set before ``before``.
+
+        All their revisions go with them; how many traces went (call again while ``limit`` went).
         """
         ...
 
@@ -109,6 +123,10 @@ class RegistryStore(Protocol):
 
     async def state(self, name: str) -> bytes | None:
         """The state an actor last saved, to restore it from."""
+        ...
+
+    async def forget(self, before: Instant, limit: int = 10_000) -> int:
+        """Delete changes of connections older than ``before``, looking at the oldest ``limit``; how many went."""
         ...
 
 
@@ -181,9 +199,11 @@ class Stores(Protocol):
     def registry(self) -> RegistryStore: ...
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
-        """Write all or nothing, durably. ``fence`` is the epoch the writer leads under: an older one raises ``FencedOut``.
+        """Write all or nothing, durably, in the order given.
 
-        0 means unfenced, for the simulator and for readers that never lead.
+        ``fence`` is the epoch the writer leads under: an older one raises ``FencedOut``. 0 means unfenced, for the
+        simulator and for readers that never lead. Raises ``StaleRevision``, ``SequenceGap`` or ``DuplicateEntry``
+        where a write does not fit what is there. A level for a trace that is not there changes nothing.
         """
         ...
 

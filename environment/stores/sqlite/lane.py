@@ -1,0 +1,156 @@
+"""The one place that touches SQLite connections: a file, its threads, its transactions, its errors."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import sqlite3
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+from environment.errors import StoreBroken, StoreFull, StoreUnavailable, SubliminalError
+
+T = TypeVar("T")
+Synchronous: TypeAlias = Literal["FULL", "OFF"]
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT}
+_BROKEN = {
+    sqlite3.SQLITE_CORRUPT: "it is damaged; restore it from a backup, or move it away to begin anew",
+    sqlite3.SQLITE_NOTADB: "it is not an SQLite database; move it away to begin anew",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that its directory exists and may be written",
+    sqlite3.SQLITE_READONLY: "it may not be written; check its owner and permissions",
+    sqlite3.SQLITE_PERM: "it may not be opened; check its owner and permissions",
+}
+
+
+def translate(error: sqlite3.Error | OSError, path: Path) -> SubliminalError:
+    """What an SQLite or file error means to a caller."""
+    if isinstance(error, OSError):
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            return StoreFull(f"no room left on the device for {path.name}", retry_after=5.0)
+        return StoreBroken(str(path), error.strerror or str(error))
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFull(f"no room left on the device for {path.name}", retry_after=5.0)
+    if code in _BUSY:
+        return StoreUnavailable(f"{path.name} is busy: another process is writing", retry_after=0.2)
+    if code in _BROKEN:
+        return StoreBroken(str(path), _BROKEN[code])
+    return StoreUnavailable(f"{path.name}: {error}")
+
+
+def connect(
+    path: Path, synchronous: Synchronous, busy_timeout: float, *, read_only: bool = False
+) -> sqlite3.Connection:
+    """A connection in autocommit mode: WAL, foreign statements refused when reading only."""
+    connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, cached_statements=256)
+    try:
+        if not read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+        connection.execute("PRAGMA wal_autocheckpoint = 2000")
+        connection.execute("PRAGMA cache_size = -16384")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of the block or none of it. IMMEDIATE, so that what is read in it cannot change before it is written."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk may have rolled it back already
+            connection.execute("ROLLBACK")
+        raise
+
+
+class Lane:
+    """One file's connections: one for writing, one for reading, each on a thread of its own so no event loop waits.
+
+    Inline there is one connection and no thread: the coroutines then run to their end without suspending, which
+    the simulator relies on. Guarantee: work given to ``write`` runs in the order in which it was given.
+    """
+
+    def __init__(self, path: Path, *, inline: bool, synchronous: Synchronous, busy_timeout: float) -> None:
+        self.path = path
+        self._inline = inline
+        self._synchronous: Synchronous = synchronous
+        self._busy_timeout = busy_timeout
+        self._writer: sqlite3.Connection | None = None
+        self._reader: sqlite3.Connection | None = None
+        self._write_thread: ThreadPoolExecutor | None = None
+        self._read_thread: ThreadPoolExecutor | None = None
+        self._closed = False
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` on the writing connection. Raises what ``translate`` makes of its errors."""
+        if self._inline:
+            return self._on_writer(work)
+        self._check()
+        if self._write_thread is None:
+            self._write_thread = ThreadPoolExecutor(1, thread_name_prefix=f"write-{self.path.stem}")
+        return await asyncio.get_running_loop().run_in_executor(self._write_thread, self._on_writer, work)
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` on the reading connection, which sees everything committed before."""
+        if self._inline:
+            return self._on_writer(work)
+        self._check()
+        if self._read_thread is None:
+            self._read_thread = ThreadPoolExecutor(1, thread_name_prefix=f"read-{self.path.stem}")
+        return await asyncio.get_running_loop().run_in_executor(self._read_thread, self._on_reader, work)
+
+    async def close(self) -> None:
+        """Finish what was begun and release file and threads; may be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        for thread, close in ((self._read_thread, self._close_reader), (self._write_thread, self._close_writer)):
+            if thread is None:
+                close()
+            else:
+                await asyncio.get_running_loop().run_in_executor(thread, close)
+                thread.shutdown(wait=False)
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"{self.path.name} has been closed")
+
+    def _on_writer(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._check()
+        try:
+            if self._writer is None:
+                self._writer = connect(self.path, self._synchronous, self._busy_timeout)
+            return work(self._writer)
+        except (sqlite3.Error, OSError) as error:
+            raise translate(error, self.path) from error
+
+    def _on_reader(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            if self._reader is None:
+                self._reader = connect(self.path, self._synchronous, self._busy_timeout, read_only=True)
+            return work(self._reader)
+        except (sqlite3.Error, OSError) as error:
+            raise translate(error, self.path) from error
+
+    def _close_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _close_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None

@@ -1,0 +1,145 @@
+"""Connections, reports and states in SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from environment.messages import ChangeKind, Connection, ConnectionChange, Instant, SubmindReport
+from environment.ports import WriteConnections, WriteReport, WriteState
+from environment.stores.codec import decode_history, decode_report, encode, encode_history
+from environment.stores.sqlite.lane import Lane, transaction
+
+_HISTORY = """SELECT owner, topic, peer, at, kind, weight, reason FROM connection_changes
+    WHERE mind = ? ORDER BY number DESC LIMIT ?"""
+
+_HISTORY_OF_ONE = """SELECT owner, topic, peer, at, kind, weight, reason FROM connection_changes
+    WHERE mind = ? AND owner = ? ORDER BY number DESC LIMIT ?"""
+
+
+def write_connections(connection: sqlite3.Connection, mind: str, write: WriteConnections) -> None:
+    """One submind's registry as it now is, inside a transaction."""
+    connection.executemany(
+        "DELETE FROM connections WHERE mind = ? AND owner = ? AND topic = ? AND peer = ?",
+        [(mind, write.owner, topic, peer) for topic, peer in write.gone],
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO connections "
+        "(mind, owner, topic, peer, label, weight, ltp, uses, credited, last_use, history) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                *(mind, write.owner, c.topic, c.peer, c.label, c.weight),
+                *(c.ltp, c.uses, c.credited, c.last_use, encode_history(c)),
+            )
+            for c in write.kept
+        ],
+    )
+    connection.executemany(
+        "INSERT INTO connection_changes (mind, owner, topic, peer, at, kind, weight, reason) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [(mind, c.owner, c.topic, c.peer, c.at, c.kind.value, c.weight, c.reason) for c in write.changes],
+    )
+
+
+def write_state(connection: sqlite3.Connection, mind: str, write: WriteState) -> None:
+    """An actor's state, inside a transaction."""
+    connection.execute(
+        "INSERT INTO states (mind, name, state) VALUES (?, ?, ?) "
+        "ON CONFLICT (mind, name) DO UPDATE SET state = excluded.state",
+        (mind, write.name, write.state),
+    )
+
+
+def write_report(connection: sqlite3.Connection, mind: str, write: WriteReport) -> None:
+    """An actor's report, inside a transaction."""
+    connection.execute(
+        "INSERT OR REPLACE INTO reports (mind, name, body) VALUES (?, ?, ?)",
+        (mind, write.report.name, encode(write.report)),
+    )
+
+
+def _connection(row: tuple[str, str, str, str, float, int, int, int, float, bytes]) -> Connection:
+    owner, topic, peer, label, weight, ltp, uses, credited, last_use, history = row
+    return Connection(
+        owner=owner,
+        topic=topic,
+        label=label,
+        peer=peer,
+        weight=weight,
+        ltp=bool(ltp),
+        uses=uses,
+        credited=credited,
+        last_use=last_use,
+        history=decode_history(history),
+    )
+
+
+class SqliteRegistry:
+    """``RegistryStore`` in ``mind.db``."""
+
+    def __init__(self, lane: Lane, mind: str) -> None:
+        self._lane = lane
+        self._mind = mind
+
+    async def connections(self, owner: str | None = None) -> list[Connection]:
+        def work(connection: sqlite3.Connection) -> list[Connection]:
+            rows = connection.execute(
+                "SELECT owner, topic, peer, label, weight, ltp, uses, credited, last_use, history FROM connections "
+                "WHERE mind = ?1 AND (?2 IS NULL OR owner = ?2) ORDER BY weight DESC, owner, topic, peer",
+                (self._mind, owner),
+            )
+            return [_connection(row) for row in rows]
+
+        return await self._lane.read(work)
+
+    async def history(self, owner: str | None = None, limit: int = 1000) -> list[ConnectionChange]:
+        def work(connection: sqlite3.Connection) -> list[ConnectionChange]:
+            rows = connection.execute(
+                _HISTORY if owner is None else _HISTORY_OF_ONE,
+                (self._mind, limit) if owner is None else (self._mind, owner, limit),
+            )
+            return [
+                ConnectionChange(owner, topic, peer, at, ChangeKind(kind), weight, reason)
+                for owner, topic, peer, at, kind, weight, reason in rows
+            ]
+
+        return await self._lane.read(work)
+
+    async def reports(self) -> list[SubmindReport]:
+        def work(connection: sqlite3.Connection) -> list[SubmindReport]:
+            rows = connection.execute("SELECT body FROM reports WHERE mind = ? ORDER BY name", (self._mind,))
+            return [decode_report(body) for (body,) in rows]
+
+        return await self._lane.read(work)
+
+    async def state(self, name: str) -> bytes | None:
+        def work(connection: sqlite3.Connection) -> bytes | None:
+            row = connection.execute(
+                "SELECT state FROM states WHERE mind = ? AND name = ?", (self._mind, name)
+            ).fetchone()
+            return bytes(row[0]) if row else None
+
+        return await self._lane.read(work)
+
+    async def forget(self, before: Instant, limit: int = 10_000) -> int:
+        def work(connection: sqlite3.Connection) -> int:
+            with transaction(connection):
+                return connection.execute(
+                    "DELETE FROM connection_changes WHERE number IN (SELECT number FROM connection_changes "
+                    "WHERE mind = ?1 ORDER BY number LIMIT ?3) AND mind = ?1 AND at < ?2",
+                    (self._mind, before, limit),
+                ).rowcount
+
+        return await self._lane.write(work)
+
+    async def rows(self) -> dict[str, int]:
+        """Rows by table."""
+
+        def work(connection: sqlite3.Connection) -> dict[str, int]:
+            counted = {}
+            for table in ("entries", "connections", "connection_changes", "states", "reports"):
+                statement = f"SELECT count(*) FROM {table} WHERE mind = ?"  # noqa: S608 - the names are ours
+                (counted[table],) = connection.execute(statement, (self._mind,)).fetchone()
+            return counted
+
+        return await self._lane.read(work)

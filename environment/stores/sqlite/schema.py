@@ -1,0 +1,105 @@
+"""The tables of both files, as numbered migrations that only ever add; ``PRAGMA user_version`` says how far a file is.
+
+Every table carries the mind, and every statement filters by it: minds that share a file do not see each other.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TypeAlias
+
+from environment.errors import WrongSchema
+from environment.stores.sqlite.lane import transaction
+
+Migrations: TypeAlias = tuple[tuple[str, ...], ...]
+
+_COUNTERS = """CREATE TABLE counters (
+    mind TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (mind, name)) WITHOUT ROWID"""
+
+PERCEPTIONS: Migrations = (
+    (
+        _COUNTERS,
+        """CREATE TABLE perceptions (
+            mind TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, modality TEXT NOT NULL,
+            received REAL NOT NULL, body BLOB NOT NULL, PRIMARY KEY (mind, seq)) WITHOUT ROWID""",
+        "CREATE UNIQUE INDEX perceptions_by_id ON perceptions (mind, id)",
+        "CREATE INDEX perceptions_by_modality ON perceptions (mind, modality, seq)",
+        "CREATE INDEX perceptions_by_age ON perceptions (mind, received, seq)",
+    ),
+)
+"""``perceptions.db``. ``seq`` counts per mind."""
+
+MIND: Migrations = (
+    (
+        _COUNTERS,
+        # What a trace says, once per version and appended in order: the wide rows are never rewritten.
+        """CREATE TABLE contents (
+            number INTEGER PRIMARY KEY, mind TEXT NOT NULL, version INTEGER NOT NULL, previous INTEGER,
+            value REAL NOT NULL, at REAL NOT NULL, half_life REAL NOT NULL,
+            authors BLOB NOT NULL, body BLOB NOT NULL)""",
+        # How a trace stands: narrow, because every reinforcement rewrites it.
+        """CREATE TABLE traces (
+            mind TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, content INTEGER NOT NULL,
+            live INTEGER NOT NULL, conscious INTEGER, value REAL NOT NULL, at REAL NOT NULL, half_life REAL NOT NULL,
+            change INTEGER NOT NULL, PRIMARY KEY (mind, id)) WITHOUT ROWID""",
+        "CREATE UNIQUE INDEX traces_by_change ON traces (mind, change)",
+        "CREATE INDEX traces_live ON traces (mind, id) WHERE live = 1",
+        "CREATE INDEX traces_forgettable ON traces (mind, at) WHERE live = 0 AND conscious IS NULL",
+        """CREATE TABLE entries (
+            number INTEGER PRIMARY KEY, mind TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL,
+            body BLOB NOT NULL)""",
+        "CREATE UNIQUE INDEX entries_by_seq ON entries (mind, seq)",
+        "CREATE UNIQUE INDEX entries_by_id ON entries (mind, id)",
+        """CREATE TABLE connections (
+            mind TEXT NOT NULL, owner TEXT NOT NULL, topic TEXT NOT NULL, peer TEXT NOT NULL, label TEXT NOT NULL,
+            weight REAL NOT NULL, ltp INTEGER NOT NULL, uses INTEGER NOT NULL, credited INTEGER NOT NULL,
+            last_use REAL NOT NULL, history BLOB NOT NULL, PRIMARY KEY (mind, owner, topic, peer)) WITHOUT ROWID""",
+        """CREATE TABLE connection_changes (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, mind TEXT NOT NULL, owner TEXT NOT NULL, topic TEXT NOT NULL,
+            peer TEXT NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL, weight REAL NOT NULL, reason TEXT NOT NULL)""",
+        "CREATE INDEX connection_changes_by_mind ON connection_changes (mind, number)",
+        "CREATE INDEX connection_changes_by_owner ON connection_changes (mind, owner, number)",
+        """CREATE TABLE reports (
+            mind TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (mind, name)) WITHOUT ROWID""",
+        """CREATE TABLE states (
+            number INTEGER PRIMARY KEY, mind TEXT NOT NULL, name TEXT NOT NULL, state BLOB NOT NULL)""",
+        "CREATE UNIQUE INDEX states_by_name ON states (mind, name)",
+    ),
+)
+"""``mind.db``."""
+
+
+def migrate(connection: sqlite3.Connection, migrations: Migrations) -> None:
+    """Bring a file up to date; several processes may try at once. Raises ``WrongSchema`` when it is newer than we."""
+    known = len(migrations)
+    if _version(connection) == known:
+        return
+    with transaction(connection):
+        found = _version(connection)  # again: another process may have been first
+        if found > known:
+            raise WrongSchema(
+                found, known, "it was written by a newer submind; run that, or choose another data folder"
+            )
+        for number in range(found, known):
+            for statement in migrations[number]:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {known:d}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def counter(connection: sqlite3.Connection, mind: str, name: str) -> int:
+    """The value of a counter of a mind, 0 at first."""
+    row = connection.execute("SELECT value FROM counters WHERE mind = ? AND name = ?", (mind, name)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def set_counter(connection: sqlite3.Connection, mind: str, name: str, value: int) -> None:
+    """Store a counter."""
+    connection.execute(
+        "INSERT INTO counters VALUES (?, ?, ?) ON CONFLICT (mind, name) DO UPDATE SET value = excluded.value",
+        (mind, name, value),
+    )

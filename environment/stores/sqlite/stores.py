@@ -1,0 +1,161 @@
+"""All the stores of one mind in two SQLite files, and the one way to write to them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from environment.errors import FencedOut, StoreBroken
+from environment.ports import (
+    Write,
+    WriteConnections,
+    WriteEntries,
+    WriteLevel,
+    WriteReport,
+    WriteState,
+    WriteTrace,
+)
+from environment.stores.sqlite import schema
+from environment.stores.sqlite.lane import Lane, Synchronous, transaction
+from environment.stores.sqlite.perceptions import SqlitePerceptions
+from environment.stores.sqlite.registry import SqliteRegistry, write_connections, write_report, write_state
+from environment.stores.sqlite.stream import SqliteStream, append_entries
+from environment.stores.sqlite.traces import SqliteTraces, TraceWriter, encode_traces
+
+_EPOCH = "epoch"
+
+
+class SqliteStores:
+    """``Stores`` in ``perceptions.db`` and ``mind.db`` of one directory.
+
+    Guarantees: what ``append`` and ``commit`` answer is on the disk (WAL, synchronous FULL); an error leaves
+    nothing behind; several processes may hold the same files; minds that share them do not see each other.
+    """
+
+    def __init__(self, perceptions: Lane, mind_lane: Lane, mind: str) -> None:
+        self._perception_lane = perceptions
+        self._lane = mind_lane
+        self._mind = mind
+        self.perceptions = SqlitePerceptions(perceptions, mind)
+        self.traces = SqliteTraces(mind_lane, mind)
+        self.stream = SqliteStream(mind_lane, mind)
+        self.registry = SqliteRegistry(mind_lane, mind)
+
+    async def open(self) -> None:
+        """Create or migrate both files."""
+        await self._perception_lane.write(lambda connection: schema.migrate(connection, schema.PERCEPTIONS))
+        await self._lane.write(lambda connection: schema.migrate(connection, schema.MIND))
+
+    async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
+        if writes:
+            await self._lane.write(lambda connection: self._commit(connection, writes, fence))
+
+    def _commit(self, connection: sqlite3.Connection, writes: Sequence[Write], fence: int) -> None:
+        # Runs of one kind go to the database together; their order, and so the last word, stays the caller's.
+        runs = [(kind, list(run)) for kind, run in groupby(writes, type)]
+        bodies = {
+            index: encode_traces([write for write in run if isinstance(write, WriteTrace)])
+            for index, (kind, run) in enumerate(runs)
+            if kind is WriteTrace
+        }
+        with transaction(connection):
+            if fence:
+                current = schema.counter(connection, self._mind, _EPOCH)
+                if fence < current:
+                    raise FencedOut(fence, current)
+            writer: TraceWriter | None = None
+            for index, (kind, run) in enumerate(runs):
+                if kind in {WriteTrace, WriteLevel}:
+                    writer = writer or TraceWriter(connection, self._mind)
+                    if kind is WriteTrace:
+                        writer.traces(bodies[index])
+                    else:
+                        writer.levels([write for write in run if isinstance(write, WriteLevel)])
+                    continue
+                for write in run:
+                    self._other(connection, write)
+            if writer is not None:
+                writer.finish()
+
+    def _other(self, connection: sqlite3.Connection, write: Write) -> None:
+        match write:
+            case WriteEntries(entries):
+                append_entries(connection, self._mind, entries)
+            case WriteConnections():
+                write_connections(connection, self._mind, write)
+            case WriteState():
+                write_state(connection, self._mind, write)
+            case WriteReport():
+                write_report(connection, self._mind, write)
+            case _:
+                raise TypeError(f"{type(write).__name__} is not something a store can write")
+
+    async def lead(self) -> int:
+        def work(connection: sqlite3.Connection) -> int:
+            with transaction(connection):
+                epoch = schema.counter(connection, self._mind, _EPOCH) + 1
+                schema.set_counter(connection, self._mind, _EPOCH, epoch)
+            return epoch
+
+        return await self._lane.write(work)
+
+    async def statistics(self) -> Mapping[str, float]:
+        traces, live = await self.traces.rows()
+        figures: dict[str, float] = {
+            "perceptions_rows": await self.perceptions.rows(),
+            "traces_rows": traces,
+            "traces_live_rows": live,
+        }
+        for table, rows in (await self.registry.rows()).items():
+            figures[f"{table}_rows"] = rows
+        for lane in (self._perception_lane, self._lane):
+            figures[f"{lane.path.stem}_bytes"] = _size(lane.path)
+        return figures
+
+    async def close(self) -> None:
+        await self._perception_lane.close()
+        await self._lane.close()
+
+
+def _size(path: Path) -> int:
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def _make(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreBroken(str(directory), f"the folder cannot be made: {error.strerror}") from error
+
+
+async def open_stores(
+    directory: Path,
+    mind: str,
+    *,
+    inline: bool = False,
+    synchronous: Synchronous = "FULL",
+    busy_timeout: float = 5.0,
+) -> SqliteStores:
+    """Open, create or migrate the stores of ``mind`` in ``directory`` (created where missing).
+
+    ``inline`` runs every statement in the caller: no thread, and no coroutine ever suspends (for the simulator).
+    ``synchronous="OFF"`` gives up durability against a power cut; for replays only. ``busy_timeout`` is how many
+    seconds a write waits for another process before ``StoreUnavailable``.
+    Raises ``WrongSchema`` for files of a newer version and ``StoreBroken``, naming the file, where one is damaged
+    or cannot be opened.
+    """
+    _make(directory)
+    perceptions, mind_lane = (
+        Lane(directory / name, inline=inline, synchronous=synchronous, busy_timeout=busy_timeout)
+        for name in ("perceptions.db", "mind.db")
+    )
+    stores = SqliteStores(perceptions, mind_lane, mind)
+    try:
+        await stores.open()
+    except BaseException:
+        await stores.close()
+        raise
+    return stores

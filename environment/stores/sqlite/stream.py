@@ -1,0 +1,62 @@
+"""The stream of consciousness in SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from environment.errors import DuplicateEntry, SequenceGap
+from environment.messages import StreamEntry
+from environment.stores.codec import decode_entry, encode
+from environment.stores.sqlite.lane import Lane
+
+
+def _head(connection: sqlite3.Connection, mind: str) -> int:
+    (head,) = connection.execute("SELECT max(seq) FROM entries WHERE mind = ?", (mind,)).fetchone()
+    return head or 0
+
+
+def append_entries(connection: sqlite3.Connection, mind: str, entries: Sequence[StreamEntry]) -> None:
+    """Continue the stream, inside a transaction. Raises ``SequenceGap`` or ``DuplicateEntry``."""
+    expected = _head(connection, mind) + 1
+    for entry in entries:
+        if entry.seq != expected:
+            raise SequenceGap(expected, entry.seq)
+        known = connection.execute("SELECT seq FROM entries WHERE mind = ? AND id = ?", (mind, entry.id)).fetchone()
+        if known is not None:
+            raise DuplicateEntry(entry.id, known[0])
+        connection.execute(
+            "INSERT INTO entries (mind, seq, id, body) VALUES (?, ?, ?, ?)",
+            (mind, entry.seq, entry.id, encode(entry)),
+        )
+        expected += 1
+
+
+class SqliteStream:
+    """``StreamLog`` in ``mind.db``."""
+
+    def __init__(self, lane: Lane, mind: str) -> None:
+        self._lane = lane
+        self._mind = mind
+
+    async def head(self) -> int:
+        return await self._lane.read(lambda connection: _head(connection, self._mind))
+
+    async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
+        def work(connection: sqlite3.Connection) -> list[StreamEntry]:
+            rows = connection.execute(
+                "SELECT body FROM entries WHERE mind = ? AND seq >= ? ORDER BY seq LIMIT ?",
+                (self._mind, from_seq, limit),
+            )
+            return [decode_entry(body) for (body,) in rows]
+
+        return await self._lane.read(work)
+
+    async def find(self, entry_id: str) -> StreamEntry | None:
+        def work(connection: sqlite3.Connection) -> StreamEntry | None:
+            row = connection.execute(
+                "SELECT body FROM entries WHERE mind = ? AND id = ?", (self._mind, entry_id)
+            ).fetchone()
+            return decode_entry(row[0]) if row else None
+
+        return await self._lane.read(work)
