@@ -1,0 +1,158 @@
+"""Reading a text without a model: its sentences, the most telling of them, its subjects, what two have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import sqrt
+
+from actors.substrate.plain import clip
+
+_TOKEN = re.compile(r"\w+(?:(?:[-._/]|(?<=\d):(?=\d))\w+)*")
+_BOUNDARY = re.compile(r"(?<=[.!?…;])[\"'”’)]*\s+")
+_ABBREVIATED = re.compile(r"(?:^|[\s(.])(?:[A-Z]|(?i:mr|mrs|ms|dr|st|no|vs|etc|approx|e\.g|i\.e|a\.m|p\.m))\.$")
+_SPEAKER = re.compile(r"^(?=\S)[^:“”\"]{1,48}:\s+")
+_SPEAKER_WORDS = 5
+_BARE_NUMBER = re.compile(r"^\d[\d.:/_-]*[a-z]{0,2}$", re.IGNORECASE)
+_LONGEST_PHRASE = 3
+_LONG_WORD = 6
+_WORTH_ADDING = 0.6
+
+STOPWORDS = frozenset(
+    _TOKEN.findall(
+        """a about above after again all also am an and any are as at back be because been before being below between
+        both but by can cannot could d did do does doing don done down during each either else ever every
+        few for from further get gets getting give go goes going got had has have having he hello her here
+        hers hi him his how i if in into is it its itself just know let like ll m made make many may me
+        might mine more most much must my near need never no nor not now of off ok okay on once one only
+        onto or other our ours out over own please put quite re really s said same say says see seen shall she
+        should since so some still such t take than thank thanks that the their them then there these they
+        thing things this those though through to today tomorrow too under until up us use ve very via want
+        was we well were what when where whether which while who whom why will with within without would yes
+        yet you your yours yesterday"""
+    )
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of ``text`` in lower case, names such as ``room2_air_c`` and ``26-07`` whole."""
+    return _TOKEN.findall(text.casefold())
+
+
+def sentences(text: str) -> list[str]:
+    """``text`` cut after its full stops, question marks, exclamation marks and semicolons, but not after ``Mr.``."""
+    found: list[str] = []
+    start = 0
+    for boundary in _BOUNDARY.finditer(text):
+        part = text[start : boundary.end()].strip()
+        if _ABBREVIATED.search(part):
+            continue
+        found.append(part)
+        start = boundary.end()
+    rest = text[start:].strip()
+    return [part for part in (*found, rest) if part]
+
+
+def speaker(text: str) -> str:
+    """The ``Name: `` that ``text`` opens with, of at most five words; empty when it opens otherwise."""
+    match = _SPEAKER.match(text)
+    if match is None or len(match[0].split()) > _SPEAKER_WORDS:
+        return ""
+    return match[0].rstrip() + " "
+
+
+def mentions(text: str, term: str) -> bool:
+    """Whether ``term`` stands in ``text`` as whole words, whatever its case."""
+    wanted, there = words(term), words(text)
+    return bool(wanted) and any(there[i : i + len(wanted)] == wanted for i in range(len(there) - len(wanted) + 1))
+
+
+def _worth(sentence: str, terms: Sequence[str], *, first: bool) -> float:
+    """How telling a sentence is: the terms it names (the first count most), figures, content words, standing first."""
+    tokens = words(sentence)
+    content = {t for t in tokens if t not in STOPWORDS}
+    named = sum(2.0 / (1 + 0.25 * rank) for rank, term in enumerate(terms) if mentions(sentence, term))
+    figures = any(c.isdigit() for c in sentence)
+    return named + 1.0 * figures + sqrt(len(content)) + 0.5 * first
+
+
+def telling(text: str, limit: int, terms: Sequence[str] = ()) -> str:
+    """The most telling sentences of ``text`` in their order, within ``limit`` characters; all of it where it fits.
+
+    What is left out between two of them shows as an ellipsis; who speaks is kept.
+    """
+    if len(text) <= limit:
+        return text
+    who = speaker(text)
+    parts = sentences(text[len(who) :])
+    room = limit - len(who)
+    worth = [_worth(part, terms, first=at == 0) for at, part in enumerate(parts)]
+    best = sorted(range(len(parts)), key=lambda i: (-worth[i], i))
+    chosen: list[int] = []
+    for at in best:
+        fits = len(_joined(parts, sorted([*chosen, at]))) <= room
+        if not chosen or (fits and worth[at] >= _WORTH_ADDING * worth[best[0]]):
+            chosen.append(at)
+    return who + clip(_joined(parts, sorted(chosen)), max(room, 1))
+
+
+def _joined(parts: Sequence[str], order: Sequence[int]) -> str:
+    text = ""
+    for before, at in zip([None, *order], order, strict=False):
+        gap = "" if before is None else " " if at == before + 1 else " … "
+        text += gap + parts[at]
+    return text
+
+
+def phrases(text: str, most: int = 2) -> list[str]:
+    """What ``text`` seems to be about: its weightiest runs of content words, in the order in which they stand.
+
+    After RAKE (Rose et al. 2010): stopwords and punctuation bound the candidates; names and numbered things weigh more.
+    """
+    runs: list[list[re.Match[str]]] = [[]]
+    body = text[len(speaker(text)) :] or text
+    end = 0
+    for token in _TOKEN.finditer(body):
+        apart = body[end : token.start()].strip() != ""
+        end = token.end()
+        stop = token[0].casefold() in STOPWORDS
+        if runs[-1] and (apart or stop or len(runs[-1]) == _LONGEST_PHRASE):
+            runs.append([])
+        if not stop and (runs[-1] or not _BARE_NUMBER.match(token[0])):
+            runs[-1].append(token)
+    weighed = [(_weight(run), run[0].start(), body[run[0].start() : run[-1].end()]) for run in runs if run]
+    best = sorted(weighed, key=lambda w: (-w[0], w[1]))
+    kept: dict[str, tuple[float, int, str]] = {}
+    for candidate in best:
+        kept.setdefault(candidate[2].casefold(), candidate)
+    return [phrase for _, _, phrase in sorted(list(kept.values())[:most], key=lambda w: w[1])]
+
+
+def _weight(run: Sequence[re.Match[str]]) -> float:
+    named = sum(1.5 for t in run if t[0].istitle() and t.string[: t.start()].rstrip()[-1:] not in {"", *".!?:;…"})
+    marked = sum(1.0 for t in run if any(c.isdigit() for c in t[0]) or "-" in t[0] or "_" in t[0])
+    return sum(min(len(t[0]), 8) / 8 for t in run) + named + marked
+
+
+def common(first: str, second: str, most: int = 3) -> list[str]:
+    """Runs of up to three words that stand in both texts, longest first, as the first text writes them."""
+    mine = list(_TOKEN.finditer(first))
+    keys = [t[0].casefold() for t in mine]
+    theirs = words(second)
+    found: list[tuple[int, int]] = []
+    for size in range(_LONGEST_PHRASE, 0, -1):
+        there = {tuple(theirs[i : i + size]) for i in range(len(theirs) - size + 1)}
+        for at in range(len(keys) - size + 1):
+            if not _names_something([t[0] for t in mine[at : at + size]]) or tuple(keys[at : at + size]) not in there:
+                continue
+            if all(at + size <= a or at >= b for a, b in found) and first[mine[at].end() : mine[at].end() + 1] != ":":
+                found.append((at, at + size))
+    texts = [first[mine[a].start() : mine[b - 1].end()] for a, b in found]
+    return list({t.casefold(): t for t in reversed(texts)}.values())[::-1][:most]
+
+
+def _names_something(run: Sequence[str]) -> bool:
+    """Whether a run of words opens and closes with content; a single word has to be a name or a long one."""
+    if run[0].casefold() in STOPWORDS or run[-1].casefold() in STOPWORDS or _BARE_NUMBER.match(run[0]):
+        return False
+    return len(run) > 1 or len(run[0]) >= _LONG_WORD or not run[0].islower()
