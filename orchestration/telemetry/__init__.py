@@ -1,0 +1,1 @@
+"""What a mind says of its own working: structured logs and metrics."""

@@ -1,0 +1,194 @@
+"""A mind as seen from outside: everything a reader may ask, answered from its stores alone."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from actors.substrate.ports import Embedder
+from environment.messages import Connection, ConnectionChange, Instant, SubmindReport, Trace
+from environment.ports import Stores
+from orchestration.view import status as judged
+from orchestration.view.follower import TraceFollower, VectorShard
+from orchestration.view.json import salience_of
+from orchestration.view.settings import ViewSettings
+from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
+
+if TYPE_CHECKING:
+    from environment.lineage import Explanation
+    from environment.search import Hit, SearchFilters
+
+_MINUTE, _HOUR = 60.0, 3600.0
+_RATE_ENTRIES = 200
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a view is told by the process it lives in; everything may be left out."""
+
+    version: str = ""
+    """Of the software."""
+    process: Callable[[], ProcessState] | None = None
+    """The supervisor's word on the mind process; None when the mind is run elsewhere, or not at all."""
+    acknowledged: Callable[[], int] | None = None
+    """Perceptions acknowledged since this process started; counted from the log's head when None."""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """Configured limits by name."""
+    limit_hits: Callable[[], Mapping[str, float]] = dict
+    """How often this process itself met its limits, by name."""
+    substrate: Mapping[str, float | str] = field(default_factory=dict)
+    """What the configuration says of the substrate: model names and the like."""
+
+
+class MindView:
+    """Reads one mind, running or not, here or in another process.
+
+    Every method may raise ``StoreUnavailable``; nothing is ever written. ``clock`` gives mind time, by which salience
+    evaporates; ``wall`` gives wall time, by which reports are dated.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        embedder: Embedder,
+        settings: ViewSettings | None = None,
+        *,
+        mind: str,
+        clock: Callable[[], Instant],
+        wall: Callable[[], Instant],
+        surroundings: Surroundings | None = None,
+        shard: Callable[[], VectorShard] | None = None,
+    ) -> None:
+        self._stores = stores
+        self._embedder = embedder
+        self._settings = settings or ViewSettings()
+        self._mind = mind
+        self._clock, self._wall = clock, wall
+        self._around = surroundings or Surroundings()
+        self._began = wall()
+        self._arrivals: deque[tuple[Instant, int]] = deque(maxlen=256)
+        self._first_head: int | None = None
+        self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings)
+
+    @property
+    def mind(self) -> str:
+        """The mind's name."""
+        return self._mind
+
+    @property
+    def stores(self) -> Stores:
+        """What is read."""
+        return self._stores
+
+    @property
+    def settings(self) -> ViewSettings:
+        """How much of it may be read at a time."""
+        return self._settings
+
+    def now(self) -> Instant:
+        """Mind time."""
+        return self._clock()
+
+    async def status(self) -> MindStatus:
+        """How the mind is, and why."""
+        reports = await self._stores.registry.reports()
+        rows = await self._stores.statistics()
+        wall = self._wall()
+        arrivals = await self._arrived(wall)
+        process = self._around.process() if self._around.process else None
+        state = judged.condition(reports, wall, self._settings.stale_after, process)
+        return MindStatus(
+            mind=self._mind,
+            state=state.state,
+            version=self._around.version,
+            uptime=max(0.0, wall - self._began),
+            perceptions=arrivals,
+            stream=await self._stream_figures(),
+            traces=TraceFigures(live=int(rows.get("traces_live_rows", 0)), total=int(rows.get("traces_rows", 0))),
+            tokens=judged.tokens(reports),
+            substrate=judged.substrate(reports, self._around.substrate),
+            limits=tuple(judged.limit_hits(reports, self._around.limits, self._around.limit_hits())),
+            subminds=state.counts,
+            reasons=state.reasons,
+        )
+
+    async def subminds(self) -> list[SubmindReport]:
+        """What each actor last said of itself, by name."""
+        return await self._stores.registry.reports()
+
+    async def connections(self, owner: str | None = None) -> list[Connection]:
+        """All connections, or one submind's; strongest first."""
+        return await self._stores.registry.connections(owner)
+
+    async def history(self, owner: str | None = None, limit: int = 100) -> list[ConnectionChange]:
+        """The latest changes of connections, newest first."""
+        return await self._stores.registry.history(owner, min(limit, self._settings.history_limit))
+
+    async def trace(self, trace_id: str) -> list[Trace]:
+        """All revisions of a trace, oldest first; empty when there is none of that id."""
+        return await self._stores.traces.revisions(trace_id)
+
+    async def explain(self, id_or_seq: str) -> Explanation:
+        """The lineage of an entry (by number or id), a trace or a perception. Raises ``UnknownId``."""
+        from environment.lineage import explain  # noqa: PLC0415 - TEMPORARY
+
+        return await explain(self._stores, id_or_seq)
+
+    async def search(self, text: str, k: int, filters: SearchFilters | None = None) -> list[Hit]:
+        """The live traces nearest in meaning to ``text`` that pass the filters, nearest first, at most ``k``.
+
+        Empty where the embedder knows none of the words.
+        """
+        from environment.search import Hit, SearchFilters  # noqa: PLC0415 - TEMPORARY
+
+        now, chosen = self._clock(), filters or SearchFilters()
+        (vector,) = await self._embedder.embed([text])
+        near = await self._follower.nearest(
+            vector, min(k, self._settings.search_k), lambda trace: chosen.matches(trace, now)
+        )
+        return [Hit(trace, score, salience_of(trace, now)) for trace, score in near]
+
+    async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
+        """The live traces that are most salient now, with their salience, the most salient first."""
+        traces = await self._follower.current()
+        now = self._clock()
+        most = heapq.nlargest(
+            min(limit, self._settings.live_limit),
+            ((salience_of(trace, now), trace.id) for trace in traces.values()),
+        )
+        return [(traces[name], salience) for salience, name in most]
+
+    async def _arrived(self, wall: Instant) -> PerceptionFigures:
+        """Arrivals a minute, from the log's head as it was at the calls of the last minute."""
+        head = await self._stores.perceptions.head()
+        samples = self._arrivals
+        samples.append((wall, head))
+        while len(samples) > 2 and samples[1][0] <= wall - _MINUTE:  # noqa: PLR2004 - two make a rate
+            samples.popleft()
+        since, before = samples[0]
+        if self._first_head is None:
+            self._first_head = head
+        elapsed = wall - since
+        return PerceptionFigures(
+            acknowledged=self._around.acknowledged() if self._around.acknowledged else head - self._first_head,
+            head=head,
+            per_minute=(head - before) * _MINUTE / elapsed if elapsed >= 1.0 else 0.0,
+        )
+
+    async def _stream_figures(self) -> StreamFigures:
+        """Entries in the last hour of mind time, from the newest few of them."""
+        head = await self._stores.stream.head()
+        entries = await self._stores.stream.read(max(1, head - _RATE_ENTRIES + 1), _RATE_ENTRIES)
+        now = self._clock()
+        recent = [entry.at for entry in entries if entry.at > now - _HOUR]
+        if len(recent) < _RATE_ENTRIES:
+            return StreamFigures(head, float(len(recent)))
+        return StreamFigures(head, len(recent) * _HOUR / max(now - recent[0], 1.0))
+
+    def _new_shard(self) -> VectorShard:
+        from environment.index.shard import Shard  # noqa: PLC0415 - TEMPORARY
+
+        return Shard(self._embedder.dim)

@@ -1,0 +1,41 @@
+"""Configuration of what reads a mind."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from environment.config import Seconds, Section
+
+
+class TailSettings(Section):
+    """How the stream is followed."""
+
+    fast: Seconds = Field(default=0.03, gt=0)
+    """Pause between two looks at the stream while it is moving."""
+    idle: Seconds = Field(default=0.3, gt=0)
+    """Pause that looks back off to while nothing happens. Nobody following: no looks at all."""
+    backoff: float = Field(default=1.25, gt=1)
+    """Factor by which the pause grows with every look that finds nothing."""
+    batch: int = Field(default=200, ge=1, le=10_000)
+    """Entries read from the log at a time, by the poller and by each reader that is behind."""
+    recent: int = Field(default=512, ge=0)
+    """Entries kept in memory for all readers together; whoever is further behind reads the log."""
+
+
+class ViewSettings(Section):
+    """How a mind is looked at."""
+
+    tail: TailSettings = TailSettings()
+    """How the stream is followed."""
+    stale_after: Seconds = 30.0
+    """A submind whose last report is older than this is called silent, and the mind degraded."""
+    search_k: int = Field(default=100, ge=1, le=10_000)
+    """Most hits one search may ask for."""
+    live_limit: int = Field(default=1000, ge=1)
+    """Most live traces one call may list."""
+    history_limit: int = Field(default=1000, ge=1)
+    """Most connection changes one call may list."""
+    follow_batch: int = Field(default=1000, ge=1)
+    """Changed traces read at a time while the search index catches up."""
+    offload_above: int = Field(default=256, ge=0)
+    """Index work on more traces than this moves to a worker thread."""

@@ -1,0 +1,215 @@
+"""How a mind is, read from what its actors reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from environment.messages import Instant, SubmindReport, SubmindState
+from orchestration.telemetry import names
+
+
+class MindState(StrEnum):
+    """How a mind is, in a word."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    DEGRADED = "degraded"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessState:
+    """What the supervisor says of the mind process."""
+
+    state: MindState
+    """``STARTING``, ``RUNNING`` or ``DOWN``."""
+    since: Instant
+    """Wall time since when."""
+    restarts: int = 0
+    reason: str = ""
+    """Why it is not running."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerceptionFigures:
+    """Perceptions taken in."""
+
+    acknowledged: int
+    head: int
+    per_minute: float
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFigures:
+    """The stream of consciousness."""
+
+    head: int
+    per_hour: float
+    """In the last hour of mind time."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFigures:
+    """The subliminal environment."""
+
+    live: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFigures:
+    """What thinking has cost since the mind started."""
+
+    tokens_in: int
+    tokens_out: int
+    cost: float
+    budget_left: float | None
+    """None when no actor reports a budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitHits:
+    """A limit, and how often it was met."""
+
+    name: str
+    limit: float | None
+    """None when only the hits are known."""
+    hits: int
+
+
+@dataclass(frozen=True, slots=True)
+class MindStatus:
+    """How the mind is."""
+
+    mind: str
+    state: MindState
+    version: str
+    uptime: float
+    """Seconds."""
+    perceptions: PerceptionFigures
+    stream: StreamFigures
+    traces: TraceFigures
+    tokens: TokenFigures
+    substrate: Mapping[str, float | str]
+    limits: tuple[LimitHits, ...]
+    subminds: Mapping[str, int]
+    """How many are in which state; ``silent`` counts those whose last report is too old."""
+    reasons: tuple[str, ...] = ()
+    """Why the state is not ``RUNNING``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What the reports say of the actors together."""
+
+    state: MindState
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+
+
+def condition(
+    reports: Sequence[SubmindReport], wall: Instant, stale_after: float, process: ProcessState | None
+) -> Condition:
+    """Judge a mind by its actors' last reports and its supervisor's word.
+
+    A report older than ``stale_after`` seconds makes its actor silent; reports from before the mind process began
+    count for nothing while it starts. Without a supervisor (reading the stores of a mind run elsewhere) a mind whose
+    actors are all silent is down.
+    """
+    if process is not None and process.state is not MindState.RUNNING:
+        why = process.reason or ("the mind process is starting" if process.state is MindState.STARTING else "")
+        return Condition(process.state, _counts(reports, set()), (why or "the mind process is not running",))
+    current = [report for report in reports if report.state is not SubmindState.STOPPED]
+    if not current:
+        state = MindState.STARTING if process is not None else MindState.DOWN
+        return Condition(state, _counts(reports, set()), ("no actor has reported yet",))
+    silent = {report.name for report in current if wall - report.at > stale_after}
+    counts = _counts(reports, silent)
+    if len(silent) == len(current):
+        return _all_silent(current, wall, stale_after, process, counts)
+    reasons = [_trouble(report, wall, report.name in silent) for report in current]
+    told = tuple(reason for reason in reasons if reason)
+    starting = all(report.state is SubmindState.STARTING for report in current)
+    state = MindState.STARTING if starting else MindState.DEGRADED if told else MindState.RUNNING
+    return Condition(state, counts, told)
+
+
+def _all_silent(
+    current: Sequence[SubmindReport],
+    wall: Instant,
+    stale_after: float,
+    process: ProcessState | None,
+    counts: Mapping[str, int],
+) -> Condition:
+    last = wall - max(report.at for report in current)
+    reason = f"no actor has reported for {last:.0f} s"
+    if process is None:
+        return Condition(MindState.DOWN, counts, (reason,))
+    young = wall - process.since <= stale_after
+    return Condition(MindState.STARTING if young else MindState.DEGRADED, counts, (reason,))
+
+
+def _counts(reports: Sequence[SubmindReport], silent: set[str]) -> dict[str, int]:
+    counts = {state.value: 0 for state in SubmindState}
+    for report in reports:
+        counts[report.state.value] += 1
+    return {**counts, "silent": len(silent)}
+
+
+def _trouble(report: SubmindReport, wall: Instant, silent: bool) -> str:
+    """What is wrong with one actor; empty when nothing is."""
+    because = f": {report.reason}" if report.reason else ""
+    match report.state:
+        case SubmindState.QUARANTINED:
+            return f"{report.name} is quarantined{because}"
+        case SubmindState.RESTARTING:
+            return f"{report.name} is restarting{because}"
+        case SubmindState.STARTING:
+            return f"{report.name} is starting{because}"
+        case _:
+            return f"{report.name} has not reported for {wall - report.at:.0f} s" if silent else ""
+
+
+def total(reports: Sequence[SubmindReport], metric: str) -> float:
+    """The sum of one metric over all actors that report it."""
+    return sum(report.metrics.get(metric, 0.0) for report in reports)
+
+
+def tokens(reports: Sequence[SubmindReport]) -> TokenFigures:
+    """What thinking has cost. Budgets of several actors add up."""
+    budgets = [report.metrics[names.BUDGET_LEFT] for report in reports if names.BUDGET_LEFT in report.metrics]
+    return TokenFigures(
+        tokens_in=int(total(reports, names.TOKENS_IN)),
+        tokens_out=int(total(reports, names.TOKENS_OUT)),
+        cost=total(reports, names.COST),
+        budget_left=sum(budgets) if budgets else None,
+    )
+
+
+def limit_hits(
+    reports: Sequence[SubmindReport], known: Mapping[str, float], own: Mapping[str, float]
+) -> list[LimitHits]:
+    """Every limit that is configured (``known``: name to value) or was met, by actors or by this process (``own``)."""
+    hits: dict[str, float] = dict.fromkeys(known, 0.0)
+    for report in reports:
+        for name, value in report.metrics.items():
+            limit = names.limit_of(name)
+            if limit is not None:
+                hits[limit] = hits.get(limit, 0.0) + value
+    for limit, value in own.items():
+        hits[limit] = hits.get(limit, 0.0) + value
+    return [LimitHits(name, known.get(name), int(count)) for name, count in sorted(hits.items())]
+
+
+def substrate(reports: Sequence[SubmindReport], described: Mapping[str, float | str]) -> dict[str, float | str]:
+    """What the configuration says of the substrate, and what the actors that use it reported."""
+    figures: dict[str, float | str] = dict(described)
+    figures["generations"] = total(reports, names.GENERATIONS)
+    figures["cached"] = total(reports, names.GENERATIONS_CACHED)
+    figures["fallbacks"] = total(reports, names.FALLBACKS)
+    seconds, count = total(reports, names.GENERATE_SECONDS_SUM), total(reports, names.GENERATE_SECONDS_COUNT)
+    if count:
+        figures["mean_s"] = seconds / count
+    return figures
