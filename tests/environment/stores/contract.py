@@ -1,0 +1,558 @@
+"""The promises of ``environment.ports``, as one class of tests that every backend passes.
+
+A backend's test module derives a class from ``StoreContract`` and gives it the fixture ``backend``: a ``Backend``.
+"""
+
+import asyncio
+import math
+import pickle
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
+import pytest
+
+from environment.errors import (
+    DuplicateEntry,
+    FencedOut,
+    SequenceGap,
+    StaleRevision,
+    StoreBroken,
+    StoreFull,
+    StoreUnavailable,
+    WrongSchema,
+)
+from environment.messages import (
+    ChangeKind,
+    Connection,
+    ConnectionChange,
+    EntryKind,
+    Image,
+    Level,
+    Modality,
+    NewPerception,
+    PerceptionRef,
+    StreamEntry,
+    SubmindReport,
+    SubmindState,
+    Thought,
+    ThoughtKind,
+    Trace,
+    Via,
+)
+from environment.ports import (
+    Stores,
+    WriteConnections,
+    WriteEntries,
+    WriteLevel,
+    WriteReport,
+    WriteState,
+    WriteTrace,
+)
+
+DIM = 256
+NOON = 1_772_539_200.0
+
+
+@dataclass
+class Backend:
+    """How a backend is tested."""
+
+    open: Callable[[str], Awaitable[Stores]]
+    """Opens the stores of a mind; every call shares one place, as processes would."""
+
+
+def name(prefix: str, *parts: object) -> str:
+    return f"{prefix}-{blake2b(repr(parts).encode(), digest_size=10).hexdigest()}"
+
+
+def vector(seed: int) -> np.ndarray:
+    drawn = np.random.default_rng(seed).normal(size=DIM).astype(np.float32)
+    return drawn / np.linalg.norm(drawn)
+
+
+def perception(number: int = 0, **changes: object) -> NewPerception:
+    given = {"source": "ops", "time": NOON + number, "received": NOON + number + 0.25, "text": f"line {number}"}
+    if changes.keys() & {"telemetry", "image"}:
+        del given["text"]
+    return NewPerception(**(given | changes))
+
+
+def trace(number: int = 0, **changes: object) -> Trace:
+    thought = Thought(
+        id=name("t", number),
+        author="text",
+        kind=ThoughtKind.PERCEPT,
+        text=f"thought {number} \0 \u202e 雪",
+        time=NOON + number,
+        at=NOON + number + 1,
+        vector=vector(number),
+        salience=0.5,
+        confidence=0.75,
+        trust=0.4,
+        perceptions=(PerceptionRef(name("p", number), NOON + number, "ops"),),
+        parents=(name("p", number),),
+        topic="disks",
+        depth=1,
+        via=(Via("causes", "k1"),),
+        emotions={"fear": 0.25},
+        associations=("db-1", "disk"),
+        insights=("rate x4",),
+        count=3,
+    )
+    given = {"thought": thought, "version": 1, "level": Level(0.5, NOON + number, 3600.0), "authors": ("text",)}
+    return Trace(**(given | changes))
+
+
+def revision(of: Trace, author: str, text: str) -> Trace:
+    return replace(
+        of,
+        thought=replace(of.thought, author=author, text=text),
+        version=of.version + 1,
+        authors=(*of.authors, author),
+    )
+
+
+def entry(seq: int, **changes: object) -> StreamEntry:
+    given = {
+        "seq": seq,
+        "id": name("c", seq),
+        "kind": EntryKind.THOUGHT,
+        "text": f"conscious {seq}",
+        "time": NOON + seq,
+        "at": NOON + seq + 2,
+        "salience": 0.8,
+        "confidence": 0.7,
+        "trust": 0.4,
+        "perceptions": (PerceptionRef(name("p", seq), NOON + seq, "ops"),),
+        "lineage": (name("t", seq),),
+        "focus": name("t", seq),
+        "author": "causes",
+    }
+    return StreamEntry(**(given | changes))
+
+
+def connection(owner: str = "causes", topic: str = "k1", peer: str = "people", **changes: object) -> Connection:
+    given = {
+        "label": "disks",
+        "weight": 0.3,
+        "ltp": False,
+        "uses": 4,
+        "credited": 2,
+        "last_use": NOON,
+        "history": ((NOON - 5, "sent"), (NOON, "credited")),
+    }
+    return Connection(owner=owner, topic=topic, peer=peer, **(given | changes))
+
+
+def change(number: int = 0, owner: str = "causes") -> ConnectionChange:
+    return ConnectionChange(owner, "k1", "people", NOON + number, ChangeKind.CREDITED, 0.3, f"reason {number}")
+
+
+def report(actor: str = "causes", **changes: object) -> SubmindReport:
+    given = {"role": "cognitive", "goal": "find causes", "state": SubmindState.RUNNING, "at": NOON}
+    given |= {"topics": ("disks",), "mailbox": 3, "metrics": {"thoughts_total": 5.0}, "reason": ""}
+    return SubmindReport(name=actor, **(given | changes))
+
+
+async def live_ids(stores: Stores, batch: int = 2) -> list[str]:
+    return [found.id async for part in stores.traces.live(batch) for found in part]
+
+
+class StoreContract:
+    """Every promise of the ports."""
+
+    @pytest.fixture
+    async def stores(self, backend: Backend):
+        opened = await backend.open("alpha")
+        yield opened
+        await opened.close()
+
+    # The perception log
+
+    async def test_perceptions_come_back_as_they_were_given(self, stores):
+        given = [
+            perception(1, labels={"level": "warn"}, trust=0.7, key="k"),
+            perception(2, telemetry={"load": 1.5, "temp": -3.0}),
+            perception(3, image=Image(b"\x89PNG\0\xff" * 1000, "image/png")),
+            perception(4, text="null \0 and \u202e and 雪" * 1000),
+        ]
+        receipts = await stores.perceptions.append(given)
+        read = await stores.perceptions.read(0, 10)
+        assert [r.new for r in receipts] == [True] * 4
+        assert [(p.id, p.seq) for p in read] == [(r.id, r.seq) for r in receipts]
+        for before, after in zip(given, read, strict=True):
+            for field in NewPerception.__dataclass_fields__:
+                assert getattr(after, field) == getattr(before, field), field
+        assert await stores.perceptions.get([read[2].id, "p-nowhere"]) == {read[2].id: read[2]}
+
+    async def test_ids_are_a_letter_and_twenty_hexadecimal_digits_and_numbers_grow(self, stores):
+        receipts = await stores.perceptions.append([perception(n) for n in range(20)])
+        receipts += await stores.perceptions.append([perception(n) for n in range(20)])
+        assert all(re.fullmatch("p-[0-9a-f]{20}", r.id) for r in receipts)
+        assert len({r.id for r in receipts}) == 40
+        numbers = [r.seq for r in receipts]
+        assert numbers == sorted(set(numbers))
+        assert numbers[0] >= 1
+
+    async def test_a_key_is_accepted_once_within_its_source(self, stores):
+        first, twin, other = await stores.perceptions.append(
+            [perception(1, key="k"), perception(2, key="k"), perception(3, key="k", source="feed")]
+        )
+        assert first.new
+        assert not twin.new
+        assert (twin.id, twin.seq) == (first.id, first.seq)
+        assert other.new
+        assert other.id != first.id
+        (again,) = await stores.perceptions.append([perception(9, key="k")])
+        assert again == replace(first, new=False)
+        assert [p.text for p in await stores.perceptions.read(0, 10)] == ["line 1", "line 3"]
+
+    async def test_keys_and_sources_that_join_alike_stay_apart(self, stores):
+        pair = [perception(1, source="ab", key="c"), perception(1, source="a", key="bc")]
+        assert all(r.new for r in await stores.perceptions.append(pair))
+
+    async def test_the_log_is_read_from_any_position_and_by_modality(self, stores):
+        assert await stores.perceptions.head() == 0
+        batch = [perception(n, telemetry={"x": 1.0}) if n % 3 == 0 else perception(n) for n in range(12)]
+        receipts = await stores.perceptions.append(batch)
+        head = await stores.perceptions.head()
+        assert head == receipts[-1].seq
+        seqs = [r.seq for r in receipts]
+        assert [p.seq for p in await stores.perceptions.read(seqs[3], 4)] == seqs[4:8]
+        telemetry = await stores.perceptions.read(seqs[0], 10, Modality.TELEMETRY)
+        assert [p.seq for p in telemetry] == [seqs[3], seqs[6], seqs[9]]
+        assert await stores.perceptions.read(head, 10) == []
+        assert await stores.perceptions.append([]) == []
+
+    async def test_forgetting_takes_what_is_old_and_has_been_read(self, stores):
+        receipts = await stores.perceptions.append([perception(n) for n in range(10)])
+        head = await stores.perceptions.head()
+        assert await stores.perceptions.forget(NOON + 5, receipts[7].seq, limit=3) == 3
+        assert await stores.perceptions.forget(NOON + 100, receipts[4].seq) == 2
+        left = await stores.perceptions.read(0, 100)
+        assert [p.seq for p in left] == [r.seq for r in receipts[5:]]
+        assert await stores.perceptions.forget(NOON + 100, head) == 5
+        assert await stores.perceptions.head() == head
+        (late,) = await stores.perceptions.append([perception(99)])
+        assert late.seq > head
+
+    # Traces
+
+    async def test_a_trace_comes_back_as_it_was_written(self, stores):
+        written = trace(1, conscious=7)
+        await stores.commit([WriteTrace(written)])
+        read = (await stores.traces.get([written.id, "t-nowhere"]))[written.id]
+        assert read == written
+        assert read.thought.vector.dtype == np.float32
+        assert float(read.thought.vector @ written.thought.vector) == pytest.approx(1, abs=2e-3)
+
+    async def test_writing_a_trace_twice_changes_nothing(self, stores):
+        await stores.commit([WriteTrace(trace(1)), WriteTrace(trace(1))])
+        await stores.commit([WriteLevel(trace(1).id, Level(0.9, NOON, 60.0), live=True, conscious=3)])
+        before = (await stores.traces.head(), await stores.traces.get([trace(1).id]))
+        again = replace(trace(1), thought=replace(trace(1).thought, at=NOON + 500, text="thought again, other words"))
+        await stores.commit([WriteTrace(trace(1)), WriteTrace(again)])
+        assert (await stores.traces.head(), await stores.traces.get([trace(1).id])) == before
+
+    async def test_a_revision_keeps_what_was_before_and_names_what_it_builds_on(self, stores):
+        first = trace(1)
+        second = revision(first, "causes", "because of the disk")
+        third = revision(second, "people", "and Ann knows")
+        await stores.commit([WriteTrace(first)])
+        await stores.commit([WriteTrace(second), WriteTrace(third)])
+        found = await stores.traces.revisions(first.id)
+        written = [(r.version, r.thought, r.authors) for r in (first, second, third)]
+        assert [(r.version, r.thought, r.authors) for r in found] == written
+        assert (await stores.traces.get([first.id]))[first.id] == third
+        assert await stores.traces.revisions("t-nowhere") == []
+
+    async def test_a_revision_written_again_changes_nothing(self, stores):
+        first = trace(1)
+        second = revision(first, "causes", "because")
+        third = revision(second, "people", "and so")
+        await stores.commit([WriteTrace(first), WriteTrace(second), WriteTrace(third)])
+        before = await stores.traces.head()
+        await stores.commit([WriteTrace(first), WriteTrace(second), WriteTrace(third)])
+        assert await stores.traces.head() == before
+        assert [r.thought.text for r in await stores.traces.revisions(first.id)][1:] == ["because", "and so"]
+
+    @pytest.mark.parametrize("version", [2, 5])
+    async def test_a_stale_revision_is_refused_and_nothing_of_its_commit_stays(self, stores, version):
+        first = trace(1)
+        await stores.commit([WriteTrace(first), WriteTrace(revision(first, "causes", "because"))])
+        conflicting = replace(revision(first, "people", "no, because"), version=version)
+        with pytest.raises(StaleRevision) as refused:
+            await stores.commit([WriteTrace(trace(2)), WriteState("x", b"y"), WriteTrace(conflicting)])
+        assert (refused.value.trace_id, refused.value.base, refused.value.current) == (first.id, version - 1, 2)
+        assert await stores.traces.get([trace(2).id]) == {}
+        assert await stores.registry.state("x") is None
+
+    async def test_a_trace_under_anothers_id_is_refused(self, stores):
+        await stores.commit([WriteTrace(trace(1))])
+        forged = replace(trace(1), thought=replace(trace(1).thought, author="operator", trust=1.0))
+        with pytest.raises(StaleRevision):
+            await stores.commit([WriteTrace(forged)])
+        with pytest.raises(StaleRevision):
+            await stores.commit([WriteTrace(replace(trace(2), version=2))])
+        assert (await stores.traces.get([trace(1).id]))[trace(1).id].thought.trust == 0.4
+
+    async def test_a_level_changes_the_standing_and_not_the_content(self, stores):
+        await stores.commit([WriteTrace(trace(1)), WriteTrace(trace(2))])
+        level = Level(0.125, NOON + 50, 60.0)
+        await stores.commit([WriteLevel(trace(1).id, level, live=False, conscious=4)])
+        found = (await stores.traces.get([trace(1).id]))[trace(1).id]
+        assert found == replace(trace(1), level=level, live=False, conscious=4)
+        await stores.commit([WriteLevel("t-nowhere", level, live=True, conscious=None)])
+        assert await stores.traces.get(["t-nowhere"]) == {}
+
+    async def test_the_last_write_of_a_commit_has_the_last_word(self, stores):
+        low, high = Level(0.1, NOON, 60.0), Level(0.9, NOON, 60.0)
+        first = trace(1)
+        second = revision(replace(first, level=high), "causes", "because")
+        await stores.commit(
+            [WriteTrace(first), WriteLevel(first.id, low, live=True, conscious=None), WriteTrace(second)]
+        )
+        assert (await stores.traces.get([first.id]))[first.id].level == high
+        await stores.commit([WriteLevel(first.id, level, live=True, conscious=None) for level in (high, low)])
+        assert (await stores.traces.get([first.id]))[first.id].level == low
+
+    async def test_the_live_are_found_in_batches_each_once(self, stores):
+        await stores.commit([WriteTrace(trace(n)) for n in range(7)])
+        gone = [trace(n).id for n in (2, 5)]
+        await stores.commit([WriteLevel(i, Level(0.01, NOON, 60.0), live=False, conscious=None) for i in gone])
+        expected = sorted(trace(n).id for n in (0, 1, 3, 4, 6))
+        for batch in (1, 2, 5, 100):
+            assert sorted(await live_ids(stores, batch)) == expected
+
+    async def test_changes_lead_a_follower_to_what_is_there(self, stores):
+        mirror: dict[str, Trace] = {}
+        reached = 0
+
+        async def follow():
+            nonlocal reached
+            while True:
+                reached_now, changed = await stores.traces.changes(reached, 3)
+                assert len(changed) <= 3
+                assert reached_now >= reached
+                mirror.update({t.id: t for t in changed})
+                if not changed:
+                    assert reached_now == reached
+                    return
+                reached = reached_now
+
+        await stores.commit([WriteTrace(trace(n)) for n in range(8)])
+        await follow()
+        assert reached == await stores.traces.head()
+        await stores.commit([WriteTrace(revision(trace(3), "causes", "because"))])
+        await stores.commit([WriteLevel(trace(1).id, Level(0.01, NOON, 60.0), live=False, conscious=None)])
+        _, changed = await stores.traces.changes(reached, 100)
+        assert [t.id for t in changed] == [trace(3).id, trace(1).id]
+        await follow()
+        assert mirror == await stores.traces.get([trace(n).id for n in range(8)])
+
+    async def test_forgetting_traces_spares_the_live_the_conscious_and_the_young(self, stores):
+        old, young = Level(0.01, NOON, 60.0), Level(0.01, NOON + 1000, 60.0)
+        await stores.commit([WriteTrace(trace(n)) for n in range(5)])
+        await stores.commit([WriteTrace(revision(trace(1), "causes", "because"))])
+        await stores.commit(
+            [
+                WriteLevel(trace(0).id, old, live=True, conscious=None),
+                WriteLevel(trace(1).id, old, live=False, conscious=None),
+                WriteLevel(trace(2).id, old, live=False, conscious=9),
+                WriteLevel(trace(3).id, young, live=False, conscious=None),
+                WriteLevel(trace(4).id, old, live=False, conscious=None),
+            ]
+        )
+        head = await stores.traces.head()
+        assert await stores.traces.forget(NOON + 500, limit=1) == 1
+        assert await stores.traces.forget(NOON + 500) == 1
+        assert await stores.traces.forget(NOON + 500) == 0
+        left = await stores.traces.get([trace(n).id for n in range(5)])
+        assert set(left) == {trace(n).id for n in (0, 2, 3)}
+        assert await stores.traces.revisions(trace(1).id) == []
+        assert await stores.traces.head() == head
+        await stores.commit([WriteTrace(trace(4))])
+        assert (await stores.traces.revisions(trace(4).id)) == [trace(4)]
+
+    # The stream
+
+    async def test_the_stream_is_read_from_any_position(self, stores):
+        assert await stores.stream.head() == 0
+        segue = entry(3, kind=EntryKind.SEGUE, focus="", author="", vector=vector(3))
+        written = [entry(1), entry(2), segue, entry(4)]
+        await stores.commit([WriteEntries(tuple(written[:2])), WriteEntries(tuple(written[2:]))])
+        assert await stores.stream.head() == 4
+        assert await stores.stream.read(1, 10) == written
+        assert await stores.stream.read(2, 2) == written[1:3]
+        assert await stores.stream.read(5, 10) == []
+        assert await stores.stream.find(segue.id) == segue
+        assert (await stores.stream.read(3, 1))[0].vector == pytest.approx(vector(3), abs=1e-3)
+        assert await stores.stream.find("c-nowhere") is None
+
+    @pytest.mark.parametrize("seq", [0, 1, 2, 4, -1])
+    async def test_a_gap_or_a_repeated_number_is_refused(self, stores, seq):
+        await stores.commit([WriteEntries((entry(1), entry(2)))])
+        with pytest.raises(SequenceGap) as refused:
+            await stores.commit([WriteState("x", b"y"), WriteEntries((entry(seq, id="c-new"),))])
+        assert (refused.value.expected, refused.value.got) == (3, seq)
+        with pytest.raises(SequenceGap):
+            await stores.commit([WriteEntries((entry(3), entry(5)))])
+        assert await stores.stream.head() == 2
+        assert await stores.registry.state("x") is None
+
+    async def test_a_repeated_id_is_refused(self, stores):
+        await stores.commit([WriteEntries((entry(1),))])
+        with pytest.raises(DuplicateEntry) as refused:
+            await stores.commit([WriteTrace(trace(1)), WriteEntries((entry(2, id=entry(1).id),))])
+        assert (refused.value.entry_id, refused.value.seq) == (entry(1).id, 1)
+        assert await stores.stream.head() == 1
+        assert await stores.traces.get([trace(1).id]) == {}
+
+    # The registry
+
+    async def test_connections_are_kept_changed_and_removed(self, stores):
+        strong, weak = connection(peer="a", weight=0.9, ltp=True), connection(peer="b", weight=0.1)
+        foreign = connection(owner="people", peer="a", weight=0.5)
+        await stores.commit([WriteConnections("causes", (weak, strong), (), (change(1), change(2)))])
+        await stores.commit([WriteConnections("people", (foreign,), (), (change(3, "people"),))])
+        assert await stores.registry.connections("causes") == [strong, weak]
+        assert await stores.registry.connections() == [strong, foreign, weak]
+        raised = replace(weak, weight=0.95, uses=5, history=())
+        await stores.commit([WriteConnections("causes", (raised,), (("k1", "a"), ("k1", "nobody")), ())])
+        assert await stores.registry.connections("causes") == [raised]
+        assert await stores.registry.history() == [change(3, "people"), change(2), change(1)]
+        assert await stores.registry.history("causes", limit=1) == [change(2)]
+        assert await stores.registry.forget(NOON + 2) == 1
+        assert await stores.registry.history() == [change(3, "people"), change(2)]
+
+    async def test_states_and_reports_replace_the_ones_before(self, stores):
+        assert await stores.registry.state("causes") is None
+        await stores.commit([WriteState("causes", b"\0one"), WriteReport(report()), WriteReport(report("alpha"))])
+        await stores.commit([WriteState("causes", b"two"), WriteReport(report(mailbox=9, reason="busy"))])
+        assert await stores.registry.state("causes") == b"two"
+        assert await stores.registry.reports() == [report("alpha"), report(mailbox=9, reason="busy")]
+
+    # All together
+
+    async def test_an_older_leader_is_fenced_out(self, stores, backend):
+        first = await stores.lead()
+        assert first >= 1
+        await stores.commit([WriteState("x", b"1")], fence=first)
+        elsewhere = await backend.open("alpha")
+        try:
+            second = await elsewhere.lead()
+            assert second > first
+            with pytest.raises(FencedOut) as refused:
+                await stores.commit([WriteState("x", b"2"), WriteTrace(trace(1))], fence=first)
+            assert (refused.value.fence, refused.value.current) == (first, second)
+            await elsewhere.commit([WriteState("x", b"3")], fence=second)
+        finally:
+            await elsewhere.close()
+        assert await stores.registry.state("x") == b"3"
+        assert await stores.traces.get([trace(1).id]) == {}
+        await stores.commit([WriteState("x", b"4")])
+        assert await stores.registry.state("x") == b"4"
+
+    async def test_minds_in_one_place_do_not_see_each_other(self, stores, backend):
+        other = await backend.open("beta")
+        try:
+            everything = [
+                WriteTrace(trace(1)),
+                WriteEntries((entry(1),)),
+                WriteConnections("causes", (connection(),), (), (change(),)),
+                WriteState("causes", b"alpha"),
+                WriteReport(report()),
+            ]
+            (ours,) = await stores.perceptions.append([perception(1, key="k")])
+            await stores.commit(everything, fence=await stores.lead())
+            assert await other.perceptions.read(0, 10) == []
+            assert await other.perceptions.get([ours.id]) == {}
+            assert await other.traces.get([trace(1).id]) == {}
+            assert await other.traces.revisions(trace(1).id) == []
+            assert await live_ids(other) == []
+            assert await other.traces.changes(0, 10) == (0, [])
+            assert await other.stream.read(0, 10) == []
+            assert await other.stream.find(entry(1).id) is None
+            assert await other.registry.connections() == []
+            assert await other.registry.history() == []
+            assert await other.registry.reports() == []
+            assert await other.registry.state("causes") is None
+            heads = await other.perceptions.head(), await other.traces.head(), await other.stream.head()
+            assert heads == (0, 0, 0)
+            (theirs,) = await other.perceptions.append([perception(1, key="k")])
+            assert theirs.new
+            assert theirs.id != ours.id
+            await other.commit(everything)
+            await other.commit([WriteTrace(revision(trace(1), "people", "theirs"))])
+            await other.commit([WriteLevel(trace(1).id, Level(0.01, NOON, 60.0), live=False, conscious=None)])
+            assert await other.traces.forget(math.inf) == 1
+            assert await other.registry.forget(math.inf) == 1
+            assert await other.perceptions.forget(math.inf, 1 << 60) == 1
+            assert (await stores.traces.revisions(trace(1).id)) == [trace(1)]
+            assert await stores.registry.history() == [change()]
+            assert len(await stores.perceptions.read(0, 10)) == 1
+            assert await other.lead() == 1
+        finally:
+            await other.close()
+
+    async def test_another_opening_sees_what_was_written(self, stores, backend):
+        await stores.perceptions.append([perception(1)])
+        await stores.commit([WriteTrace(trace(1)), WriteEntries((entry(1),)), WriteState("x", b"y")])
+        elsewhere = await backend.open("alpha")
+        try:
+            assert await elsewhere.perceptions.read(0, 10) == await stores.perceptions.read(0, 10)
+            assert await live_ids(elsewhere) == [trace(1).id]
+            assert await elsewhere.stream.head() == 1
+            await elsewhere.commit([WriteEntries((entry(2),))])
+            assert await stores.stream.head() == 2
+        finally:
+            await elsewhere.close()
+
+    async def test_many_callers_at_once_lose_nothing(self, stores, backend):
+        elsewhere = await backend.open("alpha")
+        try:
+
+            async def feed(to: Stores, start: int):
+                for n in range(start, start + 20):
+                    await to.perceptions.append([perception(n, key=str(n % 30))])
+                    await to.commit([WriteTrace(trace(n % 30))])
+
+            await asyncio.gather(feed(stores, 0), feed(elsewhere, 20), feed(stores, 40))
+        finally:
+            await elsewhere.close()
+        assert len(await stores.perceptions.read(0, 1000)) == 30
+        assert len(await live_ids(stores)) == 30
+        assert await stores.traces.head() == 30
+
+    async def test_statistics_count_what_is_there(self, stores):
+        await stores.perceptions.append([perception(n) for n in range(3)])
+        await stores.commit([WriteTrace(trace(1)), WriteTrace(trace(2)), WriteEntries((entry(1),))])
+        await stores.commit([WriteLevel(trace(1).id, Level(0.01, NOON, 60.0), live=False, conscious=None)])
+        figures = await stores.statistics()
+        assert (figures["perceptions_rows"], figures["traces_rows"], figures["traces_live_rows"]) == (3, 2, 1)
+        assert figures["entries_rows"] == 1
+
+    async def test_closing_twice_is_fine_and_using_what_is_closed_says_so(self, backend):
+        opened = await backend.open("alpha")
+        await opened.close()
+        await opened.close()
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await opened.stream.head()
+
+    def test_errors_survive_pickling(self):
+        for error in (
+            StoreUnavailable("busy", 0.5),
+            StoreFull("full", 5.0),
+            StaleRevision("t-1", 1, 2),
+            FencedOut(1, 2),
+            SequenceGap(3, 5),
+            DuplicateEntry("c-1", 4),
+            StoreBroken("mind.db", "damaged"),
+            WrongSchema(9, 1, "upgrade"),
+        ):
+            twin = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+            assert type(twin) is type(error)
+            assert (str(twin), vars(twin), twin.args) == (str(error), vars(error), error.args)

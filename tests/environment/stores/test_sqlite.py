@@ -1,0 +1,286 @@
+"""SQLite passes the contract, and keeps the promises that only files and processes can break."""
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from environment.errors import FencedOut, StoreBroken, StoreFull, StoreUnavailable, WrongSchema
+from environment.ports import WriteEntries, WriteState, WriteTrace
+from environment.stores.sqlite import open_stores
+from tests.environment.stores.contract import Backend, StoreContract, entry, live_ids, name, perception, trace
+
+ROOT = str(Path(__file__).parents[3])
+
+
+def run_python(script: str, *arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": ROOT},
+    )
+
+
+class TestThreaded(StoreContract):
+    @pytest.fixture
+    def backend(self, tmp_path):
+        return Backend(lambda mind: open_stores(tmp_path, mind))
+
+
+class TestInline(StoreContract):
+    @pytest.fixture
+    def backend(self, tmp_path):
+        return Backend(lambda mind: open_stores(tmp_path, mind, inline=True, synchronous="OFF"))
+
+
+async def test_a_log_without_keys_gives_the_same_ids_in_every_run(tmp_path):
+    runs = []
+    for place in ("one", "two"):
+        stores = await open_stores(tmp_path / place, "alpha", inline=True)
+        runs.append([(await stores.perceptions.append([perception(n)]))[0].id for n in (1, 1, 2)])
+        await stores.close()
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) == 3
+
+
+def test_inline_coroutines_never_suspend(tmp_path):
+    async def live(stores):
+        await stores.perceptions.append([perception(1)])
+        await stores.commit([WriteTrace(trace(n)) for n in range(5)])
+        await stores.lead()
+        await stores.statistics()
+        found = await live_ids(stores)
+        await stores.close()
+        return found
+
+    async def everything():
+        return await live(await open_stores(tmp_path, "alpha", inline=True))
+
+    before = threading.active_count()
+    with pytest.raises(StopIteration) as ended:
+        everything().send(None)
+    assert len(ended.value.value) == 5
+    assert threading.active_count() == before
+
+
+async def test_the_event_loop_goes_on_while_another_process_writes(tmp_path):
+    stores = await open_stores(tmp_path, "alpha")
+    blocker = sqlite3.connect(tmp_path / "mind.db", isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    commit = asyncio.ensure_future(stores.commit([WriteState("x", b"y")]))
+    for _ in range(20):
+        await asyncio.sleep(0.005)
+    assert not commit.done()
+    assert await stores.registry.state("x") is None  # reading does not wait for the writer
+    blocker.execute("ROLLBACK")
+    await commit
+    assert await stores.registry.state("x") == b"y"
+    blocker.close()
+    await stores.close()
+
+
+async def test_a_file_that_stays_busy_is_unavailable_for_now(tmp_path):
+    stores = await open_stores(tmp_path, "alpha", busy_timeout=0.05)
+    blocker = sqlite3.connect(tmp_path / "mind.db", isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="busy") as refused:
+        await stores.commit([WriteState("x", b"y")])
+    assert refused.value.retry_after > 0
+    blocker.execute("ROLLBACK")
+    blocker.close()
+    await stores.commit([WriteState("x", b"y")])
+    await stores.close()
+
+
+@pytest.mark.parametrize("inline", [True, False])
+async def test_a_full_disk_refuses_and_leaves_nothing_half_written(tmp_path, inline):
+    stores = await open_stores(tmp_path, "alpha", inline=inline)
+
+    async def bound(lane, extra):
+        def work(connection):
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            connection.execute(f"PRAGMA max_page_count = {pages + extra if extra is not None else 1 << 30}")
+
+        await lane.write(work)
+
+    (first,) = await stores.perceptions.append([perception(0, key="k")])
+    await bound(stores._perception_lane, 8)
+    await bound(stores._lane, 8)
+    with pytest.raises(StoreFull, match=r"perceptions\.db"):
+        await stores.perceptions.append([perception(n, text="x" * 5000) for n in range(50)])
+    with pytest.raises(StoreFull, match=r"mind\.db"):
+        await stores.commit([WriteState("x", b"y"), *(WriteTrace(trace(n)) for n in range(100))])
+    assert [p.seq for p in await stores.perceptions.read(0, 100)] == [first.seq]
+    assert await live_ids(stores) == []
+    assert await stores.registry.state("x") is None
+    await bound(stores._perception_lane, None)
+    await bound(stores._lane, None)
+    assert len(await stores.perceptions.append([perception(n, text="x" * 5000) for n in range(50)])) == 50
+    await stores.commit([WriteTrace(trace(n)) for n in range(100)])
+    assert len(await live_ids(stores, 1000)) == 100
+    await stores.close()
+
+
+async def test_a_newer_schema_is_refused_with_advice(tmp_path):
+    await (await open_stores(tmp_path, "alpha")).close()
+    with sqlite3.connect(tmp_path / "mind.db") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(WrongSchema, match="newer") as refused:
+        await open_stores(tmp_path, "alpha")
+    assert (refused.value.found, refused.value.known) == (99, 1)
+
+
+@pytest.mark.parametrize("file", ["perceptions.db", "mind.db"])
+async def test_a_damaged_file_is_named(tmp_path, file):
+    (tmp_path / file).write_bytes(b"this is no database, " * 400)
+    with pytest.raises(StoreBroken) as refused:
+        await open_stores(tmp_path, "alpha")
+    assert str(tmp_path / file) in str(refused.value)
+
+
+async def test_a_page_that_was_overwritten_is_said_to_be_damage(tmp_path):
+    stores = await open_stores(tmp_path, "alpha")
+    await stores.commit([WriteTrace(trace(n)) for n in range(50)])
+    await stores.close()
+    file = tmp_path / "mind.db"
+    data = bytearray(file.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    file.write_bytes(data)
+    stores = await open_stores(tmp_path, "alpha")
+    with pytest.raises(StoreBroken, match="damaged"):
+        await stores.commit([WriteTrace(trace(60))])
+    await stores.close()
+
+
+async def test_a_folder_that_cannot_be_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreBroken, match="file/mind"):
+        await open_stores(tmp_path / "file" / "mind", "alpha")
+    (tmp_path / "mind.db").mkdir()
+    with pytest.raises(StoreBroken, match=r"mind\.db"):
+        await open_stores(tmp_path, "alpha")
+
+
+async def test_two_openings_at_once_make_one_schema(tmp_path):
+    opened = await asyncio.gather(*(open_stores(tmp_path, f"mind-{n}") for n in range(6)))
+    for stores in opened:
+        await stores.commit([WriteTrace(trace(1))])
+        assert len(await live_ids(stores)) == 1
+        await stores.close()
+
+
+WRITER = """
+    import asyncio, sys
+    from pathlib import Path
+    from environment.ports import WriteLevel, WriteTrace
+    from environment.stores.sqlite import open_stores
+    from tests.environment.stores.contract import perception, trace
+
+    async def main(directory, start):
+        stores = await open_stores(Path(directory), "alpha")
+        print("ready", flush=True)
+        for n in range(start, start + 100):
+            await stores.commit([WriteTrace(trace(n)), WriteTrace(trace(n + 1000))])
+            await stores.perceptions.append([perception(n, key=str(n))])
+        await stores.close()
+
+    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+"""
+
+
+async def test_two_processes_write_at_once(tmp_path):
+    writers = [run_python(WRITER, tmp_path, start) for start in (0, 100)]
+    for writer in writers:
+        with writer:
+            assert "ready" in writer.stdout.read()
+        assert writer.returncode == 0
+    stores = await open_stores(tmp_path, "alpha")
+    assert len(await live_ids(stores, 1000)) == 400
+    assert await stores.traces.head() == 400
+    reached, changed = await stores.traces.changes(0, 1000)
+    assert (reached, len({t.id for t in changed})) == (400, 400)
+    log = await stores.perceptions.read(0, 1000)
+    assert [p.seq for p in log] == list(range(1, 201))
+    await stores.close()
+
+
+DYING = """
+    import asyncio, json, sys
+    from pathlib import Path
+    from environment.ports import WriteEntries, WriteTrace
+    from environment.stores.sqlite import open_stores
+    from tests.environment.stores.contract import entry, perception, trace
+
+    async def main(directory, life):
+        stores = await open_stores(Path(directory), "alpha")
+        seq = await stores.stream.head()
+        while True:
+            seq += 1
+            receipts = await stores.perceptions.append([perception(n, key=f"{life}-{seq}-{n}") for n in range(8)])
+            await stores.commit([WriteTrace(trace(seq)), WriteEntries((entry(seq),))])
+            print(json.dumps({"seq": seq, "ids": [r.id for r in receipts]}), flush=True)
+
+    asyncio.run(main(sys.argv[1], sys.argv[2]))
+"""
+
+
+async def test_what_was_acknowledged_outlives_kill_9(tmp_path):
+    acknowledged, head = [], 0
+    for life in range(4):
+        with run_python(DYING, tmp_path, life) as process:
+            for line in process.stdout:
+                said = json.loads(line)
+                acknowledged += said["ids"]
+                head = said["seq"]
+                if len(acknowledged) % 7 == life or len(acknowledged) > 800 * (life + 1):
+                    break
+            process.send_signal(signal.SIGKILL)
+            for line in process.stdout.read().splitlines():  # said before it died
+                said = json.loads(line)
+                acknowledged += said["ids"]
+                head = said["seq"]
+    stores = await open_stores(tmp_path, "alpha")
+    kept = [p.id for p in await stores.perceptions.read(0, 1 << 30)]
+    assert len(kept) == len(set(kept))
+    assert set(acknowledged) <= set(kept)
+    stream = await stores.stream.read(1, 1 << 30)
+    assert [e.seq for e in stream] == list(range(1, len(stream) + 1))
+    assert len(stream) >= head >= 4
+    assert len(await live_ids(stores, 1000)) == len(stream)
+    await stores.close()
+
+
+LEADER = """
+    import asyncio, sys
+    from pathlib import Path
+    from environment.ports import WriteState
+    from environment.stores.sqlite import open_stores
+
+    async def main(directory):
+        stores = await open_stores(Path(directory), "alpha")
+        print(await stores.lead(), flush=True)
+
+    asyncio.run(main(sys.argv[1]))
+"""
+
+
+async def test_a_leader_in_another_process_fences_this_one_out(tmp_path):
+    stores = await open_stores(tmp_path, "alpha")
+    epoch = await stores.lead()
+    with run_python(LEADER, tmp_path) as process:
+        newer = int(process.stdout.readline())
+    assert newer > epoch
+    with pytest.raises(FencedOut):
+        await stores.commit([WriteEntries((entry(1, id=name("c", "late")),))], fence=epoch)
+    assert await stores.stream.head() == 0
+    await stores.close()
