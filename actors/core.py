@@ -51,5 +51,5 @@ class Core(Protocol):
         ...
 
     def restore(self, state: bytes) -> None:
-        """Continue from a snapshot; called once, before ``Started``. Raises ``ValueError`` for bytes it did not write."""
+        """Continue from a snapshot; called once, before ``Started``. Raises ``ValueError`` for foreign bytes."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from environment.config import Seconds, Section
+from environment.config import Seconds, Section, Share
 
 
 class ShellSettings(Section):
@@ -18,3 +18,93 @@ class ShellSettings(Section):
     """Events handled before their effects are performed in one commit."""
     save_every: Seconds = Field(default=2.0, gt=0)
     """How often an actor that changed saves its state and reports (wall time)."""
+
+
+class TopicSettings(Section):
+    """How a submind carves what it meets into topics."""
+
+    threshold: float = Field(default=0.45, ge=-1, le=1)
+    """Cosine to the nearest centroid, after centring, at which a vector joins its topic."""
+    merge: float = Field(default=0.85, ge=-1, le=1)
+    """Cosine between two centroids beyond which the topics become one."""
+    capacity: int = Field(default=64, ge=2, le=4096)
+    """Topics a submind may hold."""
+    memory: int = Field(default=500, ge=8)
+    """Vectors over which centroids and the common mean are averaged."""
+
+
+class ConnectionSettings(Section):
+    """Plasticity: how connections are made, rewarded and forgotten."""
+
+    initial: Share = 0.2
+    """Weight of a new transient connection."""
+    eta: Share = 0.12
+    """Credit: ``w += eta * (1 - w)``."""
+    eta_minus: Share = 0.04
+    """A use without credit within ``credit_window``: ``w -= eta_minus * w``."""
+    credit_window: Seconds = 1800.0
+    """How long a use may wait for its credit."""
+    half_life: Seconds = 7 * 86400.0
+    """Idle decay of a weight."""
+    promote_at: Share = 0.6
+    """A transient connection at or above this weight becomes LTP, once credited ``promote_uses`` times."""
+    promote_uses: int = Field(default=5, ge=1)
+    """Credited uses before promotion."""
+    demote_at: Share = 0.4
+    """An LTP connection below this weight becomes transient again."""
+    forget_at: Share = 0.05
+    """A transient connection below this weight is forgotten."""
+    per_topic: int = Field(default=8, ge=1, le=256)
+    """Connections a topic may have; the weakest goes first."""
+    total: int = Field(default=256, ge=4, le=100_000)
+    """Connections a submind may have over all topics."""
+    fan_out: int = Field(default=3, ge=1, le=64)
+    """Peers a thought is sent to."""
+    explore: Share = 0.05
+    """Chance that one of them is a peer outside the registries."""
+    history: int = Field(default=16, ge=1, le=256)
+    """(time, outcome) pairs kept with a connection."""
+
+
+class BindingSettings(Section):
+    """When and how a submind binds events, memories and goals into a thought."""
+
+    window: Seconds = 300.0
+    """How long an event may wait to be bound."""
+    window_events: int = Field(default=32, ge=1, le=4096)
+    """Events the window holds; the oldest goes first."""
+    k: int = Field(default=5, ge=1, le=16)
+    """Best of each category that enter the combinations."""
+    memory: int = Field(default=1000, ge=8)
+    """Combinations over which a head's mean and deviation are taken."""
+    temperature: float = Field(default=0.5, gt=0)
+    """Of the joint softmax over combinations."""
+    sharp: Share = 0.35
+    """Focus at which a binding fires without waiting for its window to close."""
+    confident: float = 0.4
+    """Weighted z-score below which a binding is not worth a thought."""
+    same: float = Field(default=0.92, ge=0, le=1)
+    """Cosine beyond which a memory says the same as the event and adds nothing."""
+    interest: Share = 0.6
+    """Percentile of salience times relevance an event needs before memories are sought for it."""
+    per_hour: float = Field(default=60.0, gt=0)
+    """Thoughts a submind may bind an hour (mind time); bursts of a quarter of it."""
+    memories: int = Field(default=8, ge=1, le=64)
+    """Traces asked for in a crawl."""
+
+
+class SubmindSettings(Section):
+    """A cognitive submind."""
+
+    topics: TopicSettings = TopicSettings()
+    """Its topics."""
+    connections: ConnectionSettings = ConnectionSettings()
+    """Its LTP and transient registries."""
+    binding: BindingSettings = BindingSettings()
+    """Its associative binding."""
+    wander_every: Seconds = 900.0
+    """Idle time after which it crawls by itself."""
+    random_share: Share = 0.2
+    """Share of those crawls that are random; the others are directed or associative."""
+    max_depth: int = Field(default=6, ge=1, le=64)
+    """Longest chain of thoughts it may extend: what is deeper is noticed and ended."""

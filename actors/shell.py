@@ -14,13 +14,12 @@ from actors.core import Core
 from actors.effects import Commit, Count, Effect, Generate, Note, Read, Send, WakeAt
 from actors.events import Event, Perceived, Started, Tick, Vitals
 from actors.mailbox import Mailbox
+from actors.names import MONITORING
 from actors.settings import ShellSettings
 from actors.substrate.ports import Embedder
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, Perception, SubmindReport, SubmindState
 from environment.ports import Stores, Write, WriteReport, WriteState
-
-MONITORING = "monitoring"
 
 
 class Driver(Protocol):

@@ -1,0 +1,1 @@
+"""Perceptual subminds: raw input into events, repetition folded, each event appraised."""

@@ -1,0 +1,184 @@
+"""The perceptual submind: reads the perception log from its cursor and leaves what is worth a thought as traces."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import msgspec
+
+from actors.core import Description
+from actors.effects import Count, Effect, Read, Send, WakeAt
+from actors.events import Credit, Event, Perceived, Post, Posted, Register, Started, Tick
+from actors.names import ENVIRONMENT
+from actors.perception.percept import Interpreter, Percept
+from actors.perception.settings import PerceptionSettings
+from actors.submind.voice import Voice
+from environment.stores.codec import decode_thought
+from environment.stores.codec import encode as encode_thought
+from environment.identity import thought_id
+from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
+
+
+class PerceptualCore:
+    """One modality's way into the mind.
+
+    Guarantees: the cursor in its snapshot never passes a percept that the environment has not made durable
+    (waiting ones are part of the snapshot and are posted again), and posting again names the same traces.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        goal: str,
+        modality: Modality,
+        interpreter: Interpreter,
+        voice: Voice,
+        settings: PerceptionSettings,
+    ) -> None:
+        self.name = name
+        self._goal = goal
+        self._modality = modality
+        self._interpreter = interpreter
+        self._voice = voice
+        self._settings = settings
+        self._cursor = 0
+        self._waiting: OrderedDict[str, Thought] = OrderedDict()
+        self._posted_at: Instant = 0.0
+        self._reading = False
+        self._event_time: Instant = 0.0
+
+    def texts(self, perceptions: Sequence[Perception]) -> list[str]:
+        return self._interpreter.texts(perceptions)
+
+    def handle(self, event: Event, now: Instant) -> list[Effect]:
+        match event:
+            case Perceived():
+                return self._perceive(event, now)
+            case Posted():
+                for i in event.ids:
+                    self._waiting.pop(i, None)
+                return self._read_on()
+            case Credit():
+                self._voice.credited(event, now)
+                return self._voice.record()
+            case Register():
+                self._voice.asked(event, now)
+                return self._voice.record()
+            case Started():
+                return [*self._repost(now), *self._read_on(), WakeAt(now + self._settings.resend_after)]
+            case Tick():
+                return self._tick(now)
+            case _:
+                return []
+
+    def _perceive(self, event: Perceived, now: Instant) -> list[Effect]:
+        self._reading = False
+        effects: list[Effect] = []
+        thoughts: list[Thought] = []
+        for perception in event.perceptions:
+            if perception.seq <= self._cursor:
+                continue
+            self._cursor = perception.seq
+            self._event_time = max(self._event_time, perception.time)
+            for percept in self._interpreter.interpret(perception, event.vectors):
+                effects += self._think(percept, now, thoughts)
+        for percept in self._interpreter.quiet(self._event_time):
+            effects += self._think(percept, now, thoughts)
+        return [*self._post(thoughts, now), *effects, *self._voice.record(), *self._read_on()]
+
+    def _think(self, percept: Percept, now: Instant, thoughts: list[Thought]) -> list[Effect]:
+        topic = self._voice.place(percept.vector, percept.terms, now)
+        thought = Thought(
+            id=thought_id(self.name, [p.id for p in percept.perceptions], percept.part),
+            author=self.name,
+            kind=ThoughtKind.PERCEPT,
+            text=percept.text,
+            time=percept.time,
+            at=now,
+            vector=percept.vector,
+            salience=percept.salience,
+            confidence=percept.confidence,
+            trust=percept.trust,
+            perceptions=percept.perceptions,
+            parents=tuple(p.id for p in percept.perceptions),
+            topic=topic.label,
+            emotions=percept.emotions,
+            associations=percept.terms,
+            insights=percept.insights,
+            count=percept.count,
+        )
+        thoughts.append(thought)
+        if percept.salience < self._settings.speak_at:
+            return []
+        return self._voice.speak(thought, topic, now)
+
+    def _post(self, thoughts: Sequence[Thought], now: Instant) -> list[Effect]:
+        if not thoughts:
+            return []
+        if not self._waiting:
+            self._posted_at = now
+        self._waiting.update((t.id, t) for t in thoughts)
+        return [
+            Send(ENVIRONMENT, Post(self.name, tuple(thoughts))),
+            Count("thoughts_total", len(thoughts)),
+            WakeAt(now + self._settings.resend_after),
+        ]
+
+    def _read_on(self) -> list[Effect]:
+        """Ask for more, unless too much waits for the environment: back-pressure ends in the log, which is durable."""
+        if self._reading or len(self._waiting) >= self._settings.unacknowledged:
+            return []
+        self._reading = True
+        return [Read(self._cursor, self._settings.batch, self._modality)]
+
+    def _tick(self, now: Instant) -> list[Effect]:
+        self._voice.tend(now)
+        effects = self._voice.record()
+        if self._waiting:
+            effects.append(WakeAt(now + self._settings.resend_after))
+            if now - self._posted_at >= self._settings.resend_after:
+                effects += self._repost(now)
+        return [*effects, *self._read_on()]
+
+    def _repost(self, now: Instant) -> list[Effect]:
+        if not self._waiting:
+            return []
+        self._posted_at = now
+        return [Send(ENVIRONMENT, Post(self.name, tuple(self._waiting.values()))), Count("reposts_total")]
+
+    def describe(self) -> Description:
+        figures = {
+            "unacknowledged": float(len(self._waiting)),
+            "cursor": float(self._cursor),
+            **self._interpreter.figures(),
+        }
+        return Description("perceptual", self._goal, self._voice.topics.labels, figures)
+
+    def snapshot(self) -> bytes:
+        return msgspec.msgpack.encode(
+            _Saved(
+                cursor=self._cursor,
+                event_time=self._event_time,
+                waiting=[encode_thought(t) for t in self._waiting.values()],
+                voice=self._voice.dump(),
+                interpreter=self._interpreter.dump(),
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        saved = msgspec.msgpack.decode(state, type=_Saved)
+        self._cursor, self._event_time = saved.cursor, saved.event_time
+        for data in saved.waiting:
+            thought = decode_thought(data)
+            self._waiting[thought.id] = thought
+        self._voice.load(saved.voice)
+        self._interpreter.load(saved.interpreter)
+
+
+class _Saved(msgspec.Struct):
+    cursor: int
+    event_time: Instant
+    waiting: list[bytes]
+    voice: dict[str, object]
+    interpreter: dict[str, object]

@@ -1,0 +1,77 @@
+"""Running statistics in bounded memory, with which every stream calibrates itself."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections import deque
+from collections.abc import Iterable
+
+import msgspec
+
+
+class RunningRank:
+    """Percentile rank of a value among the last ``window`` values, itself included; ties share the middle."""
+
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._sorted: list[float] = []
+        self._order: deque[float] = deque()
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def rank(self, value: float) -> float:
+        """Where a value stands, 0..1, learning nothing; .5 while nothing is known."""
+        if not self._sorted:
+            return 0.5
+        low = bisect_left(self._sorted, value)
+        return (low + bisect_right(self._sorted, value, low)) / (2 * len(self._sorted))
+
+    def update(self, value: float) -> float:
+        """Take the value in and rank it."""
+        if len(self._order) == self._window:
+            self._sorted.pop(bisect_left(self._sorted, self._order.popleft()))
+        insort(self._sorted, value)
+        self._order.append(value)
+        return self.rank(value)
+
+    def dump(self) -> list[float]:
+        """For a snapshot."""
+        return list(self._order)
+
+    def load(self, values: Iterable[float]) -> None:
+        """From a snapshot."""
+        self._order = deque(values, self._window)
+        self._sorted = sorted(self._order)
+
+
+class FadingCounts:
+    """Counts of strings in bounded memory: when full all are halved and those below one are forgotten."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._counts: dict[str, int] = {}
+        self.total = 0
+
+    def get(self, key: str) -> int:
+        """How often the string was met lately."""
+        return self._counts.get(key, 0)
+
+    def add(self, keys: Iterable[str]) -> None:
+        """Count some strings."""
+        counts = self._counts
+        for key in keys:
+            counts[key] = counts.get(key, 0) + 1
+            self.total += 1
+        if len(counts) > self._capacity:
+            self._counts = {key: half for key, n in counts.items() if (half := n // 2)}
+            self.total = sum(self._counts.values())
+
+    def dump(self) -> dict[str, int]:
+        """For a snapshot."""
+        return self._counts
+
+    def load(self, counts: object) -> None:
+        """From a snapshot."""
+        self._counts = msgspec.convert(counts, dict[str, int])
+        self.total = sum(self._counts.values())

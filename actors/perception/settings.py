@@ -1,0 +1,75 @@
+"""Configuration of perception."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from environment.config import Seconds, Section, Share
+
+
+class AppraisalSettings(Section):
+    """How salient something new is. Every part is a percentile rank, so a stream calibrates itself."""
+
+    weights: dict[str, float] = Field(default={"novelty": 1.0, "emotion": 1.0, "freshness": 1.0, "rarity": 0.5})
+    """Weight of each part: ``novelty`` (unlike what came lately), ``emotion``, ``freshness`` (new words and pairs of
+    words), ``rarity`` (its rarest words)."""
+    novelty_window: int = Field(default=200, ge=8, le=100_000)
+    """Recent events that novelty compares with."""
+    rank_window: int = Field(default=5000, ge=16, le=1_000_000)
+    """Recent values that a rank is taken among."""
+    words: int = Field(default=20_000, ge=100)
+    """Words whose frequency is remembered."""
+    pairs: int = Field(default=50_000, ge=100)
+    """Pairs of words whose frequency is remembered."""
+    exclamation: float = Field(default=1.0, ge=0)
+    """Valence of an exclamation mark; at most three count."""
+
+
+class FoldingSettings(Section):
+    """How repetition is folded: one template from one source is one event, with a count and a rate."""
+
+    templates: int = Field(default=20_000, ge=16)
+    """Templates remembered; the ones unused longest go first."""
+    forget_after: Seconds = 6 * 3600.0
+    """Silence after which a template counts as new again."""
+    surge: float = Field(default=8.0, gt=1)
+    """Growth of a rate that is an event of its own; the next one needs as much again."""
+    least: int = Field(default=12, ge=2)
+    """Repeats within ``window`` below which a rate is not spoken of."""
+    window: Seconds = 120.0
+    """Over which a rate is measured."""
+    regular: int = Field(default=8, ge=3)
+    """Equal intervals after which a template counts as regular, so that its silence is an event."""
+    silence: float = Field(default=4.0, gt=1)
+    """A regular template is silent when this many of its intervals pass without it."""
+
+
+class PerceptionSettings(Section):
+    """Perceptual subminds."""
+
+    appraisal: AppraisalSettings = AppraisalSettings()
+    """Salience of what is new."""
+    folding: FoldingSettings = FoldingSettings()
+    """Repetition."""
+    batch: int = Field(default=256, ge=1, le=4096)
+    """Perceptions taken from the log at a time."""
+    segment: int = Field(default=600, ge=80)
+    """Characters of a segment; longer text is cut at sentence ends."""
+    segments: int = Field(default=8, ge=1, le=64)
+    """Segments of one perception that become events; what is beyond stays in the log."""
+    terms: int = Field(default=6, ge=1, le=32)
+    """Associations kept with a thought."""
+    speak_at: Share = 0.6
+    """Salience from which a percept is told directly to connected subminds; every percept is left as a trace."""
+    unacknowledged: int = Field(default=1024, ge=16)
+    """Percepts that may wait for the environment before no more perceptions are taken in."""
+    resend_after: Seconds = 10.0
+    """Time after which an unacknowledged post is repeated."""
+    shift: float = Field(default=6.0, gt=0)
+    """Telemetry: deviations (robust, of the recent readings) that make a level shift or a spike."""
+    readings: int = Field(default=64, ge=8)
+    """Telemetry: recent readings of a series that are remembered."""
+    series: int = Field(default=5000, ge=1)
+    """Telemetry: series remembered; the ones unused longest go first."""
+    image_pixels: int = Field(default=40_000_000, ge=1)
+    """Images with more pixels are not decoded but said to be too large."""

@@ -1,0 +1,120 @@
+"""What can be read off a text without a model: clean words, templates, and the terms it can be met again by."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.perception.running import FadingCounts
+
+_WORD = re.compile(r"\w+(?:[-_.'’/:]\w+)*")
+_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+(?:[.,:]\d+)*", re.IGNORECASE)
+_BREAK = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SPACE = re.compile(r"\s+")
+_LONGEST_WORD = 48
+
+STOPWORDS = frozenset(
+    """a about above after again all also am an and any are as at back be because been before being below between both
+    but by came can cannot come could did do does doing done down during each even every few for from further get gets
+    give go goes going good got had has have having he her here hers him his how i if in into is it its itself just
+    know last let like little look made make many may me might more most much must my near need never new next no nor
+    not now of off okay ok on once one only or other our out over own please put quite rather really right roger said
+    same say see seem she should since so some something soon still such sure take tell than thank thanks that the
+    their them then there these they thing things think this those though three through time to today tomorrow too
+    two under until up us very want was way we well went were what when where which while who why will with within
+    without would yeah yes yesterday yet you your yours there's it's that's don't doesn't didn't i'm we're you're
+    we'll i'll we've i've can't won't isn't wasn't aren't let's""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text, read once."""
+
+    clean: str
+    """Without control and direction characters, white space folded, bounded."""
+    words: tuple[str, ...]
+    """Lower case, digits masked as ``#``."""
+    terms: tuple[str, ...]
+    """Candidates for association, in order of appearance, lower case."""
+
+
+def clean(text: str, limit: int) -> str:
+    """Printable text on one line, at most ``limit`` characters (an ellipsis marks a cut)."""
+    if not text.isprintable() or len(text) > limit:
+        text = text[: 4 * limit]
+        text = "".join(
+            c if c.isprintable() else " " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else "" for c in text
+        )
+    text = _SPACE.sub(" ", text).strip()
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def template(text: str) -> str:
+    """The text with its numbers masked: what equal lines of a machine have in common."""
+    return _NUMBER.sub("#", text.lower())
+
+
+def segments(text: str, size: int, most: int) -> list[str]:
+    """Cut a long text at sentence ends into pieces of about ``size`` characters: the first ``most`` of them."""
+    if len(text) <= size:
+        return [text]
+    pieces: list[str] = []
+    current = ""
+    for part in _BREAK.split(text[: size * most * 2]):
+        while len(part) > size:
+            if current:
+                pieces.append(current)
+                current = ""
+            pieces.append(part[:size])
+            part = part[size:]  # noqa: PLW2901  # a sentence too long for one piece goes on in the next
+        if current and len(current) + len(part) >= size:
+            pieces.append(current)
+            current = part
+        else:
+            current = f"{current} {part}".strip()
+        if len(pieces) >= most:
+            break
+    if current:
+        pieces.append(current)
+    return [p for p in pieces[:most] if p.strip()]
+
+
+def read(text: str) -> Wording:
+    """Words and candidate terms of a clean text."""
+    words, terms = [], []
+    previous_name = ""
+    start = True
+    for match in _WORD.finditer(text):
+        raw = match[0]
+        low = raw.lower()
+        masked = "#" if _DIGIT.search(low) else low
+        words.append(masked)
+        if len(raw) > _LONGEST_WORD:
+            previous_name, start = "", False
+            continue
+        name = raw[0].isupper() and not start and low not in STOPWORDS
+        if name and previous_name:
+            terms.append(f"{previous_name} {low}")
+        if _telling(raw, low, masked):
+            terms.append(low)
+        previous_name = low if name else ""
+        start = text[match.end() : match.end() + 1] in {".", "!", "?"}
+    return Wording(text, tuple(words), tuple(dict.fromkeys(terms)))
+
+
+def _telling(raw: str, low: str, masked: str) -> bool:
+    if low in STOPWORDS:
+        return False
+    if masked == "#":
+        return any(c.isalpha() for c in raw)
+    return len(low) > 3 and not low.startswith("'")  # noqa: PLR2004  # short words tell little
+
+
+def rarest(terms: Sequence[str], seen: FadingCounts, most: int) -> tuple[str, ...]:
+    """The terms met least often so far, ``most`` at the most, rarest first; ones with digits and names win ties."""
+    order = sorted(terms, key=lambda t: (seen.get(t), not (_DIGIT.search(t) or " " in t or "-" in t), -len(t), t))
+    return tuple(order[:most])

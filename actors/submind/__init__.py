@@ -1,0 +1,1 @@
+"""The submind: topics, connections, binding and crawling around one goal."""

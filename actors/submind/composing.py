@@ -1,0 +1,87 @@
+"""From a binding to a request to the substrate, and from its answer to a thought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.events import Generated
+from actors.submind.binding import Bound
+from actors.substrate.ports import Act, Material, Request, Role
+from environment.identity import thought_id
+from environment.messages import Instant, PerceptionRef, Thought, ThoughtKind, Via
+
+_PERCEPTIONS = 16
+_TERMS = 8
+_CERTAIN = 0.8
+
+
+def clock_time(time: Instant) -> str:
+    """``HH:MM`` UTC, by arithmetic: a core has no calendar."""
+    minutes = int(time // 60) % 1440
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+def earlier(time: Instant, than: Instant) -> str:
+    """How much earlier, as people say it."""
+    seconds = than - time
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit} earlier"
+    return "just before"
+
+
+def source_of(thought: Thought) -> str:
+    """Who said what a thought focuses on."""
+    return thought.perceptions[0].source if thought.perceptions else thought.author
+
+
+def material(role: Role, thought: Thought, when: str, first: Sequence[str] = ()) -> Material:
+    """A thought as something given to the substrate; ``first`` names the terms that matter most here."""
+    terms = tuple(dict.fromkeys((*first, *thought.associations)))
+    return Material(role, thought.text, source_of(thought), when, terms)
+
+
+def request(author: str, bound: Bound) -> Request:
+    """Ask for the thought that binds an event, a memory and a goal."""
+    materials = [material(Role.EVENT, bound.event, clock_time(bound.event.time), bound.shared)]
+    if bound.memory is not None:
+        when = earlier(bound.memory.time, bound.event.time)
+        materials.append(material(Role.MEMORY, bound.memory, when, bound.shared))
+    materials.append(Material(Role.GOAL, bound.goal.text))
+    return Request(Act.BIND, author, tuple(materials))
+
+
+def perceptions_of(parts: Sequence[Thought]) -> tuple[PerceptionRef, ...]:
+    """What some thoughts rest on, focus first, bounded."""
+    refs = {p.id: p for part in parts for p in part.perceptions}
+    return tuple(refs.values())[:_PERCEPTIONS]
+
+
+def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via], topic: str, now: Instant) -> Thought:
+    """The thought of a binding: its event's salience raised by how surely it was bound, the trust of its least part."""
+    parts = [bound.event, *([bound.memory] if bound.memory else [])]
+    parents = tuple(p.id for p in parts)
+    confidence = min(_CERTAIN, 0.3 + 0.5 * bound.focus) if bound.memory else 0.3
+    salience = bound.event.salience + (1 - bound.event.salience) * 0.3 * confidence
+    terms = tuple(dict.fromkeys((*bound.shared, *bound.event.associations)))[:_TERMS]
+    return Thought(
+        id=thought_id(author, parents),
+        author=author,
+        kind=ThoughtKind.INSIGHT,
+        text=generated.generation.text,
+        time=bound.event.time,
+        at=now,
+        vector=generated.vector,
+        salience=salience,
+        confidence=confidence,
+        trust=min(p.trust for p in parts),
+        perceptions=perceptions_of(parts),
+        parents=parents,
+        topic=topic,
+        depth=1 + max(p.depth for p in parts),
+        via=tuple(via),
+        emotions=bound.event.emotions,
+        associations=terms,
+        insights=bound.shared[:3],
+        count=sum(p.count for p in parts),
+    )

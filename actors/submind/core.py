@@ -1,0 +1,292 @@
+"""The cognitive submind: binds what it is told and what it finds, under a goal, into thoughts of its own."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from actors.chance import Chance
+from actors.core import Description
+from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
+from actors.events import (
+    Broadcast,
+    Crawl,
+    CrawlKind,
+    Credit,
+    Event,
+    Found,
+    Generated,
+    Message,
+    Post,
+    Posted,
+    Register,
+    Reinforce,
+    Started,
+    Tick,
+)
+from actors.names import ENVIRONMENT
+from actors.perception.running import RunningRank
+from actors.settings import SubmindSettings
+from actors.submind.binding import Binder, Bound, Goal, Window
+from actors.submind.budget import Allowance
+from actors.submind.composing import compose, request
+from actors.submind.voice import Voice
+from environment.messages import Instant, Perception, Thought, Trace, Via
+
+_SEEN = 4096
+_WAITING = 64
+_GAIN = 0.15
+
+
+@dataclass(slots=True)
+class _Search:
+    """A crawl under way: what it is for."""
+
+    event: Thought | None
+    at: Instant
+
+
+class SubmindCore:
+    """One cognitive submind.
+
+    Guarantees: a doubled message is handled once; at most ``per_hour`` bindings; no thought deeper than
+    ``max_depth``; no thought more trusted than the least of what it rests on.
+    """
+
+    def __init__(
+        self, name: str, goals: Sequence[Goal], voice: Voice, settings: SubmindSettings, chance: Chance
+    ) -> None:
+        self.name = name
+        self._goals = tuple(goals)
+        self._voice = voice
+        self._settings = settings
+        self._chance = chance
+        self._binder = Binder(settings.binding)
+        self._window = Window(settings.binding)
+        self._interest = RunningRank(settings.binding.memory)
+        self._allowance = Allowance(settings.binding.per_hour)
+        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._via: OrderedDict[str, Via] = OrderedDict()
+        self._searches: OrderedDict[str, _Search] = OrderedDict()
+        self._bindings: OrderedDict[str, tuple[Bound, Instant]] = OrderedDict()
+        self._made = 0
+        self._last_work: Instant = 0.0
+
+    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
+        return []
+
+    def handle(self, event: Event, now: Instant) -> list[Effect]:
+        match event:
+            case Message():
+                effects = self._told(event, now)
+            case Found():
+                effects = self._found(event, now)
+            case Generated():
+                effects = self._thought(event, now)
+            case Broadcast():
+                effects = self._aware(event, now)
+            case Credit():
+                self._voice.credited(event, now)
+                effects = []
+            case Register():
+                self._voice.asked(event, now)
+                effects = []
+            case Started() | Tick():
+                effects = self._tend(now)
+            case Posted():
+                return []
+            case _:
+                return []
+        return [*effects, *self._voice.record()]
+
+    def _told(self, message: Message, now: Instant) -> list[Effect]:
+        """A thought came along a connection."""
+        thought = message.thought
+        if thought.id in self._seen or thought.author == self.name:
+            return []
+        self._remember(thought.id)
+        self._via[thought.id] = Via(message.sender, message.topic)
+        while len(self._via) > _SEEN:
+            self._via.popitem(last=False)
+        self._voice.place(thought.vector, thought.associations, now)
+        return self._consider(thought, now)
+
+    def _consider(self, thought: Thought, now: Instant) -> list[Effect]:
+        """Seek memories for what is interesting enough."""
+        if thought.depth >= self._settings.max_depth:
+            return [Count("limit_hits:depth")]
+        fit = max(float(thought.vector @ goal.vector) for goal in self._goals)
+        rank = self._interest.update(thought.salience * (0.5 + 0.5 * max(fit, 0.0)))
+        if rank < self._settings.binding.interest:
+            return []
+        self._window.add(thought)
+        self._last_work = now
+        if not self._allowance.ready(now):
+            return [Count("limit_hits:bindings")]
+        kind = CrawlKind.ASSOCIATIVE if self._chance.uniform() < 0.5 else CrawlKind.DIRECTED  # noqa: PLR2004  # either way leads on
+        return [self._crawl(kind, thought, now)]
+
+    def _crawl(self, kind: CrawlKind, event: Thought | None, now: Instant) -> Effect:
+        self._made += 1
+        token = f"{self.name}/{self._made}"
+        self._searches[token] = _Search(event, now)
+        while len(self._searches) > _WAITING:
+            self._searches.popitem(last=False)
+        terms = event.associations if event else ()
+        vector = event.vector if event else None
+        if kind is CrawlKind.ASSOCIATIVE and not terms:
+            kind = CrawlKind.DIRECTED
+        crawl = Crawl(
+            sender=self.name,
+            token=token,
+            kind=kind,
+            k=self._settings.binding.memories,
+            vector=vector,
+            terms=terms,
+            exclude_author=self.name,
+            exclude_lineage=(event.id, *(p.id for p in event.perceptions)) if event else (),
+            before=event.time if event else None,
+        )
+        return Send(ENVIRONMENT, crawl)
+
+    def _found(self, found: Found, now: Instant) -> list[Effect]:
+        """Traces met on a crawl: memories for the event that sent it out, or events themselves."""
+        search = self._searches.pop(found.token, None)
+        if search is None:
+            return []
+        if search.event is None:
+            return self._stumble(found.traces, now)
+        events = self._window.events(now)
+        if search.event.id not in {e.id for e in events}:
+            return []
+        memories = [t.thought for t in found.traces]
+        bound = self._binder.bind([search.event], memories, self._goals)
+        if bound is None or bound.memory is None:
+            return []
+        if bound.score < self._settings.binding.confident or not self._allowance.take(now):
+            return []
+        self._window.remove([bound.event.id])
+        return [self._generate(bound, now), *self._meet(bound, found.traces, now)]
+
+    def _meet(self, bound: Bound, traces: Sequence[Trace], now: Instant) -> list[Effect]:
+        """The memory that was bound proved useful: raise its trace, and get to know its author."""
+        memory = bound.memory
+        if memory is None:
+            return []
+        trace = next(t for t in traces if t.thought is memory)
+        effects: list[Effect] = [Send(ENVIRONMENT, Reinforce(trace.id, self.name, _GAIN, (bound.event.id,)))]
+        for author in dict.fromkeys((trace.thought.author, bound.event.author)):
+            effects += self._voice.meet(author, memory, now)
+        return effects
+
+    def _stumble(self, traces: Sequence[Trace], now: Instant) -> list[Effect]:
+        """Met while wandering: each is taken as an event, as if somebody had told it."""
+        effects: list[Effect] = []
+        for trace in traces[:2]:
+            if trace.id not in self._seen:
+                self._remember(trace.id)
+                self._voice.place(trace.thought.vector, trace.thought.associations, now)
+                effects += self._consider(trace.thought, now)
+        return effects
+
+    def _generate(self, bound: Bound, now: Instant) -> Effect:
+        self._made += 1
+        token = f"{self.name}/{self._made}"
+        self._bindings[token] = (bound, now)
+        while len(self._bindings) > _WAITING:
+            self._bindings.popitem(last=False)
+        return Generate(token, request(self.name, bound))
+
+    def _thought(self, generated: Generated, now: Instant) -> list[Effect]:
+        """The substrate answered: leave the thought as a trace and tell the peers of its topic."""
+        bound, _ = self._bindings.pop(generated.token, (None, 0.0))
+        if bound is None:
+            return []
+        parts = [bound.event, *([bound.memory] if bound.memory else [])]
+        via = tuple(dict.fromkeys(self._via[p.id] for p in parts if p.id in self._via))
+        topic = self._voice.place(generated.vector, bound.event.associations, now)
+        thought = compose(self.name, bound, generated, via, topic.label, now)
+        self._remember(thought.id)
+        self._last_work = now
+        effects: list[Effect] = [
+            Send(ENVIRONMENT, Post(self.name, (thought,))),
+            Count("thoughts_total"),
+            Count("tokens_in_total", generated.generation.tokens_in),
+            Count("tokens_out_total", generated.generation.tokens_out),
+            Count("cost_total", generated.generation.cost),
+        ]
+        if generated.generation.fallback:
+            effects += [
+                Count("fallbacks_total"),
+                Note("substrate fell back", "warning", {"reason": generated.generation.fallback}),
+            ]
+        if thought.depth < self._settings.max_depth:
+            effects += self._voice.speak(thought, topic, now, frozenset(p.author for p in parts))
+        return effects
+
+    def _aware(self, broadcast: Broadcast, now: Instant) -> list[Effect]:
+        """Something became conscious: it is taken up like a thought that was told."""
+        focus = broadcast.focus
+        if focus is None or focus.thought.author == self.name or focus.id in self._seen:
+            return []
+        self._remember(focus.id)
+        return self._consider(focus.thought, now)
+
+    def _tend(self, now: Instant) -> list[Effect]:
+        self._voice.tend(now)
+        effects: list[Effect] = []
+        every = self._settings.wander_every
+        if now - self._last_work >= every and self._allowance.ready(now):
+            events = self._window.events(now)
+            if self._chance.uniform() < self._settings.random_share or not events:
+                effects.append(self._crawl(CrawlKind.RANDOM, None, now))
+            else:
+                effects.append(self._crawl(CrawlKind.DIRECTED, events[-1], now))
+        return [*effects, WakeAt(now + every)]
+
+    def _remember(self, thought_id: str) -> None:
+        self._seen[thought_id] = None
+        while len(self._seen) > _SEEN:
+            self._seen.popitem(last=False)
+
+    def describe(self) -> Description:
+        figures = {"window": float(len(self._window)), "connections": float(len(self._voice.registry))}
+        return Description("cognitive", self._goals[0].text, self._voice.topics.labels, figures)
+
+    def snapshot(self) -> bytes:
+        return msgspec.msgpack.encode(
+            _Saved(
+                voice=self._voice.dump(),
+                drawn=self._chance.drawn,
+                interest=self._interest.dump(),
+                moments=self._binder.moments.dump(),
+                seen=list(self._seen),
+                made=self._made,
+                left=self._allowance.left,
+                at=self._allowance.at,
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        saved = msgspec.msgpack.decode(state, type=_Saved)
+        self._voice.load(saved.voice)
+        self._chance.drawn = saved.drawn
+        self._interest.load(saved.interest)
+        self._binder.moments.load(saved.moments)
+        self._seen = OrderedDict.fromkeys(saved.seen)
+        self._made = saved.made
+        self._allowance.left, self._allowance.at = saved.left, saved.at
+
+
+class _Saved(msgspec.Struct):
+    voice: dict[str, object]
+    drawn: int
+    interest: list[float]
+    moments: list[object]
+    seen: list[str]
+    made: int
+    left: float
+    at: Instant | None

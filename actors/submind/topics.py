@@ -1,0 +1,193 @@
+"""Topics: regions of embedding space with a label, private to the submind that holds them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import msgspec
+import numpy as np
+
+from actors.settings import TopicSettings
+from environment.messages import Vector
+
+_TERMS_PER_TOPIC = 24
+_LABEL_TERMS = 3
+_MERGE_EVERY = 16
+
+
+class Centre:
+    """The running mean of the vectors of a stream: what they have in common says nothing about any of them."""
+
+    def __init__(self, dim: int, memory: int) -> None:
+        self.mean: Vector = np.zeros(dim, np.float32)
+        self.seen = 0
+        self._memory = memory
+
+    def learn(self, vector: Vector) -> None:
+        """Move the mean towards ``vector``; the last ``memory`` or so count."""
+        self.seen = min(self.seen + 1, self._memory)
+        self.mean += (vector - self.mean) / np.float32(self.seen)
+
+    def remove(self, vector: Vector) -> Vector:
+        """``(dim,) float32``, L2-normalised, without the common part; unchanged while too little has been seen."""
+        if self.seen < 8:  # noqa: PLR2004  # a mean of fewer is mostly the vectors themselves
+            return vector
+        rest = vector - self.mean
+        norm = float(np.sqrt(rest @ rest))
+        return rest / np.float32(norm) if norm > 1e-6 else vector  # noqa: PLR2004  # numerically nothing left
+
+
+@dataclass(slots=True)
+class Topic:
+    """One region, its centroid kept in the matrix of ``Topics``."""
+
+    key: str
+    traffic: int = 0
+    terms: Counter[str] = field(default_factory=Counter)
+    label: str = ""
+
+
+class Topics:
+    """Online clustering by cosine to running-mean centroids.
+
+    Guarantee: at most ``capacity`` topics; a new one beyond that takes the place of the one used least and longest ago.
+    """
+
+    def __init__(self, dim: int, settings: TopicSettings) -> None:
+        self._settings = settings
+        self._centre = Centre(dim, settings.memory)
+        self._matrix = np.zeros((settings.capacity, dim), np.float32)
+        self._topics: list[Topic] = []
+        self._last_use: list[int] = []
+        self._made = 0
+        self._uses = 0
+        self.merged: list[tuple[str, str]] = []
+        """(gone, kept) topic keys since the owner last looked; the owner moves connections along and clears it."""
+        self.dropped: list[str] = []
+        """Keys that had to make room, as above."""
+
+    def __len__(self) -> int:
+        return len(self._topics)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Busiest first."""
+        return tuple(t.label for t in sorted(self._topics, key=lambda t: -t.traffic))
+
+    def label(self, key: str) -> str:
+        """What people call the topic; the key itself when it is gone."""
+        return next((t.label for t in self._topics if t.key == key), key)
+
+    def centred(self, vector: Vector) -> Vector:
+        """The vector as this submind compares it."""
+        return self._centre.remove(vector)
+
+    def assign(self, vector: Vector, terms: Iterable[str]) -> Topic:
+        """The topic of a vector: nearest centroid at cosine >= ``threshold``, else a new one."""
+        self._uses += 1
+        self._centre.learn(vector)
+        centred = self._centre.remove(vector)
+        index = self._nearest(centred)
+        if index is None:
+            index = self._new(centred)
+        topic = self._topics[index]
+        topic.traffic += 1
+        self._last_use[index] = self._uses
+        rate = np.float32(1 / min(topic.traffic, self._settings.memory))
+        row = self._matrix[index]
+        row += (centred - row) * rate
+        row /= np.float32(max(float(np.sqrt(row @ row)), 1e-6))
+        self._relabel(topic, terms)
+        if self._uses % _MERGE_EVERY == 0:
+            self._merge(index)
+        return topic
+
+    def nearest(self, vector: Vector) -> Topic | None:
+        """The topic a vector belongs to, learning nothing."""
+        index = self._nearest(self._centre.remove(vector))
+        return None if index is None else self._topics[index]
+
+    def _nearest(self, centred: Vector) -> int | None:
+        if not self._topics:
+            return None
+        scores = self._matrix[: len(self._topics)] @ centred
+        index = int(scores.argmax())
+        return index if scores[index] >= self._settings.threshold else None
+
+    def _new(self, centred: Vector) -> int:
+        self._made += 1
+        topic = Topic(f"k{self._made}")
+        if len(self._topics) < self._settings.capacity:
+            self._topics.append(topic)
+            self._last_use.append(self._uses)
+            index = len(self._topics) - 1
+        else:
+            index = min(range(len(self._topics)), key=lambda i: (self._topics[i].traffic > 1, self._last_use[i]))
+            self.dropped.append(self._topics[index].key)
+            self._topics[index] = topic
+        self._matrix[index] = centred
+        return index
+
+    def _merge(self, index: int) -> None:
+        """Join the topic at ``index`` with its nearest when they have grown together."""
+        scores = self._matrix[: len(self._topics)] @ self._matrix[index]
+        scores[index] = -1
+        other = int(scores.argmax())
+        if len(self._topics) == 1 or scores[other] <= self._settings.merge:
+            return
+        keep, gone = (index, other) if self._topics[index].traffic >= self._topics[other].traffic else (other, index)
+        kept, lost = self._topics[keep], self._topics[gone]
+        share = lost.traffic / (kept.traffic + lost.traffic)
+        row = self._matrix[keep] * (1 - share) + self._matrix[gone] * share
+        self._matrix[keep] = row / max(float(np.sqrt(row @ row)), 1e-6)
+        kept.traffic += lost.traffic
+        self._relabel(kept, lost.terms)
+        self.merged.append((lost.key, kept.key))
+        last = len(self._topics) - 1
+        self._topics[gone], self._last_use[gone] = self._topics[last], self._last_use[last]
+        self._matrix[gone] = self._matrix[last]
+        del self._topics[last], self._last_use[last]
+
+    def _relabel(self, topic: Topic, terms: Iterable[str]) -> None:
+        counts = topic.terms
+        counts.update(terms)
+        if len(counts) > 2 * _TERMS_PER_TOPIC:
+            topic.terms = Counter(dict(counts.most_common(_TERMS_PER_TOPIC)))
+        if topic.traffic & (topic.traffic - 1) == 0 or not topic.label:  # at every doubling: labels settle
+            best = sorted(topic.terms.items(), key=lambda item: (-item[1], item[0]))[:_LABEL_TERMS]
+            topic.label = ", ".join(term for term, _ in best) or topic.key
+
+    def dump(self) -> dict[str, object]:
+        """For a snapshot."""
+        return {
+            "mean": self._centre.mean.tobytes(),
+            "seen": self._centre.seen,
+            "made": self._made,
+            "uses": self._uses,
+            "matrix": self._matrix[: len(self._topics)].tobytes(),
+            "topics": [
+                [t.key, t.traffic, dict(t.terms.most_common(_TERMS_PER_TOPIC)), t.label, last]
+                for t, last in zip(self._topics, self._last_use, strict=True)
+            ],
+        }
+
+    def load(self, state: dict[str, object]) -> None:
+        """From a snapshot."""
+        saved = msgspec.convert(state, _Saved)
+        self._centre.mean = np.frombuffer(saved.mean, np.float32).copy()
+        self._centre.seen, self._made, self._uses = saved.seen, saved.made, saved.uses
+        rows = np.frombuffer(saved.matrix, np.float32).reshape(-1, self._matrix.shape[1])
+        self._matrix[: len(rows)] = rows
+        self._topics = [Topic(key, traffic, Counter(terms), label) for key, traffic, terms, label, _ in saved.topics]
+        self._last_use = [last for *_, last in saved.topics]
+
+
+class _Saved(msgspec.Struct):
+    mean: bytes
+    seen: int
+    made: int
+    uses: int
+    matrix: bytes
+    topics: list[tuple[str, int, dict[str, int], str, int]]

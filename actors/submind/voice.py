@@ -1,0 +1,137 @@
+"""How a submind speaks: along the connections of a topic, strongest first, now and then to somebody new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.chance import Chance
+from actors.effects import Commit, Effect, Send
+from actors.events import Credit, Message, Register
+from actors.settings import ConnectionSettings, TopicSettings
+from actors.submind.peers import Peer
+from actors.submind.registry import Registry
+from actors.submind.topics import Topic, Topics
+from environment.messages import Instant, Thought, Vector
+from environment.ports import WriteConnections
+
+_SEEDS = 2
+
+
+class Voice:
+    """Topics and registries of one submind, and what is said along them."""
+
+    def __init__(
+        self,
+        owner: str,
+        dim: int,
+        topics: TopicSettings,
+        connections: ConnectionSettings,
+        peers: Sequence[Peer],
+        chance: Chance,
+    ) -> None:
+        self.topics = Topics(dim, topics)
+        self.registry = Registry(owner, connections)
+        self._owner = owner
+        self._settings = connections
+        self._peers = {peer.name: peer for peer in peers if peer.name != owner}
+        self._chance = chance
+        self._sequence: dict[str, int] = {}
+
+    def place(self, vector: Vector, terms: Sequence[str], now: Instant) -> Topic:
+        """The topic something belongs to, learning from it."""
+        topic = self.topics.assign(vector, terms)
+        if self.topics.merged or self.topics.dropped:
+            self._follow_topics(now)
+        return topic
+
+    def speak(
+        self, thought: Thought, topic: Topic, now: Instant, exclude: frozenset[str] = frozenset()
+    ) -> list[Effect]:
+        """Send a thought to the strongest few peers of its topic."""
+        links = [link for link in self.registry.peers(topic.key) if link.peer not in exclude]
+        if not links:
+            self._seed(topic.key, topic.label, thought, now, exclude)
+            links = [link for link in self.registry.peers(topic.key) if link.peer not in exclude]
+        if self._chance.uniform() < self._settings.explore:
+            self._explore(topic.key, topic.label, now, exclude | {link.peer for link in links})
+            links = [link for link in self.registry.peers(topic.key) if link.peer not in exclude]
+        effects: list[Effect] = []
+        for link in links[: self._settings.fan_out]:
+            self.registry.use(topic.key, link.peer, now)
+            self._sequence[link.peer] = self._sequence.get(link.peer, 0) + 1
+            message = Message(thought, self._owner, topic.key, topic.label, link.weight, self._sequence[link.peer])
+            effects.append(Send(link.peer, message, link.weight * thought.salience))
+        return effects
+
+    def credited(self, credit: Credit, now: Instant) -> None:
+        """A thought that came of a message proved useful."""
+        self.registry.credit(credit.topic, credit.peer, now, credit.reason)
+
+    def meet(self, author: str, thought: Thought, now: Instant) -> list[Effect]:
+        """A trace of this author was useful: connect to it for its topic, and ask to be registered in return."""
+        if author not in self._peers:
+            return []
+        topic = self.place(thought.vector, thought.associations, now)
+        if not self.registry.open(topic.key, topic.label, author, now, f"met through trace {thought.id}"):
+            return []
+        return [Send(author, Register(self._owner, thought.vector, topic.label, thought.id))]
+
+    def asked(self, request: Register, now: Instant) -> bool:
+        """A peer asks to be told about a topic; refused for topics this submind does not have, and for strangers."""
+        topic = self.topics.nearest(request.topic_vector)
+        if topic is None or request.sender not in self._peers:
+            self.registry.refuse(topic.key if topic else "", request.sender, now, "not a topic of mine")
+            return False
+        return self.registry.open(
+            topic.key, topic.label, request.sender, now, f"asked, through trace {request.trace_id}"
+        )
+
+    def tend(self, now: Instant) -> None:
+        """Let time pass over the registries."""
+        self.registry.tend(now)
+
+    def record(self) -> list[Effect]:
+        """What changed in the registries, to be written."""
+        kept, gone, changes = self.registry.drain()
+        if not (kept or gone or changes):
+            return []
+        return [Commit(WriteConnections(self._owner, tuple(kept), tuple(gone), tuple(changes)))]
+
+    def _seed(self, topic: str, label: str, thought: Thought, now: Instant, exclude: frozenset[str]) -> None:
+        """A new topic knows nobody: begin with those whose goals are nearest to it."""
+        fit = sorted(
+            (peer for peer in self._peers.values() if peer.role == "cognitive" and peer.name not in exclude),
+            key=lambda peer: (-float(peer.vector @ thought.vector), peer.name),
+        )
+        for peer in fit[:_SEEDS]:
+            self.registry.open(topic, label, peer.name, now, "its goal is near this topic")
+
+    def _explore(self, topic: str, label: str, now: Instant, exclude: frozenset[str] | set[str]) -> None:
+        others = sorted(p.name for p in self._peers.values() if p.role == "cognitive" and p.name not in exclude)
+        if others:
+            peer = others[self._chance.below(len(others))]
+            self.registry.open(topic, label, peer, now, "exploring")
+
+    def _follow_topics(self, now: Instant) -> None:
+        for gone, kept in self.topics.merged:
+            self.registry.merge(gone, kept, self.topics.label(kept), now)
+        for key in self.topics.dropped:
+            self.registry.drop(key, now, "its topic made room for another")
+        self.topics.merged.clear()
+        self.topics.dropped.clear()
+
+    def dump(self) -> dict[str, object]:
+        """For a snapshot."""
+        return {
+            "topics": self.topics.dump(),
+            "registry": self.registry.dump(),
+            "sequence": self._sequence,
+            "drawn": self._chance.drawn,
+        }
+
+    def load(self, state: dict[str, object]) -> None:
+        """From a snapshot."""
+        self.topics.load(state["topics"])  # type: ignore[arg-type]  # checked inside
+        self.registry.load(state["registry"])  # type: ignore[arg-type]  # checked inside
+        self._sequence = dict(state["sequence"])  # type: ignore[call-overload]
+        self._chance.drawn = int(state["drawn"])  # type: ignore[call-overload]

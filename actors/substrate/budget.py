@@ -1,0 +1,223 @@
+"""What may be spent on thinking: a pure ledger over mind time, and the account that keeps it across restarts.
+
+How a mind's processes share one budget: the wiring divides it, and each actor process spends its own share from its own
+ledger. So the total cannot be exceeded whatever the processes do, without any of them asking another; what one leaves
+unspent is not spent by the others.
+
+How one ledger cannot be exceeded: the most a request can cost is held *before* it is sent, and saved; what it did not
+use is given back after the answer. A crash in between leaves the hold standing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from actors.substrate.errors import BudgetSpent
+from actors.substrate.settings import BudgetSettings
+from environment.messages import Instant
+
+HOUR = 3600.0
+DAY = 86400.0
+_BUCKETS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The share of a budget that one ledger watches over; None is no limit."""
+
+    tokens_per_hour: float | None = None
+    tokens_per_day: float | None = None
+    cost_per_day: float | None = None
+
+    @staticmethod
+    def share(settings: BudgetSettings, shares: int) -> Limits:
+        """One of ``shares`` equal parts of ``settings``."""
+        if shares < 1:
+            raise ValueError(f"a budget is divided into at least 1 share, not {shares}")
+        whole = (settings.tokens_per_hour, settings.tokens_per_day, settings.cost_per_day)
+        return Limits(*(None if part is None else part / shares for part in whole))
+
+
+class Window:
+    """A sum over the last ``span`` seconds, in buckets of a sixtieth of it.
+
+    Guarantee: an amount counts for at least ``span`` seconds, so no interval of that length ever holds more than ``limit``.
+    """
+
+    def __init__(self, span: float, limit: float | None) -> None:
+        self.span = span
+        self.limit = limit
+        self._width = span / _BUCKETS
+        self._buckets: dict[int, float] = {}
+
+    def bucket(self, now: Instant) -> int:
+        """The bucket that an amount spent now belongs to."""
+        return int(now // self._width)
+
+    def spent(self, now: Instant) -> float:
+        """What counts now."""
+        for old in [b for b in self._buckets if (b + 1) * self._width + self.span <= now]:
+            del self._buckets[old]
+        return max(0.0, sum(self._buckets.values()))
+
+    def wait(self, amount: float, now: Instant) -> float:
+        """Seconds until there is room for ``amount``: 0 when there is now, the whole span when there never is."""
+        if self.limit is None:
+            return 0.0
+        excess = self.spent(now) + amount - self.limit
+        if excess <= 0:
+            return 0.0
+        for bucket in sorted(self._buckets):
+            excess -= self._buckets[bucket]
+            if excess <= 0:
+                return max(0.0, (bucket + 1) * self._width + self.span - now)
+        return self.span
+
+    def add(self, bucket: int, amount: float) -> None:
+        """Count ``amount`` (negative: give back) in ``bucket``; giving back to one that no longer counts does nothing."""
+        if amount >= 0 or bucket in self._buckets:
+            self._buckets[bucket] = max(0.0, self._buckets.get(bucket, 0.0) + amount)
+
+    def dump(self) -> dict[str, float]:
+        """The buckets, for saving."""
+        return {str(bucket): amount for bucket, amount in self._buckets.items()}
+
+    def load(self, buckets: dict[str, float]) -> None:
+        """Put back what ``dump`` gave."""
+        self._buckets = {int(bucket): max(0.0, float(amount)) for bucket, amount in buckets.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What was set aside for one request."""
+
+    tokens: float
+    cost: float
+    buckets: tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Three windows: tokens an hour, tokens a day, cost a day. Pure: every method is told the mind time.
+
+    Time that runs backwards is taken as standing still.
+    """
+
+    limits: Limits
+    _latest: Instant = 0.0
+    _windows: tuple[Window, Window, Window] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._windows = (
+            Window(HOUR, self.limits.tokens_per_hour),
+            Window(DAY, self.limits.tokens_per_day),
+            Window(DAY, self.limits.cost_per_day),
+        )
+
+    def hold(self, tokens: float, cost: float, now: Instant) -> Hold:
+        """Set aside the most a request can use. Raises ``BudgetSpent`` and sets nothing aside where there is no room."""
+        now = self._forward(now)
+        names = ("tokens an hour", "tokens a day", "cost a day")
+        for window, name, amount in zip(self._windows, names, (tokens, tokens, cost), strict=True):
+            if wait := window.wait(amount, now):
+                raise BudgetSpent(f"budget spent: {window.limit:g} {name}", wait)
+        hold = Hold(tokens, cost, (self._at(0, now), self._at(1, now), self._at(2, now)))
+        self._add(hold, tokens, cost)
+        return hold
+
+    def settle(self, hold: Hold, tokens: float, cost: float) -> None:
+        """Replace what was held by what was used. Never called, the hold stands: nothing is given back by mistake."""
+        self._add(hold, tokens - hold.tokens, cost - hold.cost)
+
+    def left(self, now: Instant) -> dict[str, float]:
+        """What remains, by limit; limits that are not set are not there."""
+        now = self._forward(now)
+        names = ("tokens_left_hour", "tokens_left_day", "cost_left_day")
+        return {
+            name: max(0.0, window.limit - window.spent(now))
+            for name, window in zip(names, self._windows, strict=True)
+            if window.limit is not None
+        }
+
+    def snapshot(self) -> bytes:
+        """The state as JSON, to be given to ``restore``. Limits are not in it: they come from the configuration."""
+        return json.dumps({"latest": self._latest, "windows": [w.dump() for w in self._windows]}).encode()
+
+    def restore(self, state: bytes) -> None:
+        """Take up a state. Raises ``ValueError`` when it is none."""
+        try:
+            saved = json.loads(state)
+            for window, buckets in zip(self._windows, saved["windows"], strict=True):
+                window.load(buckets)
+            self._latest = float(saved["latest"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not a ledger's state: {error!r}") from error
+
+    def _at(self, window: int, now: Instant) -> int:
+        return self._windows[window].bucket(now)
+
+    def _add(self, hold: Hold, tokens: float, cost: float) -> None:
+        for window, bucket, amount in zip(self._windows, hold.buckets, (tokens, tokens, cost), strict=True):
+            window.add(bucket, amount)
+
+    def _forward(self, now: Instant) -> Instant:
+        self._latest = max(self._latest, now)
+        return self._latest
+
+
+class LedgerStore(Protocol):
+    """Where ledgers outlive their process."""
+
+    async def load_ledger(self, name: str) -> bytes | None:
+        """The state last saved under ``name``."""
+        ...
+
+    async def save_ledger(self, name: str, state: bytes) -> None:
+        """Replace the state, durably when this returns."""
+        ...
+
+
+class Account:
+    """A ledger with the mind's clock and a place to be saved.
+
+    Guarantee: what a request may cost is saved before ``hold`` returns. An error of the store is raised and the request
+    must not be sent.
+    """
+
+    def __init__(self, name: str, limits: Limits, now: Callable[[], Instant], store: LedgerStore | None = None) -> None:
+        self._name = name
+        self._ledger = Ledger(limits)
+        self._now = now
+        self._store = store
+        self._loaded = store is None
+        self._lock = asyncio.Lock()
+
+    async def hold(self, tokens: float, cost: float) -> Hold:
+        """Set aside and save. Raises ``BudgetSpent``, or whatever the store raises."""
+        async with self._lock:
+            if not self._loaded and self._store is not None:
+                state = await self._store.load_ledger(self._name)
+                if state is not None:
+                    self._ledger.restore(state)
+                self._loaded = True
+            hold = self._ledger.hold(tokens, cost, self._now())
+            await self._save()
+            return hold
+
+    async def settle(self, hold: Hold, tokens: float, cost: float) -> None:
+        """Replace what was held by what was used, and save."""
+        async with self._lock:
+            self._ledger.settle(hold, tokens, cost)
+            await self._save()
+
+    def left(self) -> dict[str, float]:
+        """What remains now, by limit."""
+        return self._ledger.left(self._now())
+
+    async def _save(self) -> None:
+        if self._store is not None:
+            await self._store.save_ledger(self._name, self._ledger.snapshot())

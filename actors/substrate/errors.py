@@ -1,0 +1,43 @@
+"""What can go wrong with a substrate. Each class says what to do about it; all survive pickling."""
+
+from __future__ import annotations
+
+
+class SubstrateError(Exception):
+    """Root of this room's errors."""
+
+
+class SubstrateUnavailable(SubstrateError):
+    """No answer is to be had now: try again after ``retry_after`` seconds."""
+
+    def __init__(self, reason: str, retry_after: float = 1.0) -> None:
+        super().__init__(reason, retry_after)
+        self.reason = reason
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class BudgetSpent(SubstrateUnavailable):
+    """A request might exceed a limit of the budget, so it was not sent; there is room after ``retry_after`` seconds."""
+
+
+class AttemptFailed(SubstrateError):
+    """One request to a server brought no usable answer.
+
+    ``retryable`` says whether the same request may succeed later, ``billed`` whether the server may have charged for it,
+    ``retry_after`` how many seconds it asked to be left alone, where it did.
+    """
+
+    def __init__(
+        self, reason: str, retryable: bool = True, billed: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(reason, retryable, billed, retry_after)
+        self.reason = reason
+        self.retryable = retryable
+        self.billed = billed
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return self.reason
