@@ -14,10 +14,10 @@ from actors.names import ENVIRONMENT
 from actors.perception.percept import Interpreter, Percept
 from actors.perception.settings import PerceptionSettings
 from actors.submind.voice import Voice
-from environment.stores.codec import decode_thought
-from environment.stores.codec import encode as encode_thought
 from environment.identity import thought_id
 from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
+from environment.stores.codec import decode_thought
+from environment.stores.codec import encode as encode_thought
 
 
 class PerceptualCore:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from environment.config import Section, Seconds
+from environment.config import Seconds, Section
 
 
 class ModelSettings(Section):
