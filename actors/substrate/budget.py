@@ -13,11 +13,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from actors.substrate.errors import BudgetSpent
 from actors.substrate.settings import BudgetSettings
+from environment.errors import SubliminalError
 from environment.messages import Instant
 
 HOUR = 3600.0
@@ -45,7 +47,8 @@ class Limits:
 class Window:
     """A sum over the last ``span`` seconds, in buckets of a sixtieth of it.
 
-    Guarantee: an amount counts for at least ``span`` seconds, so no interval of that length ever holds more than ``limit``.
+    Guarantee: an amount counts for at least ``span`` seconds, so no interval that long holds more than
+    ``limit``.
     """
 
     def __init__(self, span: float, limit: float | None) -> None:
@@ -78,7 +81,7 @@ class Window:
         return self.span
 
     def add(self, bucket: int, amount: float) -> None:
-        """Count ``amount`` (negative: give back) in ``bucket``; giving back to one that no longer counts does nothing."""
+        """Count ``amount`` in ``bucket``; a negative one is given back, where the bucket still counts."""
         if amount >= 0 or bucket in self._buckets:
             self._buckets[bucket] = max(0.0, self._buckets.get(bucket, 0.0) + amount)
 
@@ -119,7 +122,7 @@ class Ledger:
         )
 
     def hold(self, tokens: float, cost: float, now: Instant) -> Hold:
-        """Set aside the most a request can use. Raises ``BudgetSpent`` and sets nothing aside where there is no room."""
+        """Set aside the most a request can use. Raises ``BudgetSpent``, nothing set aside, where there is no room."""
         now = self._forward(now)
         names = ("tokens an hour", "tokens a day", "cost a day")
         for window, name, amount in zip(self._windows, names, (tokens, tokens, cost), strict=True):
@@ -205,14 +208,19 @@ class Account:
                     self._ledger.restore(state)
                 self._loaded = True
             hold = self._ledger.hold(tokens, cost, self._now())
-            await self._save()
+            try:
+                await self._save()
+            except SubliminalError:
+                self._ledger.settle(hold, 0, 0.0)  # it will not be sent
+                raise
             return hold
 
     async def settle(self, hold: Hold, tokens: float, cost: float) -> None:
-        """Replace what was held by what was used, and save."""
+        """Replace what was held by what was used, and save; where that fails, the saved state keeps the hold."""
         async with self._lock:
             self._ledger.settle(hold, tokens, cost)
-            await self._save()
+            with suppress(SubliminalError):
+                await self._save()
 
     def left(self) -> dict[str, float]:
         """What remains now, by limit."""

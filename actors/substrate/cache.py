@@ -1,4 +1,4 @@
-"""The same request is never paid for twice: a bounded cache of answers, and one flight for concurrent equal requests."""
+"""The same request is never paid for twice: a bounded cache of answers, and one flight for equal requests."""
 
 from __future__ import annotations
 
@@ -57,8 +57,9 @@ def request_key(request: Request, model: str, prompts: str) -> str:
 class CachingSubstrate:
     """A substrate in front of which answers are remembered.
 
-    Guarantees: an answer that was paid for is not paid for again while the cache holds it; equal requests under way at the
-    same time share one; a fallback's answer is not kept. A cache that fails costs money, not thoughts: it is passed by and counted.
+    Guarantees: an answer that was paid for is not paid for again while the cache holds it; equal requests under way at
+    the same time share one; a fallback's answer is not kept. A cache that fails costs money, not thoughts: it is passed
+    by and counted.
     """
 
     def __init__(self, inner: Substrate, cache: AnswerCache, model_of: Callable[[Depth], str], prompts: str) -> None:

@@ -17,7 +17,7 @@ class Circuit:
         self._probing = False
 
     def admits(self, now: float) -> bool:
-        """Whether a request may be sent now; what it admits must be answered by ``succeeded``, ``failed`` or ``gave_up``."""
+        """Whether a request may be sent now; if so, ``succeeded``, ``failed`` or ``gave_up`` must follow."""
         if self._open_until is None:
             return True
         if now < self._open_until or self._probing:

@@ -26,8 +26,8 @@ class BudgetSpent(SubstrateUnavailable):
 class AttemptFailed(SubstrateError):
     """One request to a server brought no usable answer.
 
-    ``retryable`` says whether the same request may succeed later, ``billed`` whether the server may have charged for it,
-    ``retry_after`` how many seconds it asked to be left alone, where it did.
+    ``retryable`` says whether the same request may succeed later, ``billed`` whether the server may have charged for
+    it, ``retry_after`` how many seconds it asked to be left alone, where it did.
     """
 
     def __init__(

@@ -52,7 +52,7 @@ class ServerSettings(Section):
     """Ask for answers as server-sent events."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
     """Sampling temperature; null leaves it out, for models that refuse it."""
-    token_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """How the server calls the limit of generated tokens."""
     proxy: str | None = None
     """Address of an HTTP proxy. Those of the environment are ignored."""
@@ -77,7 +77,7 @@ class BudgetSettings(Section):
 
 
 class EmbedderSettings(Section):
-    """What turns texts into vectors. Vectors of different embedders do not mix: changing it asks for a new data directory."""
+    """What turns texts into vectors. Vectors of two embedders do not mix: another one needs a new data directory."""
 
     kind: Literal["wordllama", "openai"] = "wordllama"
     """``wordllama``: static word vectors that come with the package; ``openai``: the configured server."""
@@ -107,7 +107,7 @@ class SubstrateSettings(Section):
     """What a mind thinks with."""
 
     kind: Literal["extractive", "openai"] = "extractive"
-    """``extractive``: composition by rule, no model; ``openai``: a server, with ``extractive`` behind it when it fails."""
+    """``extractive``: composition by rule, no model; ``openai``: a server, and ``extractive`` when that fails."""
     server: ServerSettings = ServerSettings()
     """The server, where one is used."""
     fast: ModelSettings = ModelSettings()

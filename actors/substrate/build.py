@@ -1,0 +1,84 @@
+"""From settings to a substrate and an embedder: the one place that picks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from actors.substrate.budget import Account, LedgerStore, Limits
+from actors.substrate.cache import AnswerCache, CachingSubstrate, MemoryAnswers
+from actors.substrate.embedding import WordLlamaEmbedder
+from actors.substrate.extractive import ExtractiveSubstrate
+from actors.substrate.openai import OpenAIEmbedder, OpenAISubstrate
+from actors.substrate.ports import Depth, Embedder, Substrate
+from actors.substrate.prompts import VERSION
+from actors.substrate.settings import SubstrateSettings
+from environment.messages import Instant
+
+_LONGEST_KEY = 10_000
+
+
+def build_substrate(
+    settings: SubstrateSettings,
+    now: Callable[[], Instant],
+    cache: AnswerCache | None = None,
+    *,
+    account: str = "mind",
+    shares: int = 1,
+    ledgers: LedgerStore | None = None,
+    chance: random.Random | None = None,
+) -> Substrate:
+    """The substrate that ``settings`` name.
+
+    ``now`` is the mind's clock, which budgets read. ``account`` names the process's ledger in ``ledgers``, and
+    ``shares`` says how many processes the budget is divided among: the share of each cannot be exceeded, so the total
+    cannot either. Without ``ledgers`` a restart forgets what was spent. Raises ``ValueError`` for an unfit key file.
+    """
+    if settings.kind == "extractive":
+        return ExtractiveSubstrate()
+    purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)
+    model = OpenAISubstrate(settings, read_key(settings), purse, chance or random.SystemRandom())
+
+    def name_of(depth: Depth) -> str:
+        return f"{settings.server.base_url} {model.model(depth).name} {settings.server.temperature}"
+
+    answers = MemoryAnswers(settings.cache_rows) if cache is None else cache
+    return CachingSubstrate(model, answers, name_of, VERSION)
+
+
+def build_embedder(
+    settings: SubstrateSettings,
+    now: Callable[[], Instant] | None = None,
+    cache: AnswerCache | None = None,
+    *,
+    account: str = "embedder",
+    shares: int = 1,
+    ledgers: LedgerStore | None = None,
+    chance: random.Random | None = None,
+) -> Embedder:
+    """The embedder that ``settings`` name; an embedder on a server needs the mind's clock, as ``build_substrate`` does.
+
+    Its ledger is one of the ``shares`` of the same budget: count embedders as well as substrates.
+    """
+    if settings.embedder.kind == "wordllama":
+        return WordLlamaEmbedder(settings.embedder.max_chars)
+    if now is None:
+        raise ValueError("an embedder on a server spends a budget: give it the mind's clock as `now`")
+    purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)
+    answers = MemoryAnswers(settings.cache_rows) if cache is None else cache
+    return OpenAIEmbedder(settings, read_key(settings), purse, answers, chance or random.SystemRandom())
+
+
+def read_key(settings: SubstrateSettings) -> str:
+    """The key in ``server.api_key_file``; empty without one. Raises ``ValueError`` that names the file alone."""
+    path: Path | None = settings.server.api_key_file
+    if path is None:
+        return ""
+    try:
+        key = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"substrate.server.api_key_file {path} cannot be read: {type(error).__name__}") from None
+    if not key or len(key) > _LONGEST_KEY or not key.isprintable() or " " in key:
+        raise ValueError(f"substrate.server.api_key_file {path} must hold one key on one line and nothing else")
+    return key

@@ -1,0 +1,116 @@
+"""Answers that were paid for, and what has been spent on them: ``answers.db``, shared by the processes of a mind."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from environment.stores.sqlite.lane import Lane, Synchronous, transaction
+from environment.stores.sqlite.schema import Migrations, migrate
+
+ANSWERS: Migrations = (
+    (
+        """CREATE TABLE answers (
+            mind TEXT NOT NULL, key TEXT NOT NULL, used INTEGER NOT NULL, answer BLOB NOT NULL,
+            PRIMARY KEY (mind, key)) WITHOUT ROWID""",
+        "CREATE INDEX answers_by_use ON answers (mind, used)",
+        """CREATE TABLE ledgers (
+            mind TEXT NOT NULL, name TEXT NOT NULL, state BLOB NOT NULL, PRIMARY KEY (mind, name)) WITHOUT ROWID""",
+    ),
+)
+_AT_ONCE = 500
+
+
+class SqliteAnswers:
+    """A cache of answers bounded by rows, and the ledgers of a budget. Values are bytes that this class never reads.
+
+    Guarantees: what ``put`` and ``save_ledger`` were given is durable when they return; the least recently used answers
+    go first; minds that share a file do not see each other. Use ``open_answers``. Every method may raise
+    ``StoreUnavailable`` (nothing was written; it may be called again).
+    """
+
+    def __init__(self, lane: Lane, mind: str, rows: int) -> None:
+        self._lane = lane
+        self._mind = mind
+        self._rows = rows
+        self._met: dict[str, None] = {}
+
+    async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Those of ``keys`` that are there. That they were used is written with the next ``put``."""
+
+        def read(connection: sqlite3.Connection) -> dict[str, bytes]:
+            found: dict[str, bytes] = {}
+            for start in range(0, len(keys), _AT_ONCE):
+                some = keys[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                sql = f"SELECT key, answer FROM answers WHERE mind = ? AND key IN ({marks})"  # noqa: S608 - only marks
+                found.update(connection.execute(sql, (self._mind, *some)))
+            return found
+
+        found = await self._lane.read(read)
+        self._met.update(dict.fromkeys(found))
+        return found
+
+    async def put(self, answers: Mapping[str, bytes]) -> None:
+        """Keep answers, replacing those under the same keys; beyond the bound the least recently used go."""
+        met, self._met = self._met, {}
+
+        def write(connection: sqlite3.Connection) -> None:
+            with transaction(connection):
+                (last,) = connection.execute(
+                    "SELECT coalesce(max(used), 0) FROM answers WHERE mind = ?", (self._mind,)
+                ).fetchone()
+                connection.executemany(
+                    "UPDATE answers SET used = ? WHERE mind = ? AND key = ?", [(last + 1, self._mind, k) for k in met]
+                )
+                connection.executemany(
+                    "INSERT OR REPLACE INTO answers (mind, key, used, answer) VALUES (?, ?, ?, ?)",
+                    [(self._mind, key, last + 2 + at, answer) for at, (key, answer) in enumerate(answers.items())],
+                )
+                self._bound(connection)
+
+        await self._lane.write(write)
+
+    def _bound(self, connection: sqlite3.Connection) -> None:
+        (rows,) = connection.execute("SELECT count(*) FROM answers WHERE mind = ?", (self._mind,)).fetchone()
+        if rows > self._rows:
+            connection.execute(
+                """DELETE FROM answers WHERE mind = ? AND key IN
+                    (SELECT key FROM answers WHERE mind = ? ORDER BY used, key LIMIT ?)""",
+                (self._mind, self._mind, rows - self._rows),
+            )
+
+    async def load_ledger(self, name: str) -> bytes | None:
+        """The state last saved under ``name``."""
+        sql = "SELECT state FROM ledgers WHERE mind = ? AND name = ?"
+        row = await self._lane.read(lambda connection: connection.execute(sql, (self._mind, name)).fetchone())
+        return None if row is None else bytes(row[0])
+
+    async def save_ledger(self, name: str, state: bytes) -> None:
+        """Replace the state saved under ``name``."""
+        sql = "INSERT OR REPLACE INTO ledgers (mind, name, state) VALUES (?, ?, ?)"
+        await self._lane.write(lambda connection: connection.execute(sql, (self._mind, name, state)))
+
+    async def close(self) -> None:
+        """Release the file; may be called twice."""
+        await self._lane.close()
+
+
+async def open_answers(
+    directory: Path,
+    mind: str,
+    *,
+    rows: int = 100_000,
+    inline: bool = False,
+    synchronous: Synchronous = "FULL",
+    busy_timeout: float = 5.0,
+) -> SqliteAnswers:
+    """Open ``directory/answers.db``, creating it where it is not there. Raises ``StoreBroken`` or ``WrongSchema``."""
+    lane = Lane(directory / "answers.db", inline=inline, synchronous=synchronous, busy_timeout=busy_timeout)
+    try:
+        await lane.write(lambda connection: migrate(connection, ANSWERS))
+    except BaseException:
+        await lane.close()
+        raise
+    return SqliteAnswers(lane, mind, rows)
