@@ -1,0 +1,1 @@
+"""Where perceptions come in and readers are answered, over gRPC."""

@@ -1,0 +1,224 @@
+"""From bytes to methods and back: parsing, the schema's rules, bounds on open calls, errors as status.
+
+Messages are parsed here and not by gRPC, which would call a malformed one an INTERNAL error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import count
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import grpc
+import structlog
+from google.protobuf.message import DecodeError, Message
+from protovalidate import Validator
+
+from orchestration.gateway.answers import abort
+from orchestration.gateway.errors import FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany
+from orchestration.gateway.settings import GatewaySettings
+
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+M = TypeVar("M", bound=Message)
+T = TypeVar("T")
+
+_SHOWN = 16
+_LONGEST_REQUEST_ID = 64
+
+
+class Kind(StrEnum):
+    """Kinds of calls, each bounded by the setting of its name."""
+
+    CALLS = "calls"
+    STREAMS = "streams"
+    WATCHERS = "watchers"
+
+
+class Upload(Protocol):
+    """What a bidirectional method talks to: raw messages in, raw messages out."""
+
+    async def read(self) -> bytes | None:
+        """The next message; None when the caller has sent all."""
+        ...
+
+    async def write(self, message: bytes) -> None:
+        """Send; returns when the transport has taken it, so a slow reader holds the writer back."""
+        ...
+
+
+UnaryMethod: TypeAlias = Callable[[Any], Awaitable[Message]]
+StreamMethod: TypeAlias = Callable[[Any], AsyncIterator[Message]]
+UploadMethod: TypeAlias = Callable[[Upload], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Guard:
+    """What all calls of a server share: bounds, counts, and the word that it stops."""
+
+    settings: GatewaySettings
+    stopping: bool = False
+    open: Counter[Kind] = field(default_factory=Counter)
+    hits: Counter[str] = field(default_factory=Counter)
+    """How often each bound was met."""
+    _endless: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Tasks that would not end by themselves."""
+    _ended: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Those of them that were ended by ``stop``."""
+    _validator: Validator = field(default_factory=Validator)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    @contextmanager
+    def slot(self, kind: Kind) -> Iterator[None]:
+        """One more open call of a kind. Raises ``TooMany``, or ``Stopping``."""
+        limit = int(getattr(self.settings, kind.value))
+        if self.stopping:
+            raise Stopping
+        if self.open[kind] >= limit:
+            self.hits[kind.value] += 1
+            raise TooMany(f"gateway.{kind.value}", limit, self.settings.retry_after)
+        self.open[kind] += 1
+        try:
+            yield
+        finally:
+            self.open[kind] -= 1
+
+    def parse(self, message: type[M], raw: bytes) -> M:
+        """A message that keeps the schema's rules. Raises ``TooLarge`` or ``InvalidRequest``."""
+        parsed = self.read(message, raw)
+        self.check(parsed)
+        return parsed
+
+    def read(self, message: type[M], raw: bytes) -> M:
+        """A message, unchecked. Raises ``TooLarge``, or ``InvalidRequest`` where the bytes are none."""
+        if len(raw) > self.settings.message_bytes:
+            self.hits["message_bytes"] += 1
+            raise TooLarge("gateway.message_bytes", len(raw), self.settings.message_bytes)
+        try:
+            return message.FromString(raw)
+        except DecodeError:
+            raise InvalidRequest(
+                "", f"these bytes are not a {message.DESCRIPTOR.full_name}: check the encoding (texts are UTF-8)"
+            ) from None
+
+    def check(self, message: Message) -> None:
+        """Hold a message against the schema's rules. Raises ``InvalidRequest`` naming the fields."""
+        violations = self._validator.collect_violations(message)
+        if violations:
+            raise InvalidRequest.of([_violation(violation.proto) for violation in violations[:_SHOWN]])
+
+    def request_id(self, context: Context) -> str:
+        """The caller's ``x-request-id`` where it is fit for a log, else a number of this server's."""
+        for key, value in context.invocation_metadata() or ():
+            text = value if isinstance(value, str) else ""
+            if key == "x-request-id" and text.isascii() and text.isprintable() and 0 < len(text) <= _LONGEST_REQUEST_ID:
+                return text
+        return f"r-{next(self._numbers)}"
+
+    async def until_stop(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run ``work`` in the current task, but for no longer than the server. Raises ``Stopping`` at the stop."""
+        task = asyncio.current_task()
+        if task is None or self.stopping:
+            work.close()
+            raise Stopping
+        self._endless.add(task)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if task not in self._ended:
+                raise  # the caller went away
+            task.uncancel()
+            raise Stopping from None
+        finally:
+            self._endless.discard(task)
+            self._ended.discard(task)
+
+    def stop(self) -> None:
+        """Refuse new calls and end those that would not end by themselves. May be called twice."""
+        self.stopping = True
+        self._ended |= self._endless
+        for task in self._endless:
+            task.cancel()
+        self._endless.clear()
+
+
+def _violation(violation: Any) -> FieldViolation:
+    """One violation as the validator tells it, with the path written as people write it."""
+    path = ""
+    for element in violation.field.elements if violation.field else ():
+        path += f".{element.field_name}" if path else element.field_name
+        if element.subscript is not None:
+            value = element.subscript.value
+            path += f'["{value}"]' if isinstance(value, str) else f"[{value}]"
+    return FieldViolation(path, violation.message or violation.rule_id)
+
+
+def unary(guard: Guard, request: type[Message], method: UnaryMethod) -> grpc.RpcMethodHandler[bytes, bytes]:
+    """A handler for one question and one answer."""
+
+    async def call(raw: bytes, context: Context) -> bytes:
+        with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
+            try:
+                with guard.slot(Kind.CALLS):
+                    answer = await method(guard.parse(request, raw))
+                    return answer.SerializeToString()
+            except Exception as error:  # noqa: BLE001 - every error has an answer
+                await abort(context, error)
+
+    return grpc.unary_unary_rpc_method_handler(call)
+
+
+def server_stream(guard: Guard, request: type[Message], method: StreamMethod) -> grpc.RpcMethodHandler[bytes, bytes]:
+    """A handler for one question and answers without end."""
+
+    async def talk(raw: bytes, context: Context) -> None:
+        async for answer in method(guard.parse(request, raw)):
+            await context.write(answer.SerializeToString())
+        raise Stopping  # these answers end only with the server
+
+    async def call(raw: bytes, context: Context) -> None:
+        with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
+            try:
+                with guard.slot(Kind.WATCHERS):
+                    await guard.until_stop(talk(raw, context))
+            except Exception as error:  # noqa: BLE001 - every error has an answer
+                await abort(context, error)
+
+    return grpc.unary_stream_rpc_method_handler(call)
+
+
+@dataclass(frozen=True, slots=True)
+class _ContextUpload:
+    """``Upload`` over a gRPC context."""
+
+    context: Context
+
+    async def read(self) -> bytes | None:
+        message = await self.context.read()
+        return message if isinstance(message, bytes) else None  # else it is grpc.aio.EOF
+
+    async def write(self, message: bytes) -> None:
+        await self.context.write(message)
+
+
+def both_streams(guard: Guard, method: UploadMethod) -> grpc.RpcMethodHandler[bytes, bytes]:
+    """A handler for messages in both directions. The method parses them itself, and ends when the guard stops."""
+
+    async def call(_: object, context: Context) -> None:
+        with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
+            try:
+                with guard.slot(Kind.STREAMS):
+                    await method(_ContextUpload(context))
+            except Exception as error:  # noqa: BLE001 - every error has an answer
+                await abort(context, error)
+
+    return grpc.stream_stream_rpc_method_handler(call)
+
+
+def service(name: str, handlers: Mapping[str, grpc.RpcMethodHandler[bytes, bytes]]) -> grpc.GenericRpcHandler[Any, Any]:
+    """All methods of one service."""
+    return grpc.method_handlers_generic_handler(name, dict(handlers))

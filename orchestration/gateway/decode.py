@@ -1,0 +1,232 @@
+"""From the wire to messages. What comes here has passed the schema's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from environment.lineage import Explanation, NodeKind
+from environment.search import Hit, SearchFilters
+
+from environment.messages import (
+    NO_LABELS,
+    Connection,
+    EntryKind,
+    Image,
+    Instant,
+    Level,
+    NewPerception,
+    PerceptionRef,
+    Receipt,
+    StreamEntry,
+    SubmindReport,
+    SubmindState,
+    Thought,
+    ThoughtKind,
+    Trace,
+    Via,
+)
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.view.tail import EVERYTHING, EntryFilter
+
+if TYPE_CHECKING:
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+_NO_VECTOR = np.zeros(0, np.float32)
+"""Vectors are the mind's own and do not travel."""
+
+ENTRY_KINDS = {
+    consciousness_pb2.ENTRY_KIND_THOUGHT: EntryKind.THOUGHT,
+    consciousness_pb2.ENTRY_KIND_SEGUE: EntryKind.SEGUE,
+}
+THOUGHT_KINDS = {
+    environment_pb2.THOUGHT_KIND_PERCEPT: ThoughtKind.PERCEPT,
+    environment_pb2.THOUGHT_KIND_INSIGHT: ThoughtKind.INSIGHT,
+    environment_pb2.THOUGHT_KIND_REFLECTION: ThoughtKind.REFLECTION,
+    environment_pb2.THOUGHT_KIND_RESULT: ThoughtKind.RESULT,
+}
+NODE_KINDS = {
+    consciousness_pb2.EXPLANATION_KIND_ENTRY: NodeKind.ENTRY,
+    consciousness_pb2.EXPLANATION_KIND_TRACE: NodeKind.TRACE,
+    consciousness_pb2.EXPLANATION_KIND_PERCEPTION: NodeKind.PERCEPTION,
+}
+SUBMIND_STATES = {
+    mind_pb2.SUBMIND_STATE_STARTING: SubmindState.STARTING,
+    mind_pb2.SUBMIND_STATE_RUNNING: SubmindState.RUNNING,
+    mind_pb2.SUBMIND_STATE_RESTARTING: SubmindState.RESTARTING,
+    mind_pb2.SUBMIND_STATE_QUARANTINED: SubmindState.QUARANTINED,
+    mind_pb2.SUBMIND_STATE_STOPPED: SubmindState.STOPPED,
+}
+
+
+def instant(timestamp: Timestamp) -> Instant:
+    """A timestamp as seconds since 1970."""
+    return timestamp.seconds + timestamp.nanos * 1e-9
+
+
+def perceptions(
+    batch: Iterable[perception_pb2.Perception], received: Instant, trust_of: Callable[[str], float]
+) -> list[NewPerception]:
+    """A batch as it goes to the log. One without a time happened when it was received."""
+    made: list[NewPerception] = []
+    for perception in batch:
+        source, labels, key = perception.source, perception.labels, perception.idempotency_key
+        payload = perception.WhichOneof("payload")
+        made.append(
+            NewPerception(
+                source,
+                instant(perception.time) if perception.HasField("time") else received,
+                received,
+                perception.text if payload == "text" else None,
+                dict(perception.telemetry.values) if payload == "telemetry" else None,
+                Image(perception.image.data, perception.image.media_type) if payload == "image" else None,
+                key or None,
+                dict(labels) if labels else NO_LABELS,
+                trust_of(source),
+            )
+        )
+    return made
+
+
+def receipts(answers: Iterable[perception_pb2.Receipt]) -> list[Receipt]:
+    """The answer to a batch."""
+    return [Receipt(answer.id, answer.seq, answer.new) for answer in answers]
+
+
+def _refs(refs: Iterable[perception_pb2.PerceptionRef]) -> tuple[PerceptionRef, ...]:
+    return tuple(PerceptionRef(ref.id, instant(ref.time), ref.source) for ref in refs)
+
+
+def entry(sent: consciousness_pb2.StreamEntry) -> StreamEntry:
+    """An entry of the stream; a kind that this version does not know reads as a thought."""
+    return StreamEntry(
+        seq=sent.seq,
+        id=sent.id,
+        kind=ENTRY_KINDS.get(sent.kind, EntryKind.THOUGHT),
+        text=sent.text,
+        time=instant(sent.time),
+        at=instant(sent.at),
+        salience=sent.salience,
+        confidence=sent.confidence,
+        trust=sent.trust,
+        perceptions=_refs(sent.perceptions),
+        lineage=tuple(sent.lineage),
+        focus=sent.focus,
+        author=sent.author,
+    )
+
+
+def thought(sent: environment_pb2.Thought) -> Thought:
+    """A thought, without its vector."""
+    return Thought(
+        id=sent.id,
+        author=sent.author,
+        kind=THOUGHT_KINDS.get(sent.kind, ThoughtKind.INSIGHT),
+        text=sent.text,
+        time=instant(sent.time),
+        at=instant(sent.at),
+        vector=_NO_VECTOR,
+        salience=sent.salience,
+        confidence=sent.confidence,
+        trust=sent.trust,
+        perceptions=_refs(sent.perceptions),
+        parents=tuple(sent.parents),
+        topic=sent.topic,
+        depth=sent.depth,
+        via=tuple(Via(via.sender, via.topic) for via in sent.via),
+        emotions=dict(sent.emotions),
+        associations=tuple(sent.associations),
+        insights=tuple(sent.insights),
+        count=sent.count,
+    )
+
+
+def trace(sent: environment_pb2.Trace) -> Trace:
+    """A trace, without its vector; its salience now follows from its level."""
+    half_life = sent.level.half_life
+    return Trace(
+        thought=thought(sent.thought),
+        version=sent.version,
+        level=Level(sent.level.value, instant(sent.level.at), half_life.seconds + half_life.nanos * 1e-9),
+        live=sent.live,
+        conscious=sent.conscious if sent.HasField("conscious") else None,
+        authors=tuple(sent.authors),
+    )
+
+
+def report(sent: mind_pb2.SubmindReport) -> SubmindReport:
+    """What an actor last said of itself."""
+    return SubmindReport(
+        name=sent.name,
+        role=sent.role,
+        goal=sent.goal,
+        state=SUBMIND_STATES.get(sent.state, SubmindState.STOPPED),
+        at=instant(sent.at),
+        topics=tuple(sent.topics),
+        mailbox=sent.mailbox,
+        metrics=dict(sent.metrics),
+        reason=sent.reason,
+    )
+
+
+def connection(sent: mind_pb2.Connection) -> Connection:
+    """A connection."""
+    return Connection(
+        owner=sent.owner,
+        topic=sent.topic,
+        label=sent.label,
+        peer=sent.peer,
+        weight=sent.weight,
+        ltp=sent.ltp,
+        uses=sent.uses,
+        credited=sent.credited,
+        last_use=instant(sent.last_use),
+        history=tuple((instant(outcome.time), outcome.outcome) for outcome in sent.history),
+    )
+
+
+def entry_filter(sent: consciousness_pb2.WatchFilter) -> EntryFilter:
+    """Which entries a reader wants."""
+    wants = EntryFilter(
+        kinds=frozenset(ENTRY_KINDS[kind] for kind in sent.kinds),
+        min_salience=sent.min_salience,
+        source=sent.source,
+        contains=sent.contains,
+    )
+    return EVERYTHING if wants == EVERYTHING else wants
+
+
+def search_filters(sent: environment_pb2.SearchFilter) -> SearchFilters:
+    """Which traces a search considers."""
+    return SearchFilters(
+        source=sent.source or None,
+        author=sent.author or None,
+        kind=THOUGHT_KINDS.get(sent.kind),
+        since=instant(sent.since) if sent.HasField("since") else None,
+        until=instant(sent.until) if sent.HasField("until") else None,
+        min_salience=sent.min_salience,
+        live_only=sent.live_only,
+    )
+
+
+def hit(sent: environment_pb2.Hit) -> Hit:
+    """A trace found by meaning."""
+    return Hit(trace(sent.trace), sent.score, sent.salience)
+
+
+def explanation(sent: consciousness_pb2.Explanation) -> Explanation:
+    """A tree of lineage."""
+    return Explanation(
+        id=sent.id,
+        kind=NODE_KINDS.get(sent.kind, NodeKind.TRACE),
+        text=sent.text,
+        time=instant(sent.time),
+        source=sent.source,
+        author=sent.author,
+        salience=sent.salience if sent.HasField("salience") else None,
+        confidence=sent.confidence if sent.HasField("confidence") else None,
+        trust=sent.trust if sent.HasField("trust") else None,
+        children=tuple(explanation(child) for child in sent.children),
+        truncated=sent.truncated,
+    )

@@ -1,0 +1,125 @@
+"""Why the gateway refuses something. Each class says what to do about it; all survive pickling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """One thing wrong with one field."""
+
+    field: str
+    """Its path, for example ``perceptions[3].source``; empty for the message as a whole."""
+    why: str
+    """What is wrong and what would be right."""
+
+
+class GatewayError(Exception):
+    """Root of this package's errors."""
+
+
+class InvalidRequest(GatewayError):
+    """The request is wrong: nothing came of it, and sending it again as it is will not help."""
+
+    def __init__(self, field: str, why: str, others: Sequence[FieldViolation] = ()) -> None:
+        super().__init__(field, why, tuple(others))
+        self.field = field
+        self.why = why
+        self.others = tuple(others)
+
+    @classmethod
+    def of(cls, violations: Sequence[FieldViolation]) -> Self:
+        """The refusal for at least one violation."""
+        first, *others = violations
+        return cls(first.field, first.why, others)
+
+    @property
+    def violations(self) -> tuple[FieldViolation, ...]:
+        """All that is wrong, as far as it was looked at."""
+        return (FieldViolation(self.field, self.why), *self.others)
+
+    def __str__(self) -> str:
+        more = f" (and {len(self.others)} more)" if self.others else ""
+        return f"{self.field}: {self.why}{more}" if self.field else f"{self.why}{more}"
+
+
+class IntakeRejected(InvalidRequest):
+    """A batch of perceptions is wrong: none of it was taken in."""
+
+
+class IntakeBusy(GatewayError):
+    """More is waiting to be written than may wait: nothing was taken in; come back after ``retry_after`` seconds."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__(retry_after)
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return f"more perceptions are waiting to be written than may wait: try again in {self.retry_after:g} s"
+
+
+class TooLarge(GatewayError):
+    """A message is larger than ``limit`` bytes (the setting ``name``): send less at a time."""
+
+    def __init__(self, name: str, size: int, limit: int) -> None:
+        super().__init__(name, size, limit)
+        self.name = name
+        self.size = size
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"the message has {self.size} bytes, {self.name} allows {self.limit}: send less at a time"
+
+
+class TooMany(GatewayError):
+    """As many calls of this kind are open as ``name`` allows: come back after ``retry_after`` seconds."""
+
+    def __init__(self, name: str, limit: int, retry_after: float) -> None:
+        super().__init__(name, limit, retry_after)
+        self.name = name
+        self.limit = limit
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return f"{self.limit} are open, as many as {self.name} allows: try again in {self.retry_after:g} s"
+
+
+class Unknown(GatewayError):
+    """The mind holds no ``kind`` (trace, entry, perception) of that id: it never did, or it has been forgotten."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(kind, name)
+        self.kind = kind
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"no {self.kind} {self.name!r} is known: it never was, or it has been forgotten"
+
+
+class Unauthenticated(GatewayError):
+    """The caller did not show the token: send ``authorization: Bearer TOKEN``."""
+
+    def __str__(self) -> str:
+        return "this server requires a token: send the metadata `authorization: Bearer TOKEN`"
+
+
+class Stopping(GatewayError):
+    """The server is going away: what was not answered was not promised; connect again and go on."""
+
+    def __str__(self) -> str:
+        return "the server is stopping: connect again and go on from the last answer"
+
+
+class UnsafeListen(GatewayError):
+    """The server was asked to listen where it must not: ``why`` says what would be right."""
+
+    def __init__(self, listen: str, why: str) -> None:
+        super().__init__(listen, why)
+        self.listen = listen
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"cannot listen on {self.listen}: {self.why}"

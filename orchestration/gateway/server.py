@@ -1,0 +1,156 @@
+"""The gRPC server: what it listens on, what it serves, and how it stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from orchestration.gateway.answers import abort
+from orchestration.gateway.auth import shows, split_listen, token_for
+from orchestration.gateway.binding import Guard, Kind
+from orchestration.gateway.errors import Unauthenticated, UnsafeListen
+from orchestration.gateway.intake import Intake
+from orchestration.gateway.services import NAMES, Tail, View, services
+from orchestration.gateway.settings import GatewaySettings
+
+_log = structlog.get_logger(__name__)
+
+_HEALTH = "grpc.health.v1.Health"
+_Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+_Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+
+
+if TYPE_CHECKING:
+    _Interceptor = grpc.aio.ServerInterceptor[Any, Any]
+else:  # only the stubs know it as generic
+    _Interceptor = grpc.aio.ServerInterceptor
+
+
+class TokenRequired(_Interceptor):
+    """Refuses calls that do not show the token, but for health, which probes ask without one."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> _Handler:
+        handler = await continuation(handler_call_details)
+        if handler is None or handler_call_details.method.startswith(f"/{_HEALTH}/"):
+            return handler
+        metadata = dict(handler_call_details.invocation_metadata or ())
+        return handler if shows(self._token, metadata.get("authorization")) else _refusal(handler)
+
+
+def _refusal(handler: _Handler) -> _Handler:
+    """A handler of the same shape as the one it stands for: gRPC asks for that."""
+
+    async def refuse(_: object, context: _Context) -> None:
+        await abort(context, Unauthenticated())
+
+    if handler.request_streaming:
+        make = (
+            grpc.stream_stream_rpc_method_handler
+            if handler.response_streaming
+            else grpc.stream_unary_rpc_method_handler
+        )
+    else:
+        make = (
+            grpc.unary_stream_rpc_method_handler if handler.response_streaming else grpc.unary_unary_rpc_method_handler
+        )
+    return make(refuse)
+
+
+class GatewayServer:
+    """Serves one mind. ``start`` once, ``stop`` once (or more often: the first counts).
+
+    It owns neither the intake's log, nor the tail, nor the view; ``stop`` closes the intake, so that what waits there
+    is written.
+    """
+
+    def __init__(self, intake: Intake, tail: Tail, view: View, settings: GatewaySettings) -> None:
+        """Raise ``UnsafeListen`` where other machines can reach the address and there is no token."""
+        self._intake = intake
+        self._settings = settings
+        self._guard = Guard(settings)
+        token = token_for(settings.listen, settings.token_file)
+        self._server = grpc.aio.server(
+            interceptors=(TokenRequired(token),) if token else (), options=_options(settings)
+        )
+        self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs do not know it
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection((*NAMES, _HEALTH, reflection.SERVICE_NAME), self._server)
+        self._server.add_generic_rpc_handlers(tuple(services(self._guard, intake, tail, view)))
+        self._stopped: asyncio.Task[None] | None = None
+
+    async def start(self) -> int:
+        """Listen and say SERVING; the port. Raises ``UnsafeListen`` when the address cannot be had."""
+        host, port = split_listen(self._settings.listen)
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        try:
+            bound = self._server.add_insecure_port(address)
+        except RuntimeError as error:
+            raise UnsafeListen(
+                self._settings.listen, "another program listens there, or it is not an address of this machine"
+            ) from error
+        await self._server.start()
+        for name in ("", *NAMES):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        _log.info("gateway_listening", host=host, port=bound)
+        return bound
+
+    async def stop(self) -> None:
+        """Say NOT_SERVING, wait until that is seen, end streams UNAVAILABLE, let other calls end, write what waits."""
+        if self._stopped is None:
+            self._stopped = asyncio.create_task(self._stop(), name="gateway-stop")
+        await asyncio.shield(self._stopped)
+
+    async def _stop(self) -> None:
+        await self._health.enter_graceful_shutdown()
+        await asyncio.sleep(self._settings.drain)
+        self._guard.stop()
+        await self._server.stop(self._settings.grace)
+        await self._intake.close()
+        _log.info("gateway_stopped")
+
+    def figures(self) -> Mapping[str, float]:
+        """Counters and gauges of gateway and intake since the start, by metric name without prefix."""
+        return {
+            **self._intake.figures(),
+            **{f"gateway_open:{kind.value}": float(self._guard.open[kind]) for kind in Kind},
+        }
+
+    def limits(self) -> Mapping[str, float]:
+        """The limits in force, by their name in the configuration."""
+        names = (*(kind.value for kind in Kind), "message_bytes", "stream_batches")
+        own = {f"gateway.{name}": float(getattr(self._settings, name)) for name in names}
+        return {**own, **self._intake.limits()}
+
+    def limit_hits(self) -> Mapping[str, float]:
+        """How often each limit was met, by its name in the configuration."""
+        own = {f"gateway.{name}": float(hits) for name, hits in self._guard.hits.items()}
+        return {**own, **self._intake.limit_hits()}
+
+
+def _options(settings: GatewaySettings) -> list[tuple[str, int]]:
+    """Channel arguments. A message up to twice the limit is read, so that it can be refused with the limit's name."""
+    milliseconds = 1000
+    return [
+        ("grpc.max_receive_message_length", 2 * settings.message_bytes),
+        ("grpc.max_send_message_length", settings.message_bytes),
+        ("grpc.so_reuseport", 0),
+        ("grpc.keepalive_time_ms", int(settings.keepalive * milliseconds)),
+        ("grpc.keepalive_timeout_ms", int(settings.keepalive_timeout * milliseconds)),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_ping_interval_without_data_ms", int(settings.keepalive_least * milliseconds)),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", int(settings.keepalive_least * milliseconds)),
+        ("grpc.http2.max_pings_without_data", 0),
+    ]

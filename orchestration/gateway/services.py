@@ -1,0 +1,153 @@
+"""Reads of the mind: its stream, its environment, its state."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import grpc
+
+from environment.messages import Connection, Instant, StreamEntry, SubmindReport, Trace
+from orchestration.gateway import decode, encode
+from orchestration.gateway.binding import Guard, both_streams, server_stream, service, unary
+from orchestration.gateway.errors import Unknown
+from orchestration.gateway.intake import Intake
+from orchestration.gateway.uploads import PerceptionService
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.view.tail import EntryFilter
+
+if TYPE_CHECKING:
+    from environment.lineage import Explanation
+    from environment.search import Hit, SearchFilters
+
+    from orchestration.view.status import MindStatus
+
+_K = 10
+
+
+class Tail(Protocol):
+    """What ``Watch`` follows: ``orchestration.view.tail.StreamTail``."""
+
+    def follow(self, from_seq: int = 0, wants: EntryFilter = ...) -> AsyncIterator[StreamEntry]: ...
+
+
+class View(Protocol):
+    """What the other reads ask: ``orchestration.view.mind.MindView``."""
+
+    def now(self) -> Instant: ...
+
+    async def status(self) -> MindStatus: ...
+
+    async def subminds(self) -> Sequence[SubmindReport]: ...
+
+    async def connections(self, owner: str | None = None) -> Sequence[Connection]: ...
+
+    async def trace(self, trace_id: str) -> Sequence[Trace]: ...
+
+    async def explain(self, id_or_seq: str) -> Explanation: ...
+
+    async def search(self, text: str, k: int, filters: SearchFilters) -> Sequence[Hit]: ...
+
+
+class ConsciousnessService:
+    """``submind.v1.ConsciousnessService``."""
+
+    def __init__(self, tail: Tail, view: View) -> None:
+        self._tail = tail
+        self._view = view
+
+    async def watch(self, request: consciousness_pb2.WatchRequest) -> AsyncIterator[consciousness_pb2.WatchResponse]:
+        """The stream from ``from_seq`` on, in order, as fast as the reader takes it; nothing is kept for slow ones."""
+        async for entry in self._tail.follow(request.from_seq, decode.entry_filter(request.filter)):
+            yield consciousness_pb2.WatchResponse(entry=encode.entry(entry))
+
+    async def explain(self, request: consciousness_pb2.ExplainRequest) -> consciousness_pb2.ExplainResponse:
+        """The lineage of an id. Raises ``UnknownId``."""
+        return consciousness_pb2.ExplainResponse(explanation=encode.explanation(await self._view.explain(request.id)))
+
+
+class EnvironmentService:
+    """``submind.v1.EnvironmentService``; salience is told as of the mind time of the answer."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    async def search(self, request: environment_pb2.SearchRequest) -> environment_pb2.SearchResponse:
+        """Traces near a text, nearest first."""
+        hits = await self._view.search(request.text, request.k or _K, decode.search_filters(request.filter))
+        now = self._view.now()
+        return environment_pb2.SearchResponse(hits=[encode.hit(hit, now) for hit in hits])
+
+    async def get_trace(self, request: environment_pb2.GetTraceRequest) -> environment_pb2.GetTraceResponse:
+        """All revisions of a trace. Raises ``Unknown``."""
+        revisions = await self._view.trace(request.id)
+        if not revisions:
+            raise Unknown("trace", request.id)
+        now = self._view.now()
+        return environment_pb2.GetTraceResponse(revisions=[encode.trace(trace, now) for trace in revisions])
+
+
+class MindService:
+    """``submind.v1.MindService``."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    async def get_status(self, _: mind_pb2.GetStatusRequest) -> mind_pb2.GetStatusResponse:
+        """How the mind is."""
+        return mind_pb2.GetStatusResponse(status=encode.status(await self._view.status()))
+
+    async def list_subminds(self, _: mind_pb2.ListSubmindsRequest) -> mind_pb2.ListSubmindsResponse:
+        """What each actor last said of itself."""
+        return mind_pb2.ListSubmindsResponse(subminds=[encode.report(one) for one in await self._view.subminds()])
+
+    async def list_connections(self, request: mind_pb2.ListConnectionsRequest) -> mind_pb2.ListConnectionsResponse:
+        """The registries, strongest first."""
+        connections = await self._view.connections(request.owner or None)
+        return mind_pb2.ListConnectionsResponse(connections=[encode.connection(one) for one in connections])
+
+
+PERCEPTION = "submind.v1.PerceptionService"
+CONSCIOUSNESS = "submind.v1.ConsciousnessService"
+ENVIRONMENT = "submind.v1.EnvironmentService"
+MIND = "submind.v1.MindService"
+NAMES = (PERCEPTION, CONSCIOUSNESS, ENVIRONMENT, MIND)
+
+
+def services(guard: Guard, intake: Intake, tail: Tail, view: View) -> list[grpc.GenericRpcHandler[Any, Any]]:
+    """Every method of every service, by its name in the schema."""
+    perception = PerceptionService(intake, guard)
+    consciousness = ConsciousnessService(tail, view)
+    environment = EnvironmentService(view)
+    mind = MindService(view)
+    return [
+        service(
+            PERCEPTION,
+            {
+                "Perceive": unary(guard, perception_pb2.PerceiveRequest, perception.perceive),
+                "PerceiveStream": both_streams(guard, perception.perceive_stream),
+            },
+        ),
+        service(
+            CONSCIOUSNESS,
+            {
+                "Watch": server_stream(guard, consciousness_pb2.WatchRequest, consciousness.watch),
+                "Explain": unary(guard, consciousness_pb2.ExplainRequest, consciousness.explain),
+            },
+        ),
+        service(
+            ENVIRONMENT,
+            {
+                "Search": unary(guard, environment_pb2.SearchRequest, environment.search),
+                "GetTrace": unary(guard, environment_pb2.GetTraceRequest, environment.get_trace),
+            },
+        ),
+        service(
+            MIND,
+            {
+                "GetStatus": unary(guard, mind_pb2.GetStatusRequest, mind.get_status),
+                "ListSubminds": unary(guard, mind_pb2.ListSubmindsRequest, mind.list_subminds),
+                "ListConnections": unary(guard, mind_pb2.ListConnectionsRequest, mind.list_connections),
+            },
+        ),
+    ]

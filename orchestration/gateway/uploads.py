@@ -1,0 +1,108 @@
+"""Perceptions in, by the batch and by the stream."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from environment.messages import Receipt
+from orchestration.gateway import decode, encode
+from orchestration.gateway.binding import Guard, Upload
+from orchestration.gateway.errors import IntakeBusy, InvalidRequest
+from orchestration.gateway.intake import Intake
+from orchestration.pb.submind.v1 import perception_pb2 as pb
+
+
+@dataclass(frozen=True, slots=True)
+class _Unanswered:
+    """A batch that was read: its number, and what will become of it."""
+
+    batch: int
+    outcome: asyncio.Future[list[Receipt]] | InvalidRequest
+
+
+class PerceptionService:
+    """``submind.v1.PerceptionService``: what it answers is durable."""
+
+    def __init__(self, intake: Intake, guard: Guard) -> None:
+        self._intake = intake
+        self._guard = guard
+
+    async def perceive(self, request: pb.PerceiveRequest) -> pb.PerceiveResponse:
+        """Take in one batch. Raises what ``Intake.accept`` raises."""
+        batch = decode.perceptions(request.perceptions, self._intake.now(), self._intake.trust_of)
+        return pb.PerceiveResponse(receipts=encode.receipts(await self._intake.accept(batch)))
+
+    async def perceive_stream(self, upload: Upload) -> None:
+        """Take in batches, answer them in order, and let no more than ``stream_batches`` be unanswered.
+
+        Whatever ends the stream, what was read before it is answered first. Batches whose commit has not begun when
+        the caller goes away are dropped: nobody was told that they are kept.
+        """
+        talk = _Talk(self._intake, self._guard, upload)
+        reader = asyncio.create_task(talk.read(), name="perceive-stream")
+        try:
+            await talk.answer()
+            await reader
+        finally:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+            talk.abandon()
+
+
+class _Talk:
+    """One upload: what was read of it and not yet answered."""
+
+    def __init__(self, intake: Intake, guard: Guard, upload: Upload) -> None:
+        self._intake = intake
+        self._guard = guard
+        self._upload = upload
+        self._unanswered: asyncio.Queue[_Unanswered | None] = asyncio.Queue()
+        self._free = asyncio.Semaphore(guard.settings.stream_batches)
+
+    async def read(self) -> None:
+        """Read until the caller has sent all. Raises ``Stopping``, ``TooLarge``, or ``InvalidRequest`` for nonsense."""
+        try:
+            await self._guard.until_stop(self._read_all())
+        finally:
+            self._unanswered.put_nowait(None)
+
+    async def _read_all(self) -> None:
+        await self._free.acquire()
+        while (raw := await self._upload.read()) is not None:
+            request = self._guard.read(pb.PerceiveStreamRequest, raw)
+            try:
+                outcome: asyncio.Future[list[Receipt]] | InvalidRequest = await self._submit(request)
+            except InvalidRequest as error:
+                outcome = error
+            self._unanswered.put_nowait(_Unanswered(request.batch, outcome))
+            await self._free.acquire()
+
+    async def _submit(self, request: pb.PerceiveStreamRequest) -> asyncio.Future[list[Receipt]]:
+        """Hand a batch to the intake, waiting for room there."""
+        self._guard.check(request)
+        batch = decode.perceptions(request.perceptions, self._intake.now(), self._intake.trust_of)
+        while True:
+            try:
+                return self._intake.submit(batch)
+            except IntakeBusy:
+                await self._intake.room()
+
+    async def answer(self) -> None:
+        """Answer in order until the reader ended. Raises what the intake answered, when that is the store's error."""
+        while (next_one := await self._unanswered.get()) is not None:
+            await self._upload.write((await _answer(next_one)).SerializeToString())
+            self._free.release()
+
+    def abandon(self) -> None:
+        """Drop what is not yet being committed."""
+        while not self._unanswered.empty():
+            left = self._unanswered.get_nowait()
+            if left is not None and isinstance(left.outcome, asyncio.Future) and not left.outcome.cancel():
+                left.outcome.exception()  # whatever it was, nobody is left to hear it
+
+
+async def _answer(unanswered: _Unanswered) -> pb.PerceiveStreamResponse:
+    if isinstance(unanswered.outcome, InvalidRequest):
+        return pb.PerceiveStreamResponse(batch=unanswered.batch, refusal=encode.refusal(unanswered.outcome))
+    return pb.PerceiveStreamResponse(batch=unanswered.batch, receipts=encode.receipts(await unanswered.outcome))
