@@ -29,7 +29,8 @@ MESSAGES_DROPPED: Final = "messages_dropped_total"
 MAILBOX_DEPTH: Final = "mailbox_depth"
 HANDLE_SECONDS: Final = "handle_seconds"
 STORE_COMMIT_SECONDS: Final = "store_commit_seconds"
-STORE_ERRORS: Final = "store_errors_total"
+STORE_COMMITS: Final = "store_commits_total"
+STORE_REFUSALS: Final = "store_refusals_total"
 RESTARTS: Final = "restarts_total"
 
 GENERATIONS: Final = "generations_total"
@@ -68,7 +69,8 @@ HELP: Final[dict[str, str]] = {
     MAILBOX_DEPTH: "Events waiting.",
     HANDLE_SECONDS: "Time to handle one event, without its writes.",
     STORE_COMMIT_SECONDS: "Time to commit the writes of one step.",
-    STORE_ERRORS: "Commits that failed and were tried again.",
+    STORE_COMMITS: "Commits made.",
+    STORE_REFUSALS: "Commits the store refused, to be made again later.",
     RESTARTS: "Times the actor was started again.",
     GENERATIONS: "Requests answered by the substrate.",
     GENERATIONS_CACHED: "Requests answered without paying again.",

@@ -3,62 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Protocol, TypeVar
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from environment.messages import Trace, Vector
+from environment.index.ports import VectorIndex
+from environment.messages import Instant, Trace, Vector
 from environment.ports import TraceStore
+from environment.salience import at
 from orchestration.view.settings import ViewSettings
 
 T = TypeVar("T")
 
 
-class VectorShard(Protocol):
-    """What the follower needs of an index."""
-
-    def add(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Index ``(n, dim)`` vectors; an id already there is replaced."""
-        ...
-
-    def remove(self, ids: Sequence[str]) -> int:
-        """Forget ids; unknown ones are ignored."""
-        ...
-
-    def search(self, vector: Vector, k: int) -> list[tuple[str, float]]:
-        """The nearest ``k`` with their cosine, nearest first."""
-        ...
-
-    def __len__(self) -> int: ...
-
-
 class TraceFollower:
     """The live traces of one mind, in memory, with an index by meaning.
 
-    Guarantees: nothing is read before the first ``current``; after it the set is what the store held at some moment
-    during the call; memory is bounded by the live set. A store error leaves the set as it was, to be caught up later.
+    Guarantees: nothing is read before the first question; when it is answered the set is what the
+    store held at some moment during the call; memory is bounded by the live set. A store error leaves the set as it was, to be caught up later.
     Index work on many traces is done in a worker thread.
     """
 
-    def __init__(self, traces: TraceStore, shard: Callable[[], VectorShard], settings: ViewSettings) -> None:
+    def __init__(self, traces: TraceStore, shard: Callable[[], VectorIndex], settings: ViewSettings) -> None:
         self._traces = traces
         self._make_shard = shard
         self._settings = settings
         self._live: dict[str, Trace] = {}
-        self._shard: VectorShard | None = None
+        self._shard: VectorIndex | None = None
         self._change = 0
         self._lock = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._live)
 
-    async def current(self) -> dict[str, Trace]:
-        """The live traces by id, caught up with the store. Read it at once: the next call changes it."""
+    async def most_salient(self, limit: int, now: Instant) -> list[tuple[Trace, float]]:
+        """The ``limit`` live traces that are most salient at mind time ``now``, with their salience, highest first."""
         async with self._lock:
             await self._catch_up()
-            return self._live
+            return await self._heavy(len(self._live), lambda: self._rank(limit, now))
 
     async def nearest(self, vector: Vector, k: int, wanted: Callable[[Trace], bool]) -> list[tuple[Trace, float]]:
         """The ``k`` wanted live traces nearest to ``vector``, with their cosine, nearest first."""
@@ -69,7 +54,7 @@ class TraceFollower:
             return await self._heavy(len(self._live), lambda: self._search(shard, vector, k, wanted))
 
     def _search(
-        self, shard: VectorShard, vector: Vector, k: int, wanted: Callable[[Trace], bool]
+        self, shard: VectorIndex, vector: Vector, k: int, wanted: Callable[[Trace], bool]
     ) -> list[tuple[Trace, float]]:
         """Widen the search until enough of what it finds is wanted."""
         reach = 2 * k
@@ -80,7 +65,11 @@ class TraceFollower:
                 return found[:k]
             reach *= 4
 
-    async def _catch_up(self) -> VectorShard:
+    def _rank(self, limit: int, now: Instant) -> list[tuple[Trace, float]]:
+        ranked = heapq.nlargest(limit, ((at(trace.level, now), trace.id) for trace in self._live.values()))
+        return [(self._live[name], salience) for salience, name in ranked]
+
+    async def _catch_up(self) -> VectorIndex:
         if self._shard is None:
             return await self._build()
         while True:
@@ -91,17 +80,18 @@ class TraceFollower:
             if len(changed) < self._settings.follow_batch:
                 return self._shard
 
-    async def _build(self) -> VectorShard:
+    async def _build(self) -> VectorIndex:
         change = await self._traces.head()  # before reading: what changes meanwhile is read again
+        live: dict[str, Trace] = {}
+        async for batch in self._traces.live(self._settings.follow_batch):
+            live.update((trace.id, trace) for trace in batch)
         shard = self._make_shard()
-        self._live.clear()
-        batches: AsyncIterator[list[Trace]] = self._traces.live(self._settings.follow_batch)
-        async for batch in batches:
-            await self._apply(shard, batch)
-        self._change, self._shard = change, shard
+        if live:
+            await self._heavy(len(live), lambda: shard.rebuild(list(live), _vectors(live.values())))
+        self._live, self._change, self._shard = live, change, shard
         return await self._catch_up()
 
-    async def _apply(self, shard: VectorShard, changed: Sequence[Trace]) -> None:
+    async def _apply(self, shard: VectorIndex, changed: Sequence[Trace]) -> None:
         """Bring set and index up to date. Where only the level changed the index is left alone."""
         gone = [trace.id for trace in changed if not trace.live and trace.id in self._live]
         moved: list[Trace] = []
@@ -120,8 +110,12 @@ class TraceFollower:
         return await asyncio.to_thread(work) if size > self._settings.offload_above else work()
 
 
-def _reindex(shard: VectorShard, gone: Sequence[str], moved: Sequence[Trace]) -> None:
-    if gone:
-        shard.remove(gone)
-    if moved:
-        shard.add([trace.id for trace in moved], np.stack([trace.thought.vector for trace in moved]))
+def _reindex(shard: VectorIndex, gone: Sequence[str], moved: Sequence[Trace]) -> None:
+    for name in gone:
+        shard.remove(name)
+    for trace in moved:
+        shard.add(trace.id, trace.thought.vector)
+
+
+def _vectors(traces: Iterable[Trace]) -> NDArray[np.float32]:
+    return np.stack([trace.thought.vector for trace in traces]).astype(np.float32, copy=False)

@@ -10,6 +10,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from environment.salience import at
+from orchestration.telemetry.escape import escape_json
 from orchestration.view import shapes
 
 if TYPE_CHECKING:
@@ -36,7 +38,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime(1, 1, 1, tzinfo=UTC).timestamp()
 _LATEST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 _RFC3339 = re.compile(r"^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$")
-_UNSAFE = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]")
 
 
 def rfc3339(instant: Instant) -> str:
@@ -63,8 +64,7 @@ _TIME_FORM = "a time is RFC 3339 with its offset, for example 2026-01-02T03:04:0
 
 def dumps(value: object) -> str:
     """One line of JSON that is safe to print: no control, direction or invisible character stands in it unescaped."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return escape_json(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def ref_shape(ref: PerceptionRef) -> shapes.RefShape:
@@ -214,8 +214,7 @@ def explanation_shape(node: Explanation) -> shapes.NodeShape:
 
 def salience_of(trace: Trace, now: Instant) -> float:
     """0..1: what is left of a trace's level at mind time ``now``."""
-    age = max(0.0, now - trace.level.at)
-    return float(trace.level.value * 0.5 ** (age / trace.level.half_life)) if trace.level.half_life > 0 else 0.0
+    return at(trace.level, now)
 
 
 def entry_json(entry: StreamEntry) -> JsonObject:

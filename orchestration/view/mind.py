@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from actors.substrate.ports import Embedder
+from environment.index.ports import VectorIndex
 from environment.messages import Connection, ConnectionChange, Instant, SubmindReport, Trace
 from environment.ports import Stores
 from orchestration.view import status as judged
-from orchestration.view.follower import TraceFollower, VectorShard
+from orchestration.view.follower import TraceFollower
 from orchestration.view.json import salience_of
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from environment.search import Hit, SearchFilters
 
 _MINUTE, _HOUR = 60.0, 3600.0
-_RATE_ENTRIES = 200
+_RATE_ENTRIES, _SAMPLES = 200, 256
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class MindView:
         clock: Callable[[], Instant],
         wall: Callable[[], Instant],
         surroundings: Surroundings | None = None,
-        shard: Callable[[], VectorShard] | None = None,
+        shard: Callable[[], VectorIndex] | None = None,
     ) -> None:
         self._stores = stores
         self._embedder = embedder
@@ -69,7 +69,7 @@ class MindView:
         self._clock, self._wall = clock, wall
         self._around = surroundings or Surroundings()
         self._began = wall()
-        self._arrivals: deque[tuple[Instant, int]] = deque(maxlen=256)
+        self._arrivals: deque[tuple[Instant, int]] = deque(maxlen=_SAMPLES)
         self._first_head: int | None = None
         self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings)
 
@@ -99,7 +99,9 @@ class MindView:
         wall = self._wall()
         arrivals = await self._arrived(wall)
         process = self._around.process() if self._around.process else None
-        state = judged.condition(reports, wall, self._settings.stale_after, process)
+        state = judged.condition(
+            reports, wall, self._settings.stale_after, process, unheard=self._unheard(reports, arrivals.head)
+        )
         return MindStatus(
             mind=self._mind,
             state=state.state,
@@ -153,13 +155,7 @@ class MindView:
 
     async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
         """The live traces that are most salient now, with their salience, the most salient first."""
-        traces = await self._follower.current()
-        now = self._clock()
-        most = heapq.nlargest(
-            min(limit, self._settings.live_limit),
-            ((salience_of(trace, now), trace.id) for trace in traces.values()),
-        )
-        return [(traces[name], salience) for salience, name in most]
+        return await self._follower.most_salient(min(limit, self._settings.live_limit), self._clock())
 
     async def _arrived(self, wall: Instant) -> PerceptionFigures:
         """Arrivals a minute, from the log's head as it was at the calls of the last minute."""
@@ -178,6 +174,12 @@ class MindView:
             per_minute=(head - before) * _MINUTE / elapsed if elapsed >= 1.0 else 0.0,
         )
 
+    def _unheard(self, reports: list[SubmindReport], head: int) -> bool:
+        """Whether perceptions arrived after the last report of any actor, as far as the calls of late can tell."""
+        last = max((report.at for report in reports), default=self._began)
+        after = next((seen for at, seen in self._arrivals if at > last), head)
+        return head > after
+
     async def _stream_figures(self) -> StreamFigures:
         """Entries in the last hour of mind time, from the newest few of them."""
         head = await self._stores.stream.head()
@@ -188,7 +190,7 @@ class MindView:
             return StreamFigures(head, float(len(recent)))
         return StreamFigures(head, len(recent) * _HOUR / max(now - recent[0], 1.0))
 
-    def _new_shard(self) -> VectorShard:
+    def _new_shard(self) -> VectorIndex:
         from environment.index.shard import Shard  # noqa: PLC0415 - TEMPORARY
 
         return Shard(self._embedder.dim)

@@ -239,6 +239,6 @@ class StatusShape(Shape):
     substrate: dict[str, Number | str]
     limits: list[LimitShape]
     subminds: dict[str, int]
-    """How many are in which state; ``silent`` counts those whose last report is too old."""
+    """How many are in which state; ``silent`` counts those with work waiting that no longer report."""
     reasons: list[str]
     """Why the state is not ``running``."""

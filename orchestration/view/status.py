@@ -95,7 +95,7 @@ class MindStatus:
     substrate: Mapping[str, float | str]
     limits: tuple[LimitHits, ...]
     subminds: Mapping[str, int]
-    """How many are in which state; ``silent`` counts those whose last report is too old."""
+    """How many are in which state; ``silent`` counts those with work waiting that no longer report."""
     reasons: tuple[str, ...] = ()
     """Why the state is not ``RUNNING``."""
 
@@ -110,45 +110,38 @@ class Condition:
 
 
 def condition(
-    reports: Sequence[SubmindReport], wall: Instant, stale_after: float, process: ProcessState | None
+    reports: Sequence[SubmindReport],
+    wall: Instant,
+    stale_after: float,
+    process: ProcessState | None = None,
+    *,
+    unheard: bool = False,
 ) -> Condition:
     """Judge a mind by its actors' last reports and its supervisor's word.
 
-    A report older than ``stale_after`` seconds makes its actor silent; reports from before the mind process began
-    count for nothing while it starts. Without a supervisor (reading the stores of a mind run elsewhere) a mind whose
-    actors are all silent is down.
+    Actors report when something changed, so an old report alone is no trouble: an actor is *silent* when its last
+    report is older than ``stale_after`` seconds and left events waiting, or when ``unheard`` says that perceptions
+    arrived since anybody reported. Without a supervisor (the mind is run elsewhere, or not at all) a mind whose
+    actors all have old reports is down.
     """
     if process is not None and process.state is not MindState.RUNNING:
-        why = process.reason or ("the mind process is starting" if process.state is MindState.STARTING else "")
-        return Condition(process.state, _counts(reports, set()), (why or "the mind process is not running",))
-    current = [report for report in reports if report.state is not SubmindState.STOPPED]
-    if not current:
+        why = process.reason or f"the mind process is {process.state.value}"
+        return Condition(process.state, _counts(reports, set()), (why,))
+    present = [report for report in reports if report.state is not SubmindState.STOPPED]
+    if not present:
         state = MindState.STARTING if process is not None else MindState.DOWN
         return Condition(state, _counts(reports, set()), ("no actor has reported yet",))
-    silent = {report.name for report in current if wall - report.at > stale_after}
-    counts = _counts(reports, silent)
-    if len(silent) == len(current):
-        return _all_silent(current, wall, stale_after, process, counts)
-    reasons = [_trouble(report, wall, report.name in silent) for report in current]
-    told = tuple(reason for reason in reasons if reason)
-    starting = all(report.state is SubmindState.STARTING for report in current)
+    old = {report.name for report in present if wall - report.at > stale_after}
+    everyone = len(old) == len(present)
+    if everyone and (process is None or unheard):
+        last = wall - max(report.at for report in present)
+        state = MindState.DOWN if process is None else MindState.DEGRADED
+        return Condition(state, _counts(reports, old), (f"no actor has reported for {last:.0f} s",))
+    silent = {report.name for report in present if report.name in old and report.mailbox}
+    told = tuple(filter(None, (_trouble(report, wall, report.name in silent) for report in present)))
+    starting = all(report.state is SubmindState.STARTING for report in present)
     state = MindState.STARTING if starting else MindState.DEGRADED if told else MindState.RUNNING
-    return Condition(state, counts, told)
-
-
-def _all_silent(
-    current: Sequence[SubmindReport],
-    wall: Instant,
-    stale_after: float,
-    process: ProcessState | None,
-    counts: Mapping[str, int],
-) -> Condition:
-    last = wall - max(report.at for report in current)
-    reason = f"no actor has reported for {last:.0f} s"
-    if process is None:
-        return Condition(MindState.DOWN, counts, (reason,))
-    young = wall - process.since <= stale_after
-    return Condition(MindState.STARTING if young else MindState.DEGRADED, counts, (reason,))
+    return Condition(state, _counts(reports, silent), told)
 
 
 def _counts(reports: Sequence[SubmindReport], silent: set[str]) -> dict[str, int]:
@@ -169,7 +162,8 @@ def _trouble(report: SubmindReport, wall: Instant, silent: bool) -> str:
         case SubmindState.STARTING:
             return f"{report.name} is starting{because}"
         case _:
-            return f"{report.name} has not reported for {wall - report.at:.0f} s" if silent else ""
+            late = f"{report.name} has not reported for {wall - report.at:.0f} s with {report.mailbox} events waiting"
+            return late if silent else ""
 
 
 def total(reports: Sequence[SubmindReport], metric: str) -> float:

@@ -1,0 +1,236 @@
+"""Structured logs: one JSON object a line, with the ids of what was going on, safe to read anywhere.
+
+Every library that logs by the standard module comes out in the same form. Outside text in a log line can neither move
+a terminal's cursor nor forge a second line; secrets do not appear.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from orchestration.telemetry.escape import escape, escape_json
+from orchestration.telemetry.settings import LogSettings
+
+REDACTED = "[redacted]"
+
+_SECRET_KEY = re.compile(
+    r"(^|[_-])(token|password|passwd|secret|authorization|api[_-]?key|cookie|credentials?)$", re.IGNORECASE
+)
+_SECRET_TEXT = re.compile(
+    r"(?i)(\bbearer\s+|\bbasic\s+(?=[a-z0-9+/=]{12})|[?&](?:token|key|api_key|password)=)[^\s&\"',;]+"
+    r"|\bsk-[a-z0-9_-]{8,}"
+)
+_QUIET = ("uvicorn.access", "httpx", "httpcore", "asyncio")
+_LEAST_SECRET = 8
+
+
+def context(
+    *, mind: str | None = None, submind: str | None = None, trace: str | None = None, request: str | None = None
+) -> AbstractContextManager[None]:
+    """Within it every log line of this task, and of tasks started in it, names these ids."""
+    given = {"mind": mind, "submind": submind, "trace": trace, "request": request}
+    return structlog.contextvars.bound_contextvars(**{key: value for key, value in given.items() if value is not None})
+
+
+def configure_logs(
+    settings: LogSettings,
+    *,
+    file: Path | None = None,
+    stderr: TextIO | None = None,
+    secrets: Iterable[str] = (),
+    fields: Mapping[str, str] | None = None,
+) -> None:
+    """Set up logging for this process; may be called again, the last call counts.
+
+    ``file``: where JSON lines go (``settings.file`` permitting); ``secrets``: texts that never appear, such as the
+    configured token; ``fields``: what every line of this process says, such as the mind's name.
+    """
+    shared = _shared(settings, [secret for secret in secrets if len(secret) >= _LEAST_SECRET], dict(fields or {}))
+    handlers: list[logging.Handler] = []
+    if settings.stderr != "off":
+        stream = stderr or sys.stderr
+        console = settings.stderr == "console" or (settings.stderr == "auto" and stream.isatty())
+        shown = logging.StreamHandler(stream)
+        shown.setFormatter(_formatter(shared, console=console, colors=stream.isatty()))
+        handlers.append(shown)
+    if file is not None and settings.file:
+        kept = AppendHandler(file, settings.file_bytes)
+        kept.setFormatter(_formatter(shared, console=False, colors=False))
+        handlers.append(kept)
+    root = logging.getLogger()
+    for old in root.handlers[:]:
+        root.removeHandler(old)
+        old.close()
+    for handler in handlers or [logging.NullHandler()]:
+        root.addHandler(handler)
+    root.setLevel(settings.level.upper())
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
+class AppendHandler(logging.Handler):
+    """Appends lines to a file that several processes share: a line is one write, so lines never mix.
+
+    The file is set aside as ``NAME.1`` when it has grown beyond ``max_bytes``, by whichever process notices first. A
+    full disk loses lines, never the caller.
+    """
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        super().__init__()
+        self._path = path
+        self._max_bytes = max_bytes
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._fd: int | None = self._open()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
+            if self._fd is None:
+                self._fd = self._open()
+            if os.fstat(self._fd).st_size + len(line) > self._max_bytes:
+                self._fd = self._set_aside(self._fd)
+            os.write(self._fd, line)
+        except OSError:
+            self.handleError(record)
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+        super().close()
+
+    def _open(self) -> int:
+        return os.open(self._path, os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+
+    def _set_aside(self, fd: int) -> int:
+        """Rename the full file unless another process has done so; the lock is on the full file itself."""
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        try:
+            ours = os.fstat(fd)
+            try:
+                theirs = self._path.stat()
+            except FileNotFoundError:
+                theirs = None
+            if theirs is not None and (ours.st_dev, ours.st_ino) == (theirs.st_dev, theirs.st_ino):
+                self._path.rename(self._path.with_name(f"{self._path.name}.1"))
+            return self._open()
+        finally:
+            os.close(fd)  # releases the lock
+
+
+def _shared(settings: LogSettings, secrets: list[str], fields: dict[str, str]) -> list[Processor]:
+    def always(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+        return {**fields, **event}
+
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+        always,
+        _redactor(secrets),
+        _shortener(settings.value_chars),
+    ]
+
+
+def _formatter(shared: list[Processor], *, console: bool, colors: bool) -> logging.Formatter:
+    final: list[Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
+    if console:
+        final += [_escaped, structlog.dev.ConsoleRenderer(colors=colors, timestamp_key="time", sort_keys=False)]
+    else:
+        final += [structlog.processors.EventRenamer("event"), _json_line]
+    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=final)
+
+
+def _json_line(logger: WrappedLogger, method: str, event: EventDict) -> str:
+    line = _JSON(logger, method, event)
+    return escape_json(line if isinstance(line, str) else line.decode())
+
+
+_JSON = structlog.processors.JSONRenderer(ensure_ascii=False, default=str, separators=(",", ":"))
+
+
+def _escaped(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """Escape everything but the tracebacks, which are rendered over many lines and escaped line by line."""
+    for key, value in event.items():
+        if key == "exception" and isinstance(value, str):
+            event[key] = "\n".join(escape(line) for line in value.splitlines())
+        else:
+            event[key] = _each(value, escape)
+    return event
+
+
+def _redactor(secrets: list[str]) -> Processor:
+    def clean(text: str) -> str:
+        for secret in secrets:
+            text = text.replace(secret, REDACTED)
+        return _SECRET_TEXT.sub(lambda match: f"{match[1] or ''}{REDACTED}", text)
+
+    def redact(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+        return _redacted(event, clean)
+
+    return redact
+
+
+def _redacted(event: MutableMapping[str, Any], clean: Callable[[str], str]) -> MutableMapping[str, Any]:
+    return {
+        key: REDACTED if isinstance(value, str | bytes) and _SECRET_KEY.search(str(key)) else _each(value, clean)
+        for key, value in event.items()
+    }
+
+
+def _shortener(limit: int) -> Processor:
+    def cut(text: str) -> str:
+        return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more)"
+
+    def shorten(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+        return {key: value if key == "exception" else _each(value, cut) for key, value in event.items()}
+
+    return shorten
+
+
+def _each(value: Any, change: Callable[[str], str]) -> Any:
+    """The value with every text in it changed."""
+    match value:
+        case str():
+            return change(value)
+        case bytes():
+            return change(value.decode("utf-8", "backslashreplace"))
+        case Mapping():
+            return {
+                change(str(key)): REDACTED
+                if isinstance(item, str) and _SECRET_KEY.search(str(key))
+                else _each(item, change)
+                for key, item in value.items()
+            }
+        case list() | tuple() | set() | frozenset():
+            return [_each(item, change) for item in value]
+        case bool() | int() | float() | None:
+            return value
+        case _:
+            return change(str(value))
