@@ -179,6 +179,8 @@ class Salient:
     """The environment tells attention which traces were posted, raised or revised."""
 
     traces: tuple[Trace, ...]
+    passed: int = 0
+    """New traces that were not salient enough to be named: attention paces itself by how much it is offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +232,30 @@ class Vitals:
     figures: Mapping[str, float]
 
 
+class Observation(StrEnum):
+    """What monitoring can notice about the mind."""
+
+    REPETITION = "repetition"
+    """Neighbours in the stream say the same."""
+    DOMINANCE = "dominance"
+    """One source fills the stream."""
+    LOOP = "loop"
+    """The same few things keep coming back."""
+    OVERLOAD = "overload"
+    """Thoughts are dropped or refused by a limit."""
+    BUDGET = "budget"
+    """The substrate's budget is nearly spent, or it had to fall back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Monitoring tells control that a trouble began, or is over."""
+
+    observation: Observation
+    over: bool
+    reason: str
+
+
 class Proposal(StrEnum):
     """What metacognition may propose to attention; attention bounds how far each may go."""
 
@@ -237,8 +263,6 @@ class Proposal(StrEnum):
     LOWER_THRESHOLD = "lower threshold"
     WIDEN_INHIBITION = "widen inhibition"
     NARROW_INHIBITION = "narrow inhibition"
-    FAVOUR_NOVELTY = "favour novelty"
-    FAVOUR_GOALS = "favour goals"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,5 +295,6 @@ Event: TypeAlias = (
     | Broadcast
     | Survey
     | Vitals
+    | Observed
     | Propose
 )

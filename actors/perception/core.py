@@ -13,11 +13,10 @@ from actors.events import Credit, Event, Perceived, Post, Posted, Register, Star
 from actors.names import ENVIRONMENT
 from actors.perception.percept import Interpreter, Percept
 from actors.perception.settings import PerceptionSettings
+from actors.snapshots import pack, unpack
 from actors.submind.voice import Voice
 from environment.identity import thought_id
 from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
-from environment.stores.codec import decode_thought
-from environment.stores.codec import encode as encode_thought
 
 
 class PerceptualCore:
@@ -156,22 +155,20 @@ class PerceptualCore:
         return Description("perceptual", self._goal, self._voice.topics.labels, figures)
 
     def snapshot(self) -> bytes:
-        return msgspec.msgpack.encode(
+        return pack(
             _Saved(
                 cursor=self._cursor,
                 event_time=self._event_time,
-                waiting=[encode_thought(t) for t in self._waiting.values()],
+                waiting=list(self._waiting.values()),
                 voice=self._voice.dump(),
                 interpreter=self._interpreter.dump(),
             )
         )
 
     def restore(self, state: bytes) -> None:
-        saved = msgspec.msgpack.decode(state, type=_Saved)
+        saved = unpack(state, _Saved)
         self._cursor, self._event_time = saved.cursor, saved.event_time
-        for data in saved.waiting:
-            thought = decode_thought(data)
-            self._waiting[thought.id] = thought
+        self._waiting.update((t.id, t) for t in saved.waiting)
         self._voice.load(saved.voice)
         self._interpreter.load(saved.interpreter)
 
@@ -179,6 +176,6 @@ class PerceptualCore:
 class _Saved(msgspec.Struct):
     cursor: int
     event_time: Instant
-    waiting: list[bytes]
+    waiting: list[Thought]
     voice: dict[str, object]
     interpreter: dict[str, object]

@@ -30,6 +30,7 @@ from actors.events import (
 from actors.names import ENVIRONMENT
 from actors.perception.running import RunningRank
 from actors.settings import SubmindSettings
+from actors.snapshots import pack, unpack
 from actors.submind.binding import Binder, Bound, Goal, Window
 from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
@@ -257,7 +258,7 @@ class SubmindCore:
         return Description("cognitive", self._goals[0].text, self._voice.topics.labels, figures)
 
     def snapshot(self) -> bytes:
-        return msgspec.msgpack.encode(
+        return pack(
             _Saved(
                 voice=self._voice.dump(),
                 drawn=self._chance.drawn,
@@ -271,7 +272,7 @@ class SubmindCore:
         )
 
     def restore(self, state: bytes) -> None:
-        saved = msgspec.msgpack.decode(state, type=_Saved)
+        saved = unpack(state, _Saved)
         self._voice.load(saved.voice)
         self._chance.drawn = saved.drawn
         self._interest.load(saved.interest)

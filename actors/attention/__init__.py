@@ -1,0 +1,1 @@
+"""Attention: which few of the salient traces become conscious."""

@@ -1,0 +1,298 @@
+"""Attention: candidates are held, the best of its surroundings wins, winners that stand out become conscious.
+
+Source: the agentic design (attentional modulation of the global neuronal workspace). The rule was chosen by
+measurement over unlike streams; ``benchmarks/coverage.py`` measures it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from actors.attention.inhibition import Inhibition
+from actors.attention.pacing import Pace
+from actors.attention.settings import AttentionSettings
+from actors.core import Description
+from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
+from actors.events import (
+    Broadcast,
+    Candidate,
+    Conscious,
+    Event,
+    Generated,
+    Proposal,
+    Propose,
+    Salient,
+    Started,
+    Survey,
+    Tick,
+)
+from actors.names import ENVIRONMENT, STREAM
+from actors.perception.running import RunningRank
+from actors.snapshots import pack, unpack
+from actors.submind.budget import Allowance
+from actors.submind.composing import clock_time, earlier, material
+from actors.submind.peers import Peer
+from actors.substrate.ports import Act, Request, Role
+from environment.identity import entry_id
+from environment.messages import EntryKind, Instant, Perception, ThoughtKind, Trace
+
+_SURVEYED = 32
+
+
+@dataclass(slots=True)
+class _Held:
+    trace: Trace
+    value: float
+    at: Instant
+
+
+class AttentionCore:
+    """The one attention of a mind.
+
+    Guarantees: at most twice the target rate in any stretch, never more than a replay's budget; a trace becomes
+    conscious at most once per version; a thought handed over stays here until the stream has numbered it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dim: int,
+        pace: Pace,
+        ceiling: Allowance | None,
+        peers: Sequence[Peer],
+        settings: AttentionSettings,
+    ) -> None:
+        self.name = name
+        self._settings = settings
+        self._pace = pace
+        self._ceiling = ceiling
+        self._peers = [peer for peer in peers if peer.role == "cognitive"]
+        self._rank = RunningRank(settings.memory)
+        self._inhibition = Inhibition(dim, settings)
+        self._recent: deque[Trace] = deque(maxlen=settings.recent)
+        self._held: _Held | None = None
+        self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
+        self._wording: dict[str, tuple[Trace, tuple[Trace, ...], float]] = {}
+        self._bend = 1.0
+        self._surveyed_at: Instant = 0.0
+
+    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
+        return []
+
+    def handle(self, event: Event, now: Instant) -> list[Effect]:
+        match event:
+            case Salient():
+                return self._offered(event, now)
+            case Tick():
+                return [*self._decide_due(now), *self._tend(now)]
+            case Generated():
+                return self._worded(event, now)
+            case Broadcast():
+                self._handed.pop(event.entry.id, None)
+                return []
+            case Propose():
+                return self._consider(event)
+            case Started():
+                resent = [Send(STREAM, Conscious(c), 1.0) for c, _ in self._handed.values()]
+                return [*resent, Send(ENVIRONMENT, Survey(self.name, _SURVEYED)), *self._tend(now)]
+            case _:
+                return []
+
+    def finish(self, now: Instant) -> list[Effect]:
+        """Decide what is held, at the end of a replay."""
+        return self._decide(now) if self._held else []
+
+    def _offered(self, salient: Salient, now: Instant) -> list[Effect]:
+        effects = self._decide_due(now)
+        self._pace.offered += salient.passed
+        for trace in salient.traces:
+            self._pace.offered += trace.thought.kind is ThoughtKind.PERCEPT
+            self._recent.append(trace)
+            if self._inhibition.suppressed(trace, now):
+                continue
+            value = trace.level.value * (1.0 - self._inhibition.loss(trace.thought.vector))
+            held = self._held
+            if value >= self._settings.break_in:
+                self._held = _Held(trace, value, now)
+                effects += self._decide(now)
+            elif held is None:
+                self._held = _Held(trace, value, now)
+                effects.append(WakeAt(now + self._hold()))
+            elif value > held.value:
+                about_same = held.trace.id in trace.thought.parents
+                self._held = _Held(trace, value, held.at if about_same else now)
+                effects.append(WakeAt(now + self._hold()))
+        return effects
+
+    def _hold(self) -> float:
+        return min(self._settings.hold, self._pace.interval() / 4)
+
+    def _decide_due(self, now: Instant) -> list[Effect]:
+        if self._held is None:
+            return []
+        due = self._held.at + self._hold()
+        return self._decide(now) if due <= now else [WakeAt(due)]
+
+    def _decide(self, now: Instant) -> list[Effect]:
+        """The held candidate has won its surroundings: it passes when it stands out among winners."""
+        held, self._held = self._held, None
+        if held is None:
+            return []
+        rank = self._rank.update(held.value)
+        if rank < 1.0 - self._pace.share(held.at) * self._bend:
+            return [Count("winners_passed_over_total")]
+        if self._ceiling is not None and not self._ceiling.take(now):
+            return [Count("limit_hits:stream_rate")]
+        self._pace.picked += 1
+        self._inhibition.remember(held.trace, now)
+        bound = self._bind(held.trace)
+        if not bound or held.trace.thought.kind is not ThoughtKind.PERCEPT:
+            return self._hand_over(held.trace, (), held.trace.thought.text, held.value, now)
+        token = entry_id(held.trace.id, held.trace.version)
+        self._wording[token] = (held.trace, bound, held.value)
+        return [Generate(token, self._request(held.trace, bound))]
+
+    def _bind(self, focus: Trace) -> tuple[Trace, ...]:
+        """The recent traces that belong to the focus: near in meaning or sharing terms, and resting on something else."""
+        mine = {p.id for p in focus.thought.perceptions}
+        terms = set(focus.thought.associations)
+        scored = []
+        for trace in self._recent:
+            thought = trace.thought
+            if (
+                trace.id == focus.id
+                or thought.kind is not ThoughtKind.PERCEPT
+                or mine & {p.id for p in thought.perceptions}
+            ):
+                continue
+            likeness = float(np.dot(thought.vector, focus.thought.vector))
+            shared = len(terms & set(thought.associations))
+            if likeness >= self._settings.bind_above or shared >= 2:  # noqa: PLR2004  # one shared term may be chance
+                scored.append((likeness + 0.2 * shared, thought.at, trace))
+        scored.sort(key=lambda item: (-item[0], -item[1], item[2].id))
+        return tuple(trace for _, _, trace in scored[: self._settings.bind])
+
+    def _request(self, focus: Trace, bound: Sequence[Trace]) -> Request:
+        time = focus.thought.time
+        memories = (material(Role.MEMORY, t.thought, earlier(t.thought.time, time)) for t in bound)
+        return Request(Act.BIND, self.name, (material(Role.EVENT, focus.thought, clock_time(time)), *memories))
+
+    def _worded(self, generated: Generated, now: Instant) -> list[Effect]:
+        focus, bound, value = self._wording.pop(generated.token, (None, (), 0.0))
+        if focus is None:
+            return []
+        spent = generated.generation
+        return [
+            Count("tokens_in_total", spent.tokens_in),
+            Count("tokens_out_total", spent.tokens_out),
+            Count("cost_total", spent.cost),
+            *self._hand_over(focus, bound, spent.text, value, now),
+        ]
+
+    def _candidate(self, focus: Trace, bound: tuple[Trace, ...], text: str, value: float) -> Candidate:
+        return Candidate(
+            id=entry_id(focus.id, focus.version),
+            kind=EntryKind.THOUGHT,
+            text=text,
+            time=focus.thought.time,
+            salience=value,
+            confidence=focus.thought.confidence,
+            trust=min([focus.thought.trust, *(t.thought.trust for t in bound)]),
+            focus=focus,
+            bound=bound,
+            concerns=self._concerns(focus, bound),
+        )
+
+    def _hand_over(self, focus: Trace, bound: tuple[Trace, ...], text: str, value: float, now: Instant) -> list[Effect]:
+        candidate = self._candidate(focus, bound, text, value)
+        self._handed[candidate.id] = (candidate, now)
+        return [
+            Send(STREAM, Conscious(candidate), 1.0),
+            Count("thoughts_conscious_total"),
+            WakeAt(now + self._settings.resend_after),
+        ]
+
+    def _concerns(self, focus: Trace, bound: Sequence[Trace]) -> tuple[str, ...]:
+        authors = [a for t in (focus, *bound) for a in t.authors or (t.thought.author,)]
+        near = sorted(self._peers, key=lambda p: (-float(p.vector @ focus.thought.vector), p.name))
+        return tuple(dict.fromkeys([*authors, *(p.name for p in near[: self._settings.concerned])]))
+
+    def _consider(self, event: Propose) -> list[Effect]:
+        """Metacognition proposes; how far it may go is decided here."""
+        step, limit = 1.25, self._settings.bend
+        strength = self._inhibition.strength
+        match event.proposal:
+            case Proposal.RAISE_THRESHOLD:
+                self._bend = max(1 / limit, self._bend / step)
+            case Proposal.LOWER_THRESHOLD:
+                self._bend = min(limit, self._bend * step)
+            case Proposal.WIDEN_INHIBITION:
+                self._inhibition.strength = min(1.0, strength * step)
+            case Proposal.NARROW_INHIBITION:
+                self._inhibition.strength = max(self._settings.inhibition / limit, strength / step)
+        fields = {"proposal": event.proposal.value, "by": event.sender, "reason": event.reason}
+        return [Note("attention changed", "info", fields), Count("proposals_total")]
+
+    def _tend(self, now: Instant) -> list[Effect]:
+        effects: list[Effect] = []
+        for key, (candidate, at) in list(self._handed.items()):
+            if now - at >= self._settings.resend_after:
+                self._handed[key] = (candidate, now)
+                effects.append(Send(STREAM, Conscious(candidate), 1.0))
+        if self._handed:
+            effects.append(WakeAt(now + self._settings.resend_after))
+        if now - self._surveyed_at >= self._settings.survey_every:
+            self._surveyed_at = now
+            effects.append(Send(ENVIRONMENT, Survey(self.name, _SURVEYED)))
+        return [*effects, WakeAt(self._surveyed_at + self._settings.survey_every)]
+
+    def describe(self) -> Description:
+        figures = {
+            "threshold_bend": self._bend,
+            "handed_over": float(len(self._handed)),
+            "offered_total": float(self._pace.offered),
+        }
+        return Description("attention", "lift the few traces that matter into the stream of consciousness", (), figures)
+
+    def snapshot(self) -> bytes:
+        return pack(
+            _Saved(
+                pace=self._pace.dump(),
+                rank=self._rank.dump(),
+                inhibition=self._inhibition.dump(),
+                held=(self._held.trace, self._held.value, self._held.at) if self._held else None,
+                bend=self._bend,
+                ceiling=(self._ceiling.left, self._ceiling.at) if self._ceiling else None,
+                handed=[candidate for candidate, _ in self._handed.values()],
+                wording=list(self._wording.values()),
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        saved = unpack(state, _Saved)
+        self._pace.load(saved.pace)
+        self._rank.load(saved.rank)
+        self._inhibition.load(saved.inhibition)
+        self._held = _Held(*saved.held) if saved.held else None
+        self._bend = saved.bend
+        if self._ceiling and saved.ceiling:
+            self._ceiling.left, self._ceiling.at = saved.ceiling
+        # the answers to requests under way are lost: those thoughts go with the words of their focus
+        unworded = [self._candidate(focus, bound, focus.thought.text, value) for focus, bound, value in saved.wording]
+        self._handed = OrderedDict((c.id, (c, 0.0)) for c in [*saved.handed, *unworded])
+
+
+class _Saved(msgspec.Struct):
+    pace: list[object]
+    rank: list[float]
+    inhibition: dict[str, object]
+    held: tuple[Trace, float, float] | None
+    bend: float
+    ceiling: tuple[float, float | None] | None
+    handed: list[Candidate]
+    wording: list[tuple[Trace, tuple[Trace, ...], float]]

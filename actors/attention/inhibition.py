@@ -1,0 +1,83 @@
+"""Inhibition of return: what has just been conscious is suppressed for a while, and so are its paraphrases."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import msgspec
+import numpy as np
+
+from actors.attention.settings import AttentionSettings
+from environment.messages import Instant, Trace, Vector
+
+_REMEMBERED = 4096
+
+
+class Inhibition:
+    """Remembers a bounded number of conscious thoughts."""
+
+    def __init__(self, dim: int, settings: AttentionSettings) -> None:
+        self._settings = settings
+        self._rows = np.zeros((settings.inhibition_memory, dim), np.float32)
+        self._count = 0
+        self._last: OrderedDict[str, tuple[Instant, int]] = OrderedDict()
+        self.strength = settings.inhibition
+
+    def suppressed(self, trace: Trace, now: Instant) -> bool:
+        """True when the trace, what it came from or what it rests on was conscious and nothing changed since.
+
+        A later thought about the same perceptions is a change only once the refractory time is over.
+        """
+        last = self._last.get(trace.id)
+        if last is not None:
+            return trace.version <= last[1] or now - last[0] < self._settings.refractory
+        return any(
+            seen is not None and now - seen[0] < self._settings.refractory
+            for seen in (
+                self._last.get(i) for i in (*trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1]))
+            )
+        )
+
+    def loss(self, vector: Vector) -> float:
+        """Share of salience lost to likeness with recent conscious thoughts, 0..``strength``."""
+        filled = min(self._count, len(self._rows))
+        if not filled:
+            return 0.0
+        nearest = float((self._rows[:filled] @ vector).max())
+        above = self._settings.inhibited_above
+        return self.strength * max(0.0, (nearest - above) / max(1e-6, 1.0 - above))
+
+    def remember(self, trace: Trace, now: Instant) -> None:
+        """The trace has become conscious."""
+        self._rows[self._count % len(self._rows)] = trace.thought.vector
+        self._count += 1
+        for i in (trace.id, *trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1])):
+            self._last[i] = (now, trace.version if i == trace.id else 0)
+            self._last.move_to_end(i)
+        while len(self._last) > _REMEMBERED:
+            self._last.popitem(last=False)
+
+    def dump(self) -> dict[str, object]:
+        """For a snapshot."""
+        return {
+            "rows": self._rows.tobytes(),
+            "count": self._count,
+            "last": [[i, at, version] for i, (at, version) in self._last.items()],
+            "strength": self.strength,
+        }
+
+    def load(self, state: dict[str, object]) -> None:
+        """From a snapshot."""
+        saved = msgspec.convert(state, _Saved)
+        rows = np.frombuffer(saved.rows, np.float32).reshape(-1, self._rows.shape[1])
+        if rows.shape == self._rows.shape:
+            self._rows, self._count = rows.copy(), saved.count
+        self._last = OrderedDict((i, (at, version)) for i, at, version in saved.last)
+        self.strength = saved.strength
+
+
+class _Saved(msgspec.Struct):
+    rows: bytes
+    count: int
+    last: list[tuple[str, float, int]]
+    strength: float

@@ -1,0 +1,112 @@
+"""How the threshold moves so that the stream keeps to its rate, or a replay to its budget."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from environment.messages import Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A replay's total: so many thoughts out of about so much history."""
+
+    thoughts: int
+    perceptions: int
+    """Expected number of perceptions."""
+    span: float
+    """Expected length in seconds of event time."""
+
+
+class Pace(Protocol):
+    """Decides what share of the winners may pass."""
+
+    offered: int
+    picked: int
+
+    def interval(self) -> float:
+        """Mean seconds between thoughts that is aimed at."""
+        ...
+
+    def share(self, now: Instant) -> float:
+        """The share of winners, this one included, that there is room for; called once per winner."""
+        ...
+
+    def dump(self) -> list[object]:
+        """For a snapshot."""
+        ...
+
+    def load(self, state: list[object]) -> None:
+        """From a snapshot."""
+        ...
+
+
+class RatePace:
+    """A rate an hour, balanced over the next ``horizon`` thoughts."""
+
+    def __init__(self, per_hour: float, horizon: int, memory: int) -> None:
+        self._rate = per_hour / 3600.0
+        self._horizon = horizon
+        self._times: deque[Instant] = deque(maxlen=memory)
+        self._start: Instant | None = None
+        self.offered = 0
+        self.picked = 0
+
+    def interval(self) -> float:
+        return 1.0 / self._rate
+
+    def share(self, now: Instant) -> float:
+        self._start = now if self._start is None else self._start
+        self._times.append(now)
+        span = max(now - self._times[0], 60.0)
+        coming = max(1.0, len(self._times) / span * self._horizon / self._rate)
+        ahead = self._rate * (now - self._start) - self.picked
+        return (self._horizon + max(-self._horizon, min(self._horizon, ahead))) / coming
+
+    def dump(self) -> list[object]:
+        return [list(self._times), self._start, self.offered, self.picked]
+
+    def load(self, state: list[object]) -> None:
+        times, self._start, self.offered, self.picked = msgspec.convert(
+            state, tuple[list[float], float | None, int, int]
+        )
+        self._times.extend(times)
+
+
+class BudgetPace:
+    """A total over a known history: what is left is spread over the winners still to come.
+
+    Guarantee: never more than ``budget.thoughts``.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._start: Instant | None = None
+        self._winners = 0
+        self.offered = 0
+        self.picked = 0
+
+    def interval(self) -> float:
+        return self._budget.span / max(1, self._budget.thoughts)
+
+    def share(self, now: Instant) -> float:
+        self._start = now if self._start is None else self._start
+        self._winners += 1
+        if self.picked >= self._budget.thoughts:
+            return 0.0
+        by_count = min(1.0, self.offered / max(1, self._budget.perceptions))
+        by_time = min(1.0, (now - self._start) / self._budget.span) if self._budget.span > 0 else by_count
+        done = max(1e-6, (by_count + by_time) / 2)
+        return (self._budget.thoughts - self.picked) / (self._winners * (1 - done) / done + 1.0)
+
+    def dump(self) -> list[object]:
+        return [self._start, self._winners, self.offered, self.picked]
+
+    def load(self, state: list[object]) -> None:
+        self._start, self._winners, self.offered, self.picked = msgspec.convert(
+            state, tuple[float | None, int, int, int]
+        )

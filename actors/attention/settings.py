@@ -1,0 +1,44 @@
+"""Configuration of attention."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from environment.config import Seconds, Section, Share
+
+
+class AttentionSettings(Section):
+    """How many thoughts become conscious, and how the best are told from the good."""
+
+    per_hour: float = Field(default=6.0, gt=0)
+    """Target rate of conscious thoughts (mind time), whatever the input rate; at most twice as many in any hour."""
+    hold: Seconds = 60.0
+    """How long a candidate waits for a better one; at most a quarter of the mean interval between thoughts."""
+    break_in: Share = 0.95
+    """Salience at which a candidate does not wait: somebody speaks to the mind, or nothing comparable was ever seen."""
+    memory: int = Field(default=500, ge=16)
+    """Winners among which a candidate must stand out."""
+    horizon: int = Field(default=24, ge=2)
+    """Thoughts over which the rate is balanced."""
+    inhibition: Share = 0.5
+    """Inhibition of return: share of salience that an exact repeat of a recent conscious thought loses."""
+    inhibited_above: Share = 0.5
+    """Cosine to a recent conscious thought at which that loss begins."""
+    inhibition_memory: int = Field(default=16, ge=1)
+    """Conscious thoughts remembered for it."""
+    refractory: Seconds = 900.0
+    """How long what has been conscious stays suppressed altogether, unless it was revised since."""
+    bind: int = Field(default=2, ge=0, le=8)
+    """Traces bound with the focus into one conscious thought, at most."""
+    bind_above: Share = 0.6
+    """Cosine from which a recent trace belongs to the focus."""
+    recent: int = Field(default=256, ge=8)
+    """Recent salient traces remembered for binding."""
+    concerned: int = Field(default=3, ge=0, le=64)
+    """Cognitive subminds told of a conscious thought because their goals are nearest, besides its authors."""
+    resend_after: Seconds = 20.0
+    """Time after which a thought the stream has not confirmed is handed over again."""
+    survey_every: Seconds = 600.0
+    """How often attention asks the environment what it may have missed."""
+    bend: float = Field(default=2.0, ge=1)
+    """How far metacognition may raise or lower the share of winners that pass: by this factor at most."""

@@ -1,0 +1,1 @@
+"""Temporal binding: conscious thoughts in order, numbered, with segues between neighbours that diverge."""

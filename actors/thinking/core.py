@@ -1,0 +1,225 @@
+"""Active thinking: ignore a conscious thought, or act on it; results go back into the environment as traces."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, OrderedDict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from actors.core import Description
+from actors.effects import Count, Effect, Generate, Note, Send
+from actors.events import Broadcast, Crawl, CrawlKind, Event, Found, Generated, Post
+from actors.names import ENVIRONMENT
+from actors.perception.running import RunningRank
+from actors.snapshots import pack, unpack
+from actors.submind.budget import Allowance
+from actors.submind.composing import clock_time, earlier, material, perceptions_of
+from actors.substrate.ports import Act, Depth, Request, Role
+from actors.thinking.memory import WorkingMemory
+from actors.thinking.settings import ThinkingSettings
+from environment.identity import thought_id
+from environment.messages import EntryKind, Instant, Perception, StreamEntry, Thought, ThoughtKind, Vector
+
+_WAITING = 32
+_DUE = re.compile(
+    r"\b(must|need(s|ed)? to|please|should|by \d|deadline|before|due|asap|urgent|can (you|someone)|don't forget|remind)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class _Act:
+    entry: StreamEntry
+    thought: Thought
+    act: Act
+    memories: tuple[Thought, ...] = ()
+
+
+class ThinkingCore:
+    """The one active thinking of a mind.
+
+    Guarantees: at most ``per_hour`` acts; no result is more trusted than what it came from; lineage deeper than
+    ``max_depth`` is not acted upon; a loop is ended, and that it was is itself a trace.
+    """
+
+    def __init__(self, name: str, settings: ThinkingSettings) -> None:
+        self.name = name
+        self._settings = settings
+        self._rank = RunningRank(200)
+        self._allowance = Allowance(settings.per_hour)
+        self._memory = WorkingMemory(settings.slots, settings.half_life)
+        self._acts: OrderedDict[str, _Act] = OrderedDict()
+        self._about: deque[str] = deque(maxlen=settings.loop_window)
+        self._done: deque[str] = deque(maxlen=256)
+
+    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
+        return []
+
+    def handle(self, event: Event, now: Instant) -> list[Effect]:
+        match event:
+            case Broadcast():
+                return self._attend(event, now)
+            case Found():
+                return self._recalled(event, now)
+            case Generated():
+                return self._result(event, now)
+            case _:
+                return []
+
+    def _attend(self, broadcast: Broadcast, now: Instant) -> list[Effect]:
+        """Decide whether to let the thought pass by, as in meditation, or to act."""
+        entry, focus = broadcast.entry, broadcast.focus
+        if focus is None or entry.kind is not EntryKind.THOUGHT or entry.id in self._done:
+            return []
+        self._done.append(entry.id)
+        rank = self._rank.update(entry.salience)
+        thought = focus.thought
+        self._memory.hold(thought, entry.salience, now)
+        spoken_to = self.addressed(entry)
+        if thought.kind in {ThoughtKind.RESULT, ThoughtKind.REFLECTION} or (
+            rank < self._settings.act_above and not spoken_to
+        ):
+            return [Count("thoughts_ignored_total")]
+        if thought.depth >= self._settings.max_depth:
+            return [Count("limit_hits:depth")]
+        about = thought.associations[0] if thought.associations else thought.topic
+        loop = not spoken_to and about != "" and Counter(self._about)[about] >= self._settings.loop_repeats
+        self._about.append(about)
+        if loop:
+            return self._loop(entry, thought, about, now)
+        if not self._allowance.take(now):
+            return [Count("limit_hits:acts")]
+        act = Act.REPLY if spoken_to else Act.PLAN if _DUE.search(thought.text) else Act.RECALL
+        self._acts[entry.id] = _Act(entry, thought, act)
+        while len(self._acts) > _WAITING:
+            self._acts.popitem(last=False)
+        crawl = Crawl(
+            sender=self.name,
+            token=entry.id,
+            kind=CrawlKind.DIRECTED,
+            k=self._settings.memories,
+            vector=thought.vector,
+            terms=thought.associations,
+            exclude_author=self.name,
+            exclude_lineage=(thought.id, *thought.parents),
+            before=thought.time,
+        )
+        return [Send(ENVIRONMENT, crawl), Count("acts_total")]
+
+    def addressed(self, entry: StreamEntry) -> bool:
+        """True when the focus was said by somebody who speaks to the mind."""
+        source = entry.perceptions[0].source if entry.perceptions else ""
+        return any(fnmatchcase(source, pattern) for pattern in self._settings.interlocutors)
+
+    def _recalled(self, found: Found, now: Instant) -> list[Effect]:
+        act = self._acts.get(found.token)
+        if act is None:
+            return []
+        terms = set(act.thought.associations)
+        near = [
+            trace.thought
+            for trace, score in zip(found.traces, found.scores, strict=True)
+            if score >= self._settings.recall_above or len(terms & set(trace.thought.associations)) >= 2  # noqa: PLR2004
+        ]
+        held = [t for t in self._memory.held(now) if t.id != act.thought.id and terms & set(t.associations)]
+        unique = {t.id: t for t in [*near, *held]}
+        act.memories = tuple(unique.values())[:3]
+        if act.act is Act.RECALL and not act.memories:
+            del self._acts[found.token]
+            return [Count("nothing_recalled_total")]
+        depth = Depth.DEEP if act.act is Act.REPLY else Depth.FAST
+        event = material(Role.EVENT, act.thought, clock_time(act.thought.time))
+        memories = (material(Role.MEMORY, m, earlier(m.time, act.thought.time)) for m in act.memories)
+        return [Generate(found.token, Request(act.act, self.name, (event, *memories), depth))]
+
+    def _result(self, generated: Generated, now: Instant) -> list[Effect]:
+        act = self._acts.pop(generated.token, None)
+        if act is None:
+            return []
+        parts = [act.thought, *act.memories]
+        spent = generated.generation
+        salience = 0.97 if act.act is Act.REPLY else act.entry.salience * self._settings.result_share
+        thought = self._thought(parts, spent.text, generated.vector, salience, act.act.value, now)
+        self._memory.hold(thought, salience, now)
+        return [
+            Send(ENVIRONMENT, Post(self.name, (thought,))),
+            Count("results_total"),
+            Count("tokens_in_total", spent.tokens_in),
+            Count("tokens_out_total", spent.tokens_out),
+            Count("cost_total", spent.cost),
+        ]
+
+    def _thought(
+        self, parts: Sequence[Thought], text: str, vector: Vector, salience: float, part: str, now: Instant
+    ) -> Thought:
+        first = parts[0]
+        parents = tuple(p.id for p in parts)
+        return Thought(
+            id=thought_id(self.name, parents, part),
+            author=self.name,
+            kind=ThoughtKind.RESULT,
+            text=text,
+            time=first.time,
+            at=now,
+            vector=vector,
+            salience=salience,
+            confidence=0.5,
+            trust=min(p.trust for p in parts),
+            perceptions=perceptions_of(parts),
+            parents=parents,
+            topic=first.topic,
+            depth=1 + max(p.depth for p in parts),
+            emotions=first.emotions,
+            associations=first.associations,
+            insights=(part,),
+        )
+
+    def _loop(self, entry: StreamEntry, thought: Thought, about: str, now: Instant) -> list[Effect]:
+        """The same thing again and again: stop, forget that it was looked for, and say so."""
+        repeats = Counter(self._about)[about]
+        self._about.clear()
+        text = f"Going round in circles about “{about}”: {repeats} of the last acts; letting it pass."
+        reflection = self._thought([thought], text, thought.vector, entry.salience * 0.5, "loop", now)
+        return [
+            Send(ENVIRONMENT, Post(self.name, (replace(reflection, kind=ThoughtKind.REFLECTION),))),
+            Count("loops_ended_total"),
+            Note("loop ended", "info", {"about": about, "repeats": repeats}),
+        ]
+
+    def describe(self) -> Description:
+        return Description(
+            "thinking",
+            "act on conscious thoughts, or let them pass",
+            (),
+            {"working_memory": float(len(self._memory)), "acts_waiting": float(len(self._acts))},
+        )
+
+    def snapshot(self) -> bytes:
+        return pack(
+            _Saved(
+                rank=self._rank.dump(),
+                left=self._allowance.left,
+                at=self._allowance.at,
+                about=list(self._about),
+                done=list(self._done),
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        saved = unpack(state, _Saved)
+        self._rank.load(saved.rank)
+        self._allowance.left, self._allowance.at = saved.left, saved.at
+        self._about.extend(saved.about)
+        self._done.extend(saved.done)
+
+
+class _Saved(msgspec.Struct):
+    rank: list[float]
+    left: float
+    at: Instant | None
+    about: list[str]
+    done: list[str]

@@ -1,0 +1,34 @@
+"""Configuration of active thinking."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from environment.config import Seconds, Section, Share
+
+
+class ThinkingSettings(Section):
+    """What is done about conscious thoughts."""
+
+    act_above: Share = 0.5
+    """Percentile of salience among conscious thoughts from which one is thought about; others pass by."""
+    per_hour: float = Field(default=30.0, gt=0)
+    """Acts an hour (mind time), at most; bursts of a quarter of it."""
+    slots: int = Field(default=7, ge=1, le=64)
+    """Slots of working memory (Miller, 1956)."""
+    half_life: Seconds = 600.0
+    """Decay of a slot's activation."""
+    memories: int = Field(default=6, ge=1, le=64)
+    """Traces recalled for an act."""
+    recall_above: Share = 0.5
+    """Cosine from which a recalled trace is to the point; two shared associations count as much."""
+    result_share: Share = 0.7
+    """Salience of a result as a share of the thought's it came from."""
+    max_depth: int = Field(default=8, ge=1, le=64)
+    """Longest lineage that is still acted upon."""
+    loop_window: int = Field(default=12, ge=4)
+    """Recent acts among which a loop is looked for."""
+    loop_repeats: int = Field(default=3, ge=2)
+    """Acts about the same thing within that window that make a loop: it is ended and said."""
+    interlocutors: tuple[str, ...] = ("operator", "operator-*")
+    """Sources, as shell patterns, that speak to the mind: what they say breaks in and is answered."""
