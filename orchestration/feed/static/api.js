@@ -1,0 +1,100 @@
+// Talking to the mind's HTTP interface: the token, JSON in and out, problems (RFC 9457) as errors.
+
+const KEY = "submind.token";
+const TIMEOUT_MS = 15_000;
+
+/** What the server, or the way to it, refused: `status` 0 means that no answer came. */
+export class Problem extends Error {
+  constructor(status, title, detail = "", fields = []) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+    this.fields = fields;
+  }
+}
+
+const waiting = new Set();
+const listeners = new Set();
+
+/** Call `listener` whenever the server asks for a token. */
+export function onUnauthorised(listener) {
+  listeners.add(listener);
+}
+
+/** Keep a token for this tab only, and wake whoever waits for one. */
+export function setToken(token) {
+  if (token) sessionStorage.setItem(KEY, token);
+  else sessionStorage.removeItem(KEY);
+  for (const wake of waiting) wake();
+  waiting.clear();
+}
+
+/** Resolves when a token is given. */
+export function tokenGiven() {
+  return new Promise((resolve) => waiting.add(resolve));
+}
+
+function headers(extra) {
+  const token = sessionStorage.getItem(KEY);
+  return token ? { ...extra, Authorization: `Bearer ${token}` } : { ...extra };
+}
+
+async function problem(response) {
+  let body = {};
+  try {
+    body = await response.json();
+  } catch {
+    // Not JSON: the status line has to do.
+  }
+  const fields = Array.isArray(body.errors) ? body.errors : [];
+  const detail = typeof body.detail === "string" ? body.detail : "";
+  return new Problem(response.status, body.title || response.statusText || `HTTP ${response.status}`, detail, fields);
+}
+
+/** `fetch` that answers only with success; everything else is a `Problem`. */
+export async function request(path, { accept = "application/json", ...options } = {}) {
+  let response;
+  try {
+    response = await fetch(path, {
+      cache: "no-store",
+      credentials: "same-origin",
+      ...options,
+      headers: headers({ Accept: accept, ...options.headers }),
+    });
+  } catch (error) {
+    if (options.signal?.aborted && options.signal.reason?.name === "AbortError") throw error;
+    throw new Problem(0, "No answer from the mind");
+  }
+  if (response.ok) return response;
+  const refused = await problem(response);
+  if (refused.status === 401) for (const listener of listeners) listener(refused);
+  throw refused;
+}
+
+/** GET a JSON object; parameters that are empty are left out. */
+export async function get(path, params = {}) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
+  }
+  const target = query.size ? `${path}?${query}` : path;
+  return (await request(target, { signal: AbortSignal.timeout(TIMEOUT_MS) })).json();
+}
+
+/** POST a JSON object. */
+export async function post(path, body) {
+  const response = await request(path, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json" },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  return response.json();
+}
+
+/** The list in an answer, whether it stands alone or under a name. */
+export function list(answer, name) {
+  if (Array.isArray(answer)) return answer;
+  return Array.isArray(answer?.[name]) ? answer[name] : [];
+}

@@ -1,0 +1,188 @@
+// The page: puts the parts together, polls what is not streamed, and turns the address and the keys into acts.
+
+import { get, list, onUnauthorised, setToken } from "./api.js";
+import { SalienceChart } from "./chart.js";
+import { announce, byId, narrow, typing } from "./dom.js";
+import { Follower } from "./follow.js";
+import { Health } from "./health.js";
+import { Network } from "./network.js";
+import { Panel } from "./panel.js";
+import { SayBox } from "./say.js";
+import { StreamView } from "./stream.js";
+import { refreshAgo } from "./text.js";
+
+const STATUS_MS = 3000;
+const WORLD_MS = 4000;
+const AGO_MS = 20_000;
+const TRACES = 24;
+
+let returnTo = null;
+
+const go = (hash) => {
+  if (location.hash === hash) route();
+  else location.hash = hash;
+};
+
+const stream = new StreamView({ onOpen: (seq) => go(`#seq-${seq}`) });
+const health = new Health();
+const network = new Network();
+const chart = new SalienceChart({ onOpen: (id) => go(`#id=${encodeURIComponent(id)}`) });
+const say = new SayBox();
+const panel = new Panel({ onClose: closePanel, onFollow: (id) => go(`#id=${encodeURIComponent(id)}`) });
+
+function closePanel() {
+  history.pushState(null, "", location.pathname + location.search);
+  route();
+  returnTo?.focus?.({ preventScroll: true });
+  returnTo = null;
+}
+
+/** Show what the address names: `#seq-12`, `#id=t-...`, `#find=words`. */
+function route({ arriving = false } = {}) {
+  const hash = decodeURIComponent(location.hash);
+  const seq = /^#seq-(\d{1,15})$/.exec(hash);
+  const id = /^#id=(.+)$/s.exec(hash);
+  const find = /^#find=(.+)$/s.exec(hash);
+  const wanted = seq ? Number(seq[1]) : null;
+  stream.select(wanted, { fetch: arriving }).catch(() => {});
+  if (!(seq || id || find)) {
+    panel.close();
+    return;
+  }
+  if (!panel.open) returnTo = document.activeElement;
+  if (find) panel.found(find[1]);
+  else panel.lineage(seq ? wanted : id[1]);
+}
+
+const follower = new Follower({
+  onEntries: (entries) => stream.arrive(entries),
+  onReset: (entries) => {
+    stream.reset(entries);
+    if (location.hash) route({ arriving: true });
+  },
+  onState: (state) => health.linkState(state),
+});
+
+/** Ask again and again, never twice at once, and only while the page is seen. */
+function poll(ask, every) {
+  let running = false;
+  const turn = async () => {
+    if (running || document.hidden) return;
+    running = true;
+    try {
+      await ask();
+    } catch {
+      health.lost();
+    } finally {
+      running = false;
+    }
+  };
+  setInterval(turn, every);
+  document.addEventListener("visibilitychange", turn);
+  turn();
+  return turn;
+}
+
+const askStatus = poll(async () => {
+  const status = await get("v1/status");
+  health.update(status);
+  const waiting = status.perceptions?.head ?? 0;
+  byId("empty-arrived").hidden = waiting === 0;
+  byId("empty-arrived").textContent = `${waiting} perceptions have arrived; none has become conscious yet.`;
+}, STATUS_MS);
+const askWorld = poll(async () => {
+  const [subminds, connections, traces] = await Promise.all([get("v1/subminds"), get("v1/connections"), get("v1/traces", { limit: TRACES })]);
+  const reports = list(subminds, "subminds");
+  health.updateReports(reports);
+  network.update(reports, list(connections, "connections"));
+  chart.update(list(traces, "traces"), traces.now);
+}, WORLD_MS);
+
+function view(name) {
+  document.body.dataset.view = name;
+  for (const button of byId("views").querySelectorAll("button")) {
+    if (button.dataset.view === name) button.setAttribute("aria-current", "page");
+    else button.removeAttribute("aria-current");
+  }
+  if (narrow.matches) window.scrollTo(0, 0);
+}
+
+byId("views").addEventListener("click", (event) => {
+  const name = event.target.closest("button")?.dataset.view;
+  if (name) view(name);
+});
+view("stream");
+
+byId("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const words = byId("search-words").value.trim();
+  if (words) go(`#find=${encodeURIComponent(words)}`);
+});
+
+const THEMES = { auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
+function nameTheme(theme) {
+  byId("theme").setAttribute("aria-label", THEMES[theme]);
+  byId("theme").title = THEMES[theme];
+}
+function changeTheme() {
+  const theme = window.nextTheme();
+  nameTheme(theme);
+  announce(THEMES[theme]);
+}
+nameTheme(document.documentElement.dataset.theme);
+byId("theme").addEventListener("click", changeTheme);
+
+const help = byId("help");
+byId("help-open").addEventListener("click", () => help.showModal());
+byId("help-close").addEventListener("click", () => help.close());
+
+const tokenDialog = byId("token");
+onUnauthorised((refused) => {
+  byId("token-why").textContent = refused.detail || "This mind asks for a token.";
+  if (!tokenDialog.open) tokenDialog.showModal();
+});
+byId("token-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const token = byId("token-value").value.trim();
+  if (!token) return;
+  byId("token-value").value = "";
+  tokenDialog.close();
+  setToken(token);
+  askStatus();
+  askWorld();
+});
+
+const SHORTCUTS = {
+  "?": () => help.showModal(),
+  j: () => stream.move(1),
+  k: () => stream.move(-1),
+  n: () => stream.live(),
+  p: () => stream.pause(!stream.paused),
+  s: () => {
+    view("stream");
+    say.focus();
+  },
+  "/": () => byId("search-words").focus(),
+  t: changeTheme,
+  1: () => view("stream"),
+  2: () => view("salience"),
+  3: () => view("subminds"),
+  4: () => view("health"),
+};
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+  if (typing(event.target) || document.querySelector("dialog:modal")) return;
+  if (event.key === "Escape" && panel.open) closePanel();
+  const act = SHORTCUTS[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+window.addEventListener("hashchange", () => route());
+window.addEventListener("popstate", () => location.hash || route());
+window.addEventListener("online", () => follower.hurry());
+window.addEventListener("pagehide", () => follower.stop());
+window.addEventListener("pageshow", (event) => event.persisted && follower.start());
+setInterval(() => refreshAgo(), AGO_MS);
+follower.start();

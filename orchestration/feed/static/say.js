@@ -1,0 +1,87 @@
+// The box to say something to the mind: a perception like any other.
+
+import { post, Problem } from "./api.js";
+import { byId, el } from "./dom.js";
+import { outside } from "./text.js";
+
+const NAME_KEY = "submind.name";
+const DEFAULT_NAME = "operator-page";
+
+function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return `page-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function explain(error) {
+  if (!(error instanceof Problem)) return error.message;
+  const fields = error.fields.map((field) => `${field.field ?? field.pointer ?? ""} ${field.detail ?? field.why ?? field.description ?? ""}`.trim());
+  const hint = error.status === 0 ? " Nothing is lost: press Say again, it counts once." : "";
+  return [error.detail || error.title, ...fields].filter(Boolean).join(" \u00b7 ") + hint;
+}
+
+export class SayBox {
+  constructor() {
+    this.form = byId("say");
+    this.words = byId("say-words");
+    this.name = byId("say-name");
+    this.answer = byId("say-answer");
+    this.button = byId("say-send");
+    this.sent = { text: "", source: "", key: "" };
+    this.name.value = localStorage.getItem(NAME_KEY) ?? DEFAULT_NAME;
+    this.name.addEventListener("change", () => localStorage.setItem(NAME_KEY, this.name.value.trim() || DEFAULT_NAME));
+    this.words.addEventListener("input", () => this.#grow());
+    this.words.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        this.form.requestSubmit();
+      } else if (event.key === "Escape") this.words.blur();
+    });
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#send();
+    });
+  }
+
+  focus() {
+    this.words.focus();
+  }
+
+  #grow() {
+    this.words.style.height = "auto";
+    this.words.style.height = `${Math.min(this.words.scrollHeight, 240)}px`;
+    this.form.classList.toggle("has-words", this.words.value.trim() !== "");
+  }
+
+  /** The same words under the same name keep their key until they are answered, so a retry is heard once. */
+  #keyFor(text, source) {
+    if (this.sent.text !== text || this.sent.source !== source) this.sent = { text, source, key: newKey() };
+    return this.sent.key;
+  }
+
+  #say(kind, ...parts) {
+    this.answer.className = `answer ${kind}`;
+    this.answer.replaceChildren(...parts);
+  }
+
+  async #send() {
+    const text = this.words.value.trim();
+    const source = this.name.value.trim() || DEFAULT_NAME;
+    if (!text || this.button.disabled) return;
+    this.button.disabled = true;
+    this.#say("waiting", "Saying it\u2026");
+    try {
+      const answer = await post("v1/perceptions", { perceptions: [{ source, text, key: this.#keyFor(text, source) }] });
+      const receipt = answer.receipts?.[0];
+      const link = el("a", { href: `#id=${encodeURIComponent(receipt.id)}`, text: receipt.id });
+      if (receipt.new) this.#say("done", "Acknowledged, kept as ", link, ".");
+      else this.#say("known", "Already known, as ", link, ".");
+      this.sent = { text: "", source: "", key: "" };
+      this.words.value = "";
+      this.#grow();
+    } catch (error) {
+      this.#say("error", outside(explain(error)));
+    } finally {
+      this.button.disabled = false;
+    }
+  }
+}
