@@ -251,7 +251,8 @@ def read_vectors(raw: bytes, count: int, dim: int) -> tuple[NDArray[np.float32],
         if not isinstance(values, list) or len(values) != dim:
             length = len(values) if isinstance(values, list) else "no"
             raise AttemptFailed(f"vectors have {length} numbers, not the {dim} of embedder.dim", False, billed=True)
-        rows[at] = _numbers(values)
+        with np.errstate(over="ignore"):  # what does not fit becomes infinite, and is refused below
+            rows[at] = _numbers(values)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(norms).all():
         raise AttemptFailed("vectors hold what is no number", billed=True)
