@@ -1,0 +1,129 @@
+"""The durable cache of answers, and the ledgers beside it."""
+
+import asyncio
+import sqlite3
+import sys
+
+import pytest
+
+from environment.errors import StoreUnavailable, SubliminalError, WrongSchema
+from environment.stores.sqlite.answers import open_answers
+
+
+@pytest.fixture
+async def answers(tmp_path):
+    opened = await open_answers(tmp_path, "m", rows=3)
+    yield opened
+    await opened.close()
+
+
+async def test_what_was_put_is_there(answers):
+    await answers.put({"a": b"1", "b": b"\x00\xff"})
+    assert await answers.get(["b", "a", "c"]) == {"a": b"1", "b": b"\x00\xff"}
+    assert await answers.get([]) == {}
+    await answers.put({"a": b"2"})
+    assert await answers.get(["a"]) == {"a": b"2"}
+
+
+async def test_the_least_recently_used_make_room(answers):
+    await answers.put({"a": b"1"})
+    await answers.put({"b": b"2"})
+    await answers.put({"c": b"3"})
+    await answers.get(["a"])
+    await answers.put({"d": b"4"})
+    assert set(await answers.get(["a", "b", "c", "d"])) == {"a", "c", "d"}
+
+
+async def test_rows_stay_bounded(answers, tmp_path):
+    for start in range(0, 100, 10):
+        await answers.put({f"k{i}": b"x" for i in range(start, start + 10)})
+    with sqlite3.connect(tmp_path / "answers.db") as connection:
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (3,)
+    connection.close()
+
+
+async def test_many_keys_at_once(tmp_path):
+    answers = await open_answers(tmp_path, "m", rows=5000)
+    many = {f"k{i}": str(i).encode() for i in range(3000)}
+    await answers.put(many)
+    assert await answers.get(list(many)) == many
+    await answers.close()
+
+
+async def test_it_outlives_a_restart(tmp_path):
+    first = await open_answers(tmp_path, "m")
+    await first.put({"a": b"1"})
+    await first.save_ledger("operations", b"spent")
+    await first.close()
+    await first.close()
+    again = await open_answers(tmp_path, "m")
+    assert await again.get(["a"]) == {"a": b"1"}
+    assert await again.load_ledger("operations") == b"spent"
+    assert await again.load_ledger("nobody") is None
+    await again.close()
+
+
+async def test_minds_do_not_see_each_other(tmp_path):
+    one, two = await open_answers(tmp_path, "one", rows=2), await open_answers(tmp_path, "two", rows=2)
+    await one.put({"a": b"1"})
+    await one.save_ledger("x", b"1")
+    await two.put({"b": b"2", "c": b"3", "d": b"4"})
+    assert await two.get(["a"]) == {}
+    assert await two.load_ledger("x") is None
+    assert await one.get(["a"]) == {"a": b"1"}
+    await one.close()
+    await two.close()
+
+
+async def test_processes_share_the_file(answers, tmp_path):
+    code = (
+        "import asyncio, sys, pathlib\n"
+        "from environment.stores.sqlite.answers import open_answers\n"
+        "async def main():\n"
+        "    a = await open_answers(pathlib.Path(sys.argv[1]), 'm', rows=1000)\n"
+        "    for i in range(50):\n"
+        "        await a.put({f'{sys.argv[2]}-{i}': b'x'})\n"
+        "        await a.save_ledger(sys.argv[2], str(i).encode())\n"
+        "    await a.close()\n"
+        "asyncio.run(main())\n"
+    )
+    both = [
+        await asyncio.create_subprocess_exec(sys.executable, "-c", code, str(tmp_path), name) for name in ("one", "two")
+    ]
+    assert await asyncio.wait_for(asyncio.gather(*(process.wait() for process in both)), 60) == [0, 0]
+    assert await answers.load_ledger("one") == await answers.load_ledger("two") == b"49"
+    keys = [f"{name}-{i}" for name in ("one", "two") for i in range(50)]
+    assert len(await answers.get(keys)) == 100
+
+
+def test_inline_never_suspends(tmp_path):
+    def run(coroutine):
+        with pytest.raises(StopIteration) as done:
+            coroutine.send(None)
+        return done.value.value
+
+    answers = run(open_answers(tmp_path, "m", inline=True))
+    run(answers.put({"a": b"1"}))
+    assert run(answers.get(["a"])) == {"a": b"1"}
+    run(answers.close())
+
+
+async def test_a_closed_one_says_so(answers):
+    await answers.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await answers.get(["a"])
+
+
+async def test_a_file_that_is_none_of_ours_is_refused(tmp_path):
+    (tmp_path / "answers.db").write_bytes(b"not a database at all, but long enough to be looked at" * 50)
+    with pytest.raises(SubliminalError, match=r"answers\.db"):
+        await open_answers(tmp_path, "m")
+
+
+async def test_a_newer_file_is_refused(tmp_path):
+    await (await open_answers(tmp_path, "m")).close()
+    with sqlite3.connect(tmp_path / "answers.db") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(WrongSchema):
+        await open_answers(tmp_path, "m")
