@@ -149,7 +149,10 @@ class WriteLevel:
 
 @dataclass(frozen=True, slots=True)
 class WriteEntries:
-    """Append to the stream. The first must continue it (``SequenceGap``); an id already there makes the commit fail."""
+    """Append to the stream. The first must continue it (``SequenceGap``); an id there under another number fails.
+
+    Writing the same (seq, id) twice changes nothing, so a commit whose answer was lost can be repeated.
+    """
 
     entries: tuple[StreamEntry, ...]
 

@@ -17,14 +17,19 @@ def _head(connection: sqlite3.Connection, mind: str) -> int:
 
 
 def append_entries(connection: sqlite3.Connection, mind: str, entries: Sequence[StreamEntry]) -> None:
-    """Continue the stream, inside a transaction. Raises ``SequenceGap`` or ``DuplicateEntry``."""
+    """Continue the stream, inside a transaction; what is there already, number and id, is left as it is.
+
+    Raises ``SequenceGap`` or ``DuplicateEntry``.
+    """
     expected = _head(connection, mind) + 1
     for entry in entries:
-        if entry.seq != expected:
-            raise SequenceGap(expected, entry.seq)
         known = connection.execute("SELECT seq FROM entries WHERE mind = ? AND id = ?", (mind, entry.id)).fetchone()
         if known is not None:
+            if known[0] == entry.seq:
+                continue
             raise DuplicateEntry(entry.id, known[0])
+        if entry.seq != expected:
+            raise SequenceGap(expected, entry.seq)
         connection.execute(
             "INSERT INTO entries (mind, seq, id, body) VALUES (?, ?, ?, ?)",
             (mind, entry.seq, entry.id, encode(entry)),
