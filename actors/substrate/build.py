@@ -10,7 +10,6 @@ from actors.substrate.budget import Account, LedgerStore, Limits
 from actors.substrate.cache import AnswerCache, CachingSubstrate, MemoryAnswers
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.extractive import ExtractiveSubstrate
-from actors.substrate.openai import OpenAIEmbedder, OpenAISubstrate
 from actors.substrate.ports import Depth, Embedder, Substrate
 from actors.substrate.prompts import VERSION
 from actors.substrate.settings import SubstrateSettings
@@ -37,6 +36,8 @@ def build_substrate(
     """
     if settings.kind == "extractive":
         return ExtractiveSubstrate()
+    from actors.substrate.openai import OpenAISubstrate  # noqa: PLC0415 - a mind without a server loads no HTTP client
+
     purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)
     model = OpenAISubstrate(settings, read_key(settings), purse, chance or random.SystemRandom())
 
@@ -65,6 +66,8 @@ def build_embedder(
         return WordLlamaEmbedder(settings.embedder.max_chars)
     if now is None:
         raise ValueError("an embedder on a server spends a budget: give it the mind's clock as `now`")
+    from actors.substrate.openai import OpenAIEmbedder  # noqa: PLC0415 - as above
+
     purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)
     answers = MemoryAnswers(settings.cache_rows) if cache is None else cache
     return OpenAIEmbedder(settings, read_key(settings), purse, answers, chance or random.SystemRandom())

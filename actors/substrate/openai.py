@@ -141,7 +141,8 @@ class OpenAISubstrate:
         return replace(await self._rule.generate(request), fallback=reason)
 
     def status(self) -> dict[str, float | str]:
-        tally = self._tally
+        tally, left = self._tally, self._account.left()
+        tokens_left = [left[name] for name in ("tokens_left_hour", "tokens_left_day") if name in left]
         return {
             "model": self._settings.fast.name,
             "model_deep": self.model(Depth.DEEP).name,
@@ -154,7 +155,8 @@ class OpenAISubstrate:
             "fallbacks": tally.fallbacks,
             "circuit": self._circuit.state(self._clock()),
             "last_error": tally.last_error,
-            **self._account.left(),
+            **left,
+            **({"budget_left": min(tokens_left)} if tokens_left else {}),
         }
 
     async def close(self) -> None:

@@ -84,7 +84,7 @@ async def test_a_good_day(make, server):
     status = substrate.status()
     assert status["cost"] == answer.cost
     assert (status["requests"], status["fallbacks"], status["circuit"]) == (1, 0, "closed")
-    assert status["tokens_left_hour"] == 200_000 - 110
+    assert status["tokens_left_hour"] == status["budget_left"] == 200_000 - 110
 
 
 async def test_the_deep_model_is_asked_for_deep_thoughts(make, server):
