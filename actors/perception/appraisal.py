@@ -66,7 +66,7 @@ class Appraiser:
         """One minus the nearest of the recent ones."""
         filled = min(self._seen, len(self._recent))
         nearest = float((self._recent[:filled] @ vector).max()) if filled else 0.0
-        self._recent[self._seen % len(self._recent)] = vector
+        self._recent[self._seen % len(self._recent)] = vector.astype(np.float16)  # as precise as a snapshot keeps it
         self._seen += 1
         return 1.0 - nearest
 
@@ -89,11 +89,11 @@ class Appraiser:
         if not words:
             return 0.0, 0.0
         pairs = [f"{a} {b}" for a, b in zip(("^", *words), (*words, "$"), strict=True)]
-        counts = [self._words.get(w) for w in words]
-        fresh = sum(1 / (1 + c) for c in counts) + sum(1 / (1 + self._pairs.get(p)) for p in pairs)
+        counts = self._words.get_all(words)
+        fresh = sum([1 / (1 + c) for c in counts]) + sum([1 / (1 + c) for c in self._pairs.get_all(pairs)])
         least = sorted(counts)[:3]
         total = self._words.total + 1000
-        rarity = sum(math.log(total / (c + 0.5)) for c in least) / len(least)
+        rarity = sum([math.log(total / (c + 0.5)) for c in least]) / len(least)
         self._words.add(words)
         self._pairs.add(pairs)
         return fresh / (len(words) + len(pairs)), rarity

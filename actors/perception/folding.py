@@ -5,17 +5,14 @@ A change of rate is an event of its own, and so is the silence of what used to c
 
 from __future__ import annotations
 
-import heapq
 from collections import OrderedDict
 from enum import StrEnum
 
 import msgspec
 
+from actors.perception.rhythm import Rhythm, Watch
 from actors.perception.settings import FoldingSettings
 from environment.messages import Instant
-
-_SMOOTH = 0.2
-_STEADY = 0.25
 
 
 class Turn(StrEnum):
@@ -36,8 +33,7 @@ class Series(msgspec.Struct):
 
     source: str
     template: str
-    first: Instant
-    last: Instant
+    rhythm: Rhythm
     count: int = 1
     in_window: int = 1
     window_start: Instant = 0.0
@@ -45,10 +41,6 @@ class Series(msgspec.Struct):
     """Usual repeats per window, smoothed."""
     spoken: float = 0.0
     """Rate per window at which a surge was last spoken of."""
-    interval: float = 0.0
-    deviation: float = 0.0
-    regular: int = 0
-    silent: bool = False
     last_id: str = ""
     sample: str = ""
     trust: float = 0.5
@@ -65,68 +57,51 @@ class Folding:
     def __init__(self, settings: FoldingSettings) -> None:
         self._settings = settings
         self._series: OrderedDict[tuple[str, str], Series] = OrderedDict()
-        self._due: list[tuple[Instant, str, str]] = []
+        self._watch = Watch(settings.regular, settings.silence)
         self.folded = 0
+        self.forgotten = 0
+        """Templates that had to make room."""
+
+    def __len__(self) -> int:
+        return len(self._series)
 
     def known(self, source: str, template: str, time: Instant) -> bool:
         """Whether the line would most likely be folded: its embedding is then not needed."""
         series = self._series.get((source, template))
-        return series is not None and time - series.last <= self._settings.forget_after
+        return series is not None and time - series.rhythm.last <= self._settings.forget_after
 
-    def take(self, source: str, template: str, time: Instant) -> tuple[Turn, Series]:
-        """Count one line."""
+    def take(self, source: str, template: str, time: Instant) -> tuple[Turn, Series, float]:
+        """Count one line; what it is, its series, and the seconds since the one before."""
         key = (source, template)
         series = self._series.get(key)
-        if series is None or time - series.last > self._settings.forget_after:
-            series = Series(source, template, time, time, window_start=time)
-            self._series[key] = series
-            self._series.move_to_end(key)
-            if len(self._series) > self._settings.templates:
-                self._series.popitem(last=False)
-            return Turn.NEW, series
+        if series is None or time - series.rhythm.last > self._settings.forget_after:
+            return Turn.NEW, self._begin(key, time), 0.0
         self._series.move_to_end(key)
         self.folded += 1
         series.count += 1
         series.since += 1
-        self._learn_interval(series, time)
-        if series.silent:
-            series.silent = False
-            return Turn.RETURN, series
-        return (Turn.SURGE if self._surges(series, time) else Turn.REPEAT), series
+        gap = max(0.0, time - series.rhythm.last)
+        back = self._watch.beat(key, series.rhythm, time)
+        surges = self._surges(series, time)
+        return (Turn.RETURN if back else Turn.SURGE if surges else Turn.REPEAT), series, gap
 
     def silences(self, now: Instant) -> list[Series]:
         """Regular templates that stopped coming; each is named once."""
-        found = []
-        while self._due and self._due[0][0] <= now:
-            _, source, template = heapq.heappop(self._due)
-            series = self._series.get((source, template))
-            if series is None or series.silent or series.regular < self._settings.regular:
-                continue
-            due = self._due_at(series)
-            if due > now:
-                heapq.heappush(self._due, (due, source, template))
-            else:
-                series.silent = True
-                found.append(series)
-        return found
+        return [self._series[key] for key in self._watch.silences(now, self._rhythm)]
 
-    def _due_at(self, series: Series) -> Instant:
-        return series.last + self._settings.silence * max(series.interval, 1.0)
+    def _begin(self, key: tuple[str, str], time: Instant) -> Series:
+        series = Series(*key, Rhythm(time), window_start=time)
+        self._watch.forget(key)
+        self._series[key] = series
+        self._series.move_to_end(key)
+        if len(self._series) > self._settings.templates:
+            self._watch.forget(self._series.popitem(last=False)[0])
+            self.forgotten += 1
+        return series
 
-    def _learn_interval(self, series: Series, time: Instant) -> None:
-        gap = max(0.0, time - series.last)
-        series.last = max(series.last, time)
-        if series.count == 2:  # noqa: PLR2004  # the first interval there is
-            series.interval = gap
-            return
-        off = abs(gap - series.interval)
-        series.deviation += _SMOOTH * (off - series.deviation)
-        series.interval += _SMOOTH * (gap - series.interval)
-        steady = series.interval >= 1 and off <= _STEADY * series.interval
-        was = series.regular
-        series.regular = series.regular + 1 if steady else max(0, series.regular // 2)
-        if was < self._settings.regular <= series.regular:
-            heapq.heappush(self._due, (self._due_at(series), series.source, series.template))
+    def _rhythm(self, key: tuple[str, str]) -> Rhythm | None:
+        series = self._series.get(key)
+        return None if series is None else series.rhythm
 
     def _surges(self, series: Series, time: Instant) -> bool:
         window = self._settings.window
@@ -144,13 +119,26 @@ class Folding:
         series.spoken = float(series.in_window)
         return True
 
-    def dump(self) -> list[object]:
+    def dump(self) -> dict[str, object]:
         """For a snapshot."""
-        return [msgspec.to_builtins(s) for s in self._series.values()]
+        return {
+            "series": [msgspec.to_builtins(s) for s in self._series.values()],
+            "latest": self._watch.latest,
+            "folded": self.folded,
+            "forgotten": self.forgotten,
+        }
 
     def load(self, state: object) -> None:
         """From a snapshot."""
-        for series in msgspec.convert(state, list[Series]):
+        saved = msgspec.convert(state, _Saved)
+        self._watch.latest, self.folded, self.forgotten = saved.latest, saved.folded, saved.forgotten
+        for series in saved.series:
             self._series[(series.source, series.template)] = series
-            if series.regular >= self._settings.regular and not series.silent:
-                heapq.heappush(self._due, (self._due_at(series), series.source, series.template))
+            self._watch.restore((series.source, series.template), series.rhythm)
+
+
+class _Saved(msgspec.Struct):
+    series: list[Series]
+    latest: Instant
+    folded: int
+    forgotten: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable
 
@@ -29,11 +29,14 @@ class RunningRank:
 
     def update(self, value: float) -> float:
         """Take the value in and rank it."""
+        values = self._sorted
         if len(self._order) == self._window:
-            self._sorted.pop(bisect_left(self._sorted, self._order.popleft()))
-        insort(self._sorted, value)
+            values.pop(bisect_left(values, self._order.popleft()))
+        high = bisect_right(values, value)
+        low = bisect_left(values, value, 0, high)
+        values.insert(high, value)
         self._order.append(value)
-        return self.rank(value)
+        return (low + high + 1) / (2 * len(values))
 
     def dump(self) -> list[float]:
         """For a snapshot."""
@@ -57,11 +60,17 @@ class FadingCounts:
         """How often the string was met lately."""
         return self._counts.get(key, 0)
 
+    def get_all(self, keys: Iterable[str]) -> list[int]:
+        """``get`` of each."""
+        get = self._counts.get
+        return [get(key, 0) for key in keys]
+
     def add(self, keys: Iterable[str]) -> None:
         """Count some strings."""
         counts = self._counts
+        get = counts.get
         for key in keys:
-            counts[key] = counts.get(key, 0) + 1
+            counts[key] = get(key, 0) + 1
             self.total += 1
         if len(counts) > self._capacity:
             self._counts = {key: half for key, n in counts.items() if (half := n // 2)}

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from actors.perception.appraisal import Appraisal, Appraiser
 from actors.perception.folding import Folding, Series, Turn
 from actors.perception.percept import Percept, ref
 from actors.perception.running import FadingCounts
 from actors.perception.settings import PerceptionSettings
-from actors.perception.wording import Wording, clean, rarest, read, segments, template
+from actors.perception.wording import Wording, clean, rarest, read, segments, span, template
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _VECTORS = 1024
@@ -33,26 +34,33 @@ class TextInterpreter:
         self._appraiser = Appraiser(dim, settings.appraisal)
         self._folding = Folding(settings.folding)
         self._terms = FadingCounts(settings.appraisal.words)
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._vectors: OrderedDict[str, NDArray[np.float16]] = OrderedDict()
         self._dim = dim
         self._cut = 0
+        self._pieces: dict[str, tuple[tuple[str, str], ...]] = {}
+        """Raw text to (segment, template) pairs: what ``texts`` has read, ``interpret`` need not read again."""
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
-        wanted = []
-        for perception in perceptions:
-            for piece in self._pieces(perception):
-                if not self._folding.known(perception.source, template(piece), perception.time):
-                    wanted.append(piece)  # noqa: PERF401  # two loops deep
-        return wanted
+        self._pieces = {p.text: self._read(p.text) for p in perceptions if p.text}
+        return [
+            piece
+            for p in perceptions
+            for piece, mask in self._pieces.get(p.text or "", ())
+            if not self._folding.known(p.source, mask, p.time)
+        ]
 
     def interpret(self, perception: Perception, vectors: Mapping[str, Vector]) -> list[Percept]:
         percepts = []
-        for i, piece in enumerate(self._pieces(perception)):
-            turn, series = self._folding.take(perception.source, template(piece), perception.time)
+        raw = perception.text or ""
+        if len(raw) > self._settings.segment * self._settings.segments:
+            self._cut += 1
+        pieces = self._pieces.get(raw)
+        for i, (piece, mask) in enumerate(self._read(raw) if pieces is None else pieces):
+            turn, series, gap = self._folding.take(perception.source, mask, perception.time)
             if turn is Turn.REPEAT:
                 series.last_id = perception.id
                 continue
-            percept = self._percept(perception, piece, str(i) if i else "", turn, series, vectors)
+            percept = self._percept(perception, piece, str(i) if i else "", turn, series, gap, vectors)
             series.last_id, series.sample, series.trust, series.since = perception.id, piece[:200], perception.trust, 0
             percepts.append(percept)
         return percepts
@@ -61,14 +69,16 @@ class TextInterpreter:
         found = []
         for series in self._folding.silences(now):
             sample = clean(series.sample, 120)
-            text = f"{series.source} went silent: no more “{sample}”, which came every {_span(series.interval)}"
-            focus = PerceptionRef(series.last_id, series.last, series.source)
+            rhythm = series.rhythm
+            source = clean(series.source, 80)
+            text = f"{source} went silent: no more “{sample}”, which came every {span(rhythm.interval)}"
+            focus = PerceptionRef(series.last_id, rhythm.last, series.source)
             terms = rarest(read(series.sample).terms, self._terms, self._settings.terms)
             found.append(
                 Percept(
                     text=text,
                     vector=self._remembered(series),
-                    time=series.last + series.interval,
+                    time=rhythm.last + rhythm.interval,
                     salience=0.5 + 0.5 * _SURPRISE_SILENCE,
                     perceptions=(focus,),
                     trust=series.trust,
@@ -80,24 +90,27 @@ class TextInterpreter:
         return found
 
     def figures(self) -> Mapping[str, float]:
-        return {"perceptions_folded_total": float(self._folding.folded), "limit_hits:segments": float(self._cut)}
+        return {
+            "perceptions_folded_total": float(self._folding.folded),
+            "limit_hits:segments": float(self._cut),
+            "limit_hits:templates": float(self._folding.forgotten),
+        }
 
-    def _pieces(self, perception: Perception) -> list[str]:
-        raw = perception.text or ""
-        limit = self._settings.segment * self._settings.segments
-        if len(raw) > limit:
-            self._cut += 1
-        if len(raw) <= self._settings.segment:
-            piece = clean(raw, self._settings.segment)
-            return [piece] if piece else []
-        return [
-            p
-            for s in segments(raw, self._settings.segment, self._settings.segments)
-            if (p := clean(s, self._settings.segment))
-        ]
+    def _read(self, raw: str) -> tuple[tuple[str, str], ...]:
+        """(segment, template) pairs of a raw text."""
+        size = self._settings.segment
+        parts = (raw,) if len(raw) <= size else segments(raw, size, self._settings.segments)
+        return tuple((piece, template(piece)) for part in parts if (piece := clean(part, size)))
 
     def _percept(
-        self, perception: Perception, piece: str, part: str, turn: Turn, series: Series, vectors: Mapping[str, Vector]
+        self,
+        perception: Perception,
+        piece: str,
+        part: str,
+        turn: Turn,
+        series: Series,
+        gap: float,
+        vectors: Mapping[str, Vector],
     ) -> Percept:
         wording = read(piece)
         vector = self._vector(series, vectors.get(piece))
@@ -108,10 +121,10 @@ class TextInterpreter:
         text = piece
         insights: tuple[str, ...] = ()
         if turn is Turn.SURGE:
-            rate = f"×{series.in_window} in {_span(perception.time - series.window_start)}"
+            rate = f"×{series.in_window} in {span(perception.time - series.window_start)}"
             text, insights = f"{piece} ({rate})", (rate,)
         elif turn is Turn.RETURN:
-            text, insights = f"{piece} (back after {_span(perception.time - series.last)} of silence)", ("back",)
+            text, insights = f"{piece} (back after {span(gap)} of silence)", ("back",)
         return Percept(
             text=text,
             vector=vector,
@@ -134,7 +147,7 @@ class TextInterpreter:
         if vector is None:
             return self._remembered(series)
         key = f"{series.source}\0{series.template}"
-        self._vectors[key] = vector
+        self._vectors[key] = vector.astype(np.float16)
         self._vectors.move_to_end(key)
         if len(self._vectors) > _VECTORS:
             self._vectors.popitem(last=False)
@@ -142,7 +155,7 @@ class TextInterpreter:
 
     def _remembered(self, series: Series) -> Vector:
         known = self._vectors.get(f"{series.source}\0{series.template}")
-        return np.zeros(self._dim, np.float32) if known is None else known
+        return np.zeros(self._dim, np.float32) if known is None else known.astype(np.float32)
 
     def _appraise(self, piece: str, wording: Wording, vector: Vector, surprise: float) -> Appraisal:
         return self._appraiser.appraise(piece, wording.words, vector, surprise)
@@ -151,29 +164,24 @@ class TextInterpreter:
         return {
             "appraiser": self._appraiser.dump(),
             "folding": self._folding.dump(),
+            "cut": self._cut,
             "terms": self._terms.dump(),
-            "vectors": {k: v.astype(np.float16).tobytes() for k, v in self._vectors.items()},
+            "vectors": {k: v.tobytes() for k, v in self._vectors.items()},
         }
 
     def load(self, state: dict[str, object]) -> None:
         saved = msgspec.convert(state, _Saved)
         self._appraiser.load(saved.appraiser)
         self._folding.load(saved.folding)
+        self._cut = saved.cut
         self._terms.load(saved.terms)
         for key, vector in saved.vectors.items():
-            self._vectors[key] = np.frombuffer(vector, np.float16).astype(np.float32)
+            self._vectors[key] = np.frombuffer(vector, np.float16)
 
 
 class _Saved(msgspec.Struct):
     appraiser: dict[str, object]
-    folding: list[object]
+    folding: dict[str, object]
+    cut: int
     terms: dict[str, int]
     vectors: dict[str, bytes]
-
-
-def _span(seconds: float) -> str:
-    """A duration as people say it."""
-    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(seconds, 1):.0f} s"

@@ -15,6 +15,10 @@ _NUMBER = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+(?:[.,:]\d+)*", re.IGNORE
 _BREAK = re.compile(r"(?<=[.!?;])\s+|\n+")
 _SPACE = re.compile(r"\s+")
 _LONGEST_WORD = 48
+_TELLING = 4
+_ENDS = frozenset(".!?")
+_GAPS = {"Cc", "Zl", "Zp", "Zs"}
+"""Categories of what is not printed but parts words: control characters and spaces other than the usual one."""
 
 STOPWORDS = frozenset(
     """a about above after again all also am an and any are as at back be because been before being below between both
@@ -46,9 +50,7 @@ def clean(text: str, limit: int) -> str:
     """Printable text on one line, at most ``limit`` characters (an ellipsis marks a cut)."""
     if not text.isprintable() or len(text) > limit:
         text = text[: 4 * limit]
-        text = "".join(
-            c if c.isprintable() else " " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else "" for c in text
-        )
+        text = "".join(c if c.isprintable() else " " if unicodedata.category(c) in _GAPS else "" for c in text)
     text = _SPACE.sub(" ", text).strip()
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
@@ -87,34 +89,34 @@ def read(text: str) -> Wording:
     """Words and candidate terms of a clean text."""
     words, terms = [], []
     previous_name = ""
-    start = True
+    end = -1
     for match in _WORD.finditer(text):
         raw = match[0]
         low = raw.lower()
-        masked = "#" if _DIGIT.search(low) else low
+        masked = low if low.isalpha() or not _DIGIT.search(low) else "#"
         words.append(masked)
-        if len(raw) > _LONGEST_WORD:
-            previous_name, start = "", False
-            continue
-        name = raw[0].isupper() and not start and low not in STOPWORDS
-        if name and previous_name:
-            terms.append(f"{previous_name} {low}")
-        if _telling(raw, low, masked):
-            terms.append(low)
-        previous_name = low if name else ""
-        start = text[match.end() : match.end() + 1] in {".", "!", "?"}
+        name = ""
+        if len(raw) <= _LONGEST_WORD and low not in STOPWORDS:
+            if raw[0].isupper() and end >= 0 and text[end] not in _ENDS:
+                name = low
+                if previous_name:
+                    terms.append(f"{previous_name} {low}")
+            if len(low) >= _TELLING if masked is low else any(map(str.isalpha, raw)):
+                terms.append(low)
+        previous_name = name
+        end = match.end()
     return Wording(text, tuple(words), tuple(dict.fromkeys(terms)))
-
-
-def _telling(raw: str, low: str, masked: str) -> bool:
-    if low in STOPWORDS:
-        return False
-    if masked == "#":
-        return any(c.isalpha() for c in raw)
-    return len(low) > 3 and not low.startswith("'")  # noqa: PLR2004  # short words tell little
 
 
 def rarest(terms: Sequence[str], seen: FadingCounts, most: int) -> tuple[str, ...]:
     """The terms met least often so far, ``most`` at the most, rarest first; ones with digits and names win ties."""
     order = sorted(terms, key=lambda t: (seen.get(t), not (_DIGIT.search(t) or " " in t or "-" in t), -len(t), t))
     return tuple(order[:most])
+
+
+def span(seconds: float) -> str:
+    """A duration as people say it."""
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1):.0f} s"

@@ -124,7 +124,8 @@ class Topics:
             self._last_use.append(self._uses)
             index = len(self._topics) - 1
         else:
-            index = min(range(len(self._topics)), key=lambda i: (self._topics[i].traffic > 1, self._last_use[i]))
+            uses = zip(self._topics, self._last_use, strict=True)
+            index = min([(topic.traffic > 1, last, i) for i, (topic, last) in enumerate(uses)])[2]
             self.dropped.append(self._topics[index].key)
             self._topics[index] = topic
         self._matrix[index] = centred
