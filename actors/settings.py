@@ -16,6 +16,8 @@ class ShellSettings(Section):
     """A waiting thought gains one full unit of priority in this time, so nothing starves."""
     batch: int = Field(default=64, ge=1, le=4096)
     """Events handled before their effects are performed in one commit."""
+    vitals_every: Seconds = Field(default=600.0, gt=0)
+    """How often a working actor tells metacognition its figures (mind time)."""
     save_every: Seconds = Field(default=2.0, gt=0)
     """How often an actor that changed saves its state and reports (wall time)."""
 

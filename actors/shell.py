@@ -73,6 +73,7 @@ class ActorShell:
         self._writes: list[Write] = []
         self._others: list[Effect] = []
         self._changed = False
+        self._vitals_at: Instant = 0.0
 
     @property
     def name(self) -> str:
@@ -157,8 +158,10 @@ class ActorShell:
             writes.append(WriteState(self.name, snapshot))
         await self._stores.commit(writes, self._fence)
         self._changed = False
-        if self.name != MONITORING:
-            self._driver.send(self.name, MONITORING, Vitals(self.name, report.metrics), 0.5)
+
+    def figures(self) -> dict[str, float]:
+        """Counters and gauges by metric name."""
+        return {**self.counters, **self.core.describe().figures, "mailbox_depth": float(len(self.mailbox))}
 
     def report(self, wall: Instant, state: SubmindState = SubmindState.RUNNING, reason: str = "") -> SubmindReport:
         """What this actor says of itself."""
@@ -171,13 +174,25 @@ class ActorShell:
             at=wall,
             topics=told.topics,
             mailbox=len(self.mailbox),
-            metrics={**self.counters, **told.figures, "mailbox_depth": float(len(self.mailbox))},
+            metrics=self.figures(),
             reason=reason,
         )
 
+    async def perform(self, effects: Sequence[Effect]) -> None:
+        """Perform effects that came from elsewhere than an event. Raises as ``step``."""
+        self._sort(effects)
+        await self.finish()
+
     def _collect(self, event: Event, now: Instant) -> None:
         self._changed = self._changed or not isinstance(event, Tick | Vitals)
-        for effect in self.core.handle(event, now):
+        self._sort(self.core.handle(event, now))
+        self.counters["events_handled_total"] += 1
+        if now >= self._vitals_at and self.name != MONITORING:
+            self._vitals_at = now + self._settings.vitals_every
+            self._others.append(Send(MONITORING, Vitals(self.name, self.figures())))
+
+    def _sort(self, effects: Sequence[Effect]) -> None:
+        for effect in effects:
             match effect:
                 case Commit():
                     self._writes.append(effect.write)
@@ -187,4 +202,3 @@ class ActorShell:
                     self.counters[effect.metric] += effect.amount
                 case _:
                     self._others.append(effect)
-        self.counters["events_handled_total"] += 1

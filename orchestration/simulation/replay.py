@@ -1,0 +1,152 @@
+"""Replay: what would this mind have noticed? A history run through the simulator as fast as it can be computed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby, islice
+from pathlib import Path
+
+from actors.attention.core import AttentionCore
+from actors.attention.pacing import Budget
+from actors.names import ATTENTION, STREAM
+from actors.stream.core import StreamCore
+from actors.substrate.build import build_embedder, build_substrate
+from environment.messages import Instant, NewPerception, Perception, StreamEntry
+from environment.ports import Stores
+from environment.stores.sqlite import open_stores
+from orchestration.settings import Settings
+from orchestration.simulation.faults import NONE, Faults
+from orchestration.simulation.world import Prefetched, World
+from orchestration.wiring import build_shell, plan
+
+_CHUNK = 512
+_TAIL = 600.0
+
+
+def fields(perception: NewPerception) -> dict[str, object]:
+    """The fields of a perception, by name."""
+    return {name: getattr(perception, name) for name in NewPerception.__slots__}
+
+
+class Replay:
+    """A mind in virtual time, its stores in a directory of their own.
+
+    Mind time is the watermark of what has arrived. With the same seed and input the stream is the same, byte for byte.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        *,
+        seed: int = 0,
+        budget: Budget | None = None,
+        faults: Faults = NONE,
+        finish: bool = True,
+    ) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._seed = seed
+        self._budget = budget
+        self._finish = finish
+        self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
+        substrate = build_substrate(settings.substrate, lambda: self.world.now)
+        self._plans = {p.name: p for p in plan(settings)}
+        self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults)
+        self._shown = 0
+
+    async def _be_born(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        return await build_shell(
+            self._plans[name],
+            self._settings,
+            self._stores,
+            self.world,
+            self._embedder,
+            fence=0,
+            seed=self._seed,
+            budget=self._budget,
+        )
+
+    async def run(self, perceptions: Iterable[NewPerception]) -> AsyncIterator[StreamEntry]:
+        """Feed a history, yielding the stream as it grows."""
+        born = False
+        for chunk in _chunks(perceptions, _CHUNK):
+            if not born:
+                await self.world.begin(tuple(self._plans), chunk[0].time)
+                born = True
+            await self._prefetch(chunk)
+            receipts = await self._stores.perceptions.append(chunk)
+            logged = [
+                Perception(**fields(p), id=r.id, seq=r.seq)  # type: ignore[arg-type]  # the fields of its parent
+                for p, r in zip(chunk, receipts, strict=True)
+                if r.new
+            ]
+            for time, together in groupby(logged, key=lambda p: max(p.time, self.world.now)):
+                await self.world.run_until(time)
+                await self.world.arrive(list(together))
+                async for entry in self._grown():
+                    yield entry
+        if born:
+            await self._end()
+            async for entry in self._grown():
+                yield entry
+
+    async def _prefetch(self, chunk: list[NewPerception]) -> None:
+        texts: list[str] = []
+        for shell in self.world.shells.values():
+            perceptions = [Perception(**fields(p)) for p in chunk if p.modality.value == shell.name]  # type: ignore[arg-type]
+            if perceptions:
+                texts += shell.core.texts(perceptions)
+        await self._embedder.prefetch(texts)
+
+    async def _end(self) -> None:
+        """Let everything under way come to rest, then decide and number what is still held."""
+        end: Instant = self.world.now + _TAIL
+        self.world.calm = True
+        await self.world.run_until(end)
+        if not self._finish:
+            return
+        for name in (ATTENTION, STREAM):
+            shell = self.world.shells[name]
+            if isinstance(shell.core, AttentionCore | StreamCore):
+                await shell.perform(shell.core.finish(self.world.now))
+                await self.world.run_until(self.world.now + 5)
+
+    async def _grown(self) -> AsyncIterator[StreamEntry]:
+        written = self.world.shells[STREAM].core.describe().figures["stream_head"]
+        if written <= self._shown and not self.world.faults.any:
+            return
+        for entry in await self._stores.stream.read(self._shown + 1, 10_000):
+            self._shown = entry.seq
+            yield entry
+
+
+async def replay(
+    settings: Settings,
+    perceptions: Iterable[NewPerception],
+    *,
+    budget: Budget | None = None,
+    per_hour: float | None = None,
+    seed: int = 0,
+) -> AsyncIterator[StreamEntry]:
+    """The stream that this mind would have had over a history, sorted by time. ``budget`` bounds it as a whole,
+    ``per_hour`` its rate; without either the configured rate holds. Leaves nothing behind.
+    """
+    if per_hour is not None:
+        attention = settings.attention.model_copy(update={"per_hour": per_hour})
+        settings = settings.model_copy(update={"attention": attention})
+    with tempfile.TemporaryDirectory(prefix="submind-replay-") as folder:
+        stores = await open_stores(Path(folder), settings.mind.name, inline=True, synchronous="OFF")
+        try:
+            async for entry in Replay(settings, stores, seed=seed, budget=budget).run(perceptions):
+                yield entry
+        finally:
+            await stores.close()
+
+
+def _chunks(perceptions: Iterable[NewPerception], size: int) -> Iterator[list[NewPerception]]:
+    iterator = iter(perceptions)
+    while chunk := list(islice(iterator, size)):
+        yield chunk

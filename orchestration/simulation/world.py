@@ -1,0 +1,242 @@
+"""The simulated world: virtual time, a network that may misbehave, actors that may crash."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.effects import Generate, Note, Read
+from actors.events import Event, Generated
+from actors.shell import ActorShell
+from actors.substrate.ports import Embedder, Substrate
+from environment.errors import StoreUnavailable
+from environment.messages import Instant, Modality, Perception
+from environment.ports import Stores
+from orchestration.simulation.faults import NONE, Faults
+
+Birth = Callable[[str], Awaitable[ActorShell]]
+"""Makes an actor's shell anew, its core restored from the stores by ``start``."""
+
+_HOP = 0.001
+_THINKING = 0.2
+_RETRY = 1.0
+_BUFFER = 8192
+
+
+class Prefetched:
+    """An embedder that was told ahead of time: same vectors, one batch instead of many single calls."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    @property
+    def dim(self) -> int:
+        return self._embedder.dim
+
+    async def prefetch(self, texts: Sequence[str]) -> None:
+        """Embed what will be asked for next, and forget what was told before."""
+        wanted = list(dict.fromkeys(texts))
+        self._known = dict(zip(wanted, await self._embedder.embed(wanted), strict=True)) if wanted else {}
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        missing = [t for t in texts if t not in self._known]
+        fresh = dict(zip(missing, await self._embedder.embed(missing), strict=True)) if missing else {}
+        return np.stack([self._known[t] if t in self._known else fresh[t] for t in texts])
+
+
+class World:
+    """Runs the actors of one mind in virtual time.
+
+    Guarantee: with one seed, the same input gives the same events in the same order; nothing here reads a clock.
+    """
+
+    def __init__(
+        self, stores: Stores, substrate: Substrate, embedder: Embedder, birth: Birth, seed: int, faults: Faults = NONE
+    ) -> None:
+        self.now: Instant = 0.0
+        self.shells: dict[str, ActorShell] = {}
+        self.crashes = 0
+        self.faults = faults
+        self.calm = not faults.any
+        self.tally: dict[str, float] = {}
+        """Counters of actors that died, which their successors do not know."""
+        self._stores = stores
+        self._substrate = substrate
+        self._embedder = embedder
+        self._birth = birth
+        self._chance = random.Random(seed)  # noqa: S311  # faults, not secrets
+        self._heap: list[tuple[Instant, int, Callable[[], Awaitable[None]]]] = []
+        self._number = 0
+        self._arrived: dict[Modality, deque[Perception]] = {m: deque(maxlen=_BUFFER) for m in Modality}
+        self._arrived_seq = 0
+        self._readers: dict[Modality, tuple[str, Read]] = {}
+        self._due: dict[str, Instant] = {}
+
+    async def begin(self, names: Sequence[str], now: Instant) -> None:
+        """Give birth to every actor."""
+        self.now = now
+        for name in names:
+            await self._be_born(name)
+
+    async def arrive(self, perceptions: Sequence[Perception]) -> None:
+        """Perceptions are in the log now: wake whoever reads it."""
+        for perception in perceptions:
+            self._arrived[perception.modality].append(perception)
+            self._arrived_seq = max(self._arrived_seq, perception.seq)
+        for modality in {p.modality for p in perceptions}:
+            if modality in self._readers:
+                name, read = self._readers.pop(modality)
+                self._at(self.now, lambda name=name, read=read: self._read(name, read))  # type: ignore[misc]
+
+    async def run_until(self, time: Instant) -> None:
+        """Let everything due up to ``time`` happen."""
+        while self._heap and self._heap[0][0] <= time:
+            due, _, action = heapq.heappop(self._heap)
+            self.now = max(self.now, due)
+            await action()
+        self.now = max(self.now, time)
+
+    # --- the driver of every shell ---
+
+    def send(self, sender: str, to: str, event: Event, priority: float) -> None:  # noqa: ARG002  # a Driver's signature
+        if to not in self.shells:
+            return
+        chance, faults = self._chance, self.faults
+        if self.calm:
+            self._at(self.now + _HOP, lambda: self._deliver(to, event, priority))
+            return
+        copies = 0 if chance.random() < faults.loss else 2 if chance.random() < faults.doubling else 1
+        for _ in range(copies):
+            late = chance.random() * faults.late if chance.random() < faults.delay else 0.0
+            self._at(self.now + _HOP + late, lambda: self._deliver(to, event, priority))
+
+    def generate(self, owner: str, effect: Generate) -> None:
+        self._at(self.now + _THINKING, lambda: self._answer(owner, effect))
+
+    def read(self, owner: str, effect: Read) -> None:
+        if self._arrived_seq > effect.after:
+            self._at(self.now, lambda: self._read(owner, effect))
+        else:
+            self._readers[effect.modality] = (owner, effect)
+
+    def note(self, owner: str, effect: Note) -> None:
+        """Log lines are for the living."""
+
+    # --- what the events do ---
+
+    def _at(self, time: Instant, action: Callable[[], Awaitable[None]]) -> None:
+        self._number += 1
+        heapq.heappush(self._heap, (time, self._number, action))
+
+    async def _deliver(self, to: str, event: Event, priority: float) -> None:
+        self.shells[to].offer(event, priority, self.now)
+        self._schedule(to, self.now)
+
+    def _schedule(self, name: str, time: Instant) -> None:
+        """Have an actor step at ``time``; one step is pending at most, the earliest."""
+        pending = self._due.get(name)
+        if pending is not None and pending <= time:
+            return
+        self._due[name] = time
+        self._at(time, lambda: self._step(name, time))
+
+    async def _step(self, name: str, time: Instant) -> None:
+        if self._due.get(name) != time:
+            return
+        del self._due[name]
+        shell = self.shells[name]
+        await self._guard(shell, shell.step(self.now))
+        if self.shells[name] is shell:
+            self._follow(shell)
+
+    def _follow(self, shell: ActorShell) -> None:
+        """See to it that what the shell still has to do will be done."""
+        if shell.unfinished:
+            self._schedule(shell.name, self.now + _RETRY)
+        elif len(shell.mailbox):
+            self._schedule(shell.name, self.now)
+        elif shell.wake_at is not None:
+            self._schedule(shell.name, max(shell.wake_at, self.now))
+
+    async def _guard(self, shell: ActorShell, work: Awaitable[object]) -> None:
+        """Do some work of an actor; the store may refuse, the actor may die of it."""
+        try:
+            await work
+        except StoreUnavailable:
+            return
+        if not self.calm:
+            await self._wear(shell)
+
+    async def _wear(self, shell: ActorShell) -> None:
+        """Save now and then, die now and then."""
+        draw = self._chance.random()
+        if draw < self.faults.crash:
+            self.crashes += 1
+            for key, value in shell.counters.items():
+                self.tally[key] = self.tally.get(key, 0.0) + value
+            await self._be_born(shell.name)
+        elif draw < self.faults.crash + 0.05:  # noqa: PLR2004  # about every twentieth step
+            try:
+                await shell.save(self.now)
+            except StoreUnavailable:
+                return
+
+    async def _be_born(self, name: str) -> None:
+        """Start an actor, trying again while the store refuses."""
+        self._due.pop(name, None)
+        for modality in [m for m, (reader, _) in self._readers.items() if reader == name]:
+            del self._readers[modality]
+        shell = await self._birth(name)
+        self.shells[name] = shell
+        try:
+            await shell.start(self.now)
+        except StoreUnavailable:
+            if not shell.unfinished:
+                self._at(self.now + _RETRY, lambda: self._be_born(name))
+                return
+        self._follow(shell)
+
+    async def _answer(self, owner: str, effect: Generate) -> None:
+        generation = await self._substrate.generate(effect.request)
+        vector = (await self._embedder.embed([generation.text]))[0]
+        await self._deliver(owner, Generated(effect.token, generation, vector), 1.0)
+
+    async def _read(self, name: str, read: Read) -> None:
+        perceptions = await self._perceptions(read)
+        shell = self.shells[name]
+        if not perceptions:
+            self._readers[read.modality] = (name, read)
+            return
+        if shell.unfinished:
+            self._at(self.now + _RETRY, lambda: self._read(name, read))
+            return
+        await self._guard(shell, shell.perceive(perceptions, self.now))
+        if self.shells[name] is shell:
+            self._follow(shell)
+
+    async def _perceptions(self, read: Read) -> list[Perception]:
+        """What has arrived beyond the cursor: from memory where it reaches back far enough, else from the log."""
+        recent = self._arrived[read.modality]
+        if recent and recent[0].seq <= read.after + 1:
+            found: list[Perception] = []
+            for perception in reversed(recent):
+                if perception.seq <= read.after:
+                    break
+                found.append(perception)
+            return found[::-1][: read.limit]
+        logged = await self._stores.perceptions.read(read.after, read.limit, read.modality)
+        return [p for p in logged if p.seq <= self._arrived_seq]
+
+    def figures(self) -> Mapping[str, float]:
+        """All counters of all actors, dead ones included."""
+        total = dict(self.tally)
+        for shell in self.shells.values():
+            for key, value in shell.counters.items():
+                total[key] = total.get(key, 0.0) + value
+        return total

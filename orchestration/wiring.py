@@ -1,0 +1,144 @@
+"""From settings to living actors: which there are, and how each core is put together. Both drivers use this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.attention.core import AttentionCore
+from actors.attention.pacing import Budget, BudgetPace, RatePace
+from actors.chance import Chance
+from actors.core import Core
+from actors.environment.core import EnvironmentCore
+from actors.metacognition.control import ControlCore
+from actors.metacognition.monitoring import MonitoringCore
+from actors.names import ATTENTION, CONTROL, ENVIRONMENT, MONITORING, STREAM, THINKING
+from actors.perception.core import PerceptualCore
+from actors.perception.image import ImageInterpreter
+from actors.perception.percept import Interpreter
+from actors.perception.telemetry import TelemetryInterpreter
+from actors.perception.text import TextInterpreter
+from actors.settings import ConnectionSettings, TopicSettings
+from actors.shell import ActorShell, Driver
+from actors.stream.core import StreamCore
+from actors.submind.binding import Goal
+from actors.submind.budget import Allowance
+from actors.submind.core import SubmindCore
+from actors.submind.peers import Peer
+from actors.submind.voice import Voice
+from actors.substrate.ports import Embedder
+from actors.thinking.core import ThinkingCore
+from environment.messages import Modality, StreamEntry
+from environment.ports import Stores
+from orchestration.settings import Settings, SubmindRole, SubmindSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ActorPlan:
+    """An actor that a mind is to have."""
+
+    name: str
+    role: str
+    goals: tuple[str, ...] = ()
+
+    @property
+    def goal(self) -> str:
+        """Its goals as one line."""
+        return " ".join(self.goals)
+
+
+def plan(settings: Settings) -> tuple[ActorPlan, ...]:
+    """Every actor of a mind: the singletons, then its subminds."""
+    singletons = tuple(ActorPlan(name, name) for name in (ENVIRONMENT, STREAM, ATTENTION, THINKING))
+    return singletons + tuple(ActorPlan(s.name, s.role.value, s.goals) for s in settings.mind.subminds)
+
+
+async def build_shell(
+    actor: ActorPlan,
+    settings: Settings,
+    stores: Stores,
+    driver: Driver,
+    embedder: Embedder,
+    *,
+    fence: int = 0,
+    seed: int = 0,
+    budget: Budget | None = None,
+) -> ActorShell:
+    """An actor ready to ``start``. What its core needs of the stores is read here: live traces, the stream's tail.
+
+    Raises ``StoreUnavailable``; may then be called again.
+    """
+    core = await _core(actor, settings, stores, embedder, seed, budget)
+    return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
+
+
+async def _core(
+    actor: ActorPlan, settings: Settings, stores: Stores, embedder: Embedder, seed: int, budget: Budget | None
+) -> Core:
+    dim = embedder.dim
+    match actor.role:
+        case "environment":
+            core = EnvironmentCore(actor.name, dim, settings.environment, Chance(seed, actor.name))
+            async for traces in stores.traces.live():
+                core.load(traces)
+            return core
+        case "stream":
+            return StreamCore(actor.name, dim, await _tail(stores, settings.stream.remembered), settings.stream)
+        case "attention":
+            pace = BudgetPace(budget) if budget else _rate(settings)
+            ceiling = None if budget else Allowance(2 * settings.attention.per_hour)
+            peers = await _peers(settings.mind.subminds, embedder)
+            return AttentionCore(actor.name, dim, pace, ceiling, peers, settings.attention)
+        case "thinking":
+            return ThinkingCore(actor.name, settings.thinking)
+    return await _submind(actor, settings, embedder, seed)
+
+
+async def _submind(actor: ActorPlan, settings: Settings, embedder: Embedder, seed: int) -> Core:
+    dim = embedder.dim
+    if actor.name == MONITORING:
+        return MonitoringCore(actor.name, actor.goal, dim, settings.metacognition)
+    if actor.name == CONTROL:
+        return ControlCore(actor.name, actor.goal, settings.metacognition)
+    topics, connections = settings.submind.topics, settings.submind.connections
+    peers = await _peers(settings.mind.subminds, embedder)
+    voice = _voice(actor, dim, topics, connections, peers, seed)
+    if actor.role == SubmindRole.PERCEPTUAL.value:
+        modality = Modality(actor.name)
+        interpreter = _interpreter(modality, dim, settings)
+        return PerceptualCore(actor.name, actor.goal, modality, interpreter, voice, settings.perception)
+    vectors = await embedder.embed(actor.goals)
+    goals = [Goal(text, vector) for text, vector in zip(actor.goals, vectors, strict=True)]
+    return SubmindCore(actor.name, goals, voice, settings.submind, Chance(seed, actor.name))
+
+
+def _voice(
+    actor: ActorPlan, dim: int, topics: TopicSettings, connections: ConnectionSettings, peers: Sequence[Peer], seed: int
+) -> Voice:
+    return Voice(actor.name, dim, topics, connections, peers, Chance(seed, f"{actor.name}/voice"))
+
+
+def _interpreter(modality: Modality, dim: int, settings: Settings) -> Interpreter:
+    match modality:
+        case Modality.TEXT:
+            return TextInterpreter(dim, settings.perception)
+        case Modality.TELEMETRY:
+            return TelemetryInterpreter(dim, settings.perception)
+        case Modality.IMAGE:
+            return ImageInterpreter(dim, settings.perception)
+
+
+def _rate(settings: Settings) -> RatePace:
+    attention = settings.attention
+    return RatePace(attention.per_hour, attention.horizon, attention.memory)
+
+
+async def _peers(subminds: Sequence[SubmindSettings], embedder: Embedder) -> list[Peer]:
+    vectors = await embedder.embed([s.goal for s in subminds])
+    return [Peer(s.name, s.role.value, s.goal, v) for s, v in zip(subminds, vectors, strict=True)]
+
+
+async def _tail(stores: Stores, length: int) -> list[StreamEntry]:
+    """The last entries of the stream."""
+    head = await stores.stream.head()
+    return await stores.stream.read(max(1, head - length + 1), length)
