@@ -38,10 +38,10 @@ _OBLIGATION = re.compile(
     r"i'll|we'll|somebody|put (?:it|them) back|by \d)\b|^(?:call|check|fix|replace|send|ask|ring|tell|order)\b",
     re.IGNORECASE,
 )
-_OWN_TAIL = re.compile(r" — (?:recalls|with|seen before|compare) ?[“(].*$")
+_OWN_TAIL = re.compile(r" — (?:(?:recalls|with|compare) “|seen before\b).*$")
 _OWN_LEAD = re.compile(
     r"^(?:(?:Bears on|No clear bearing on) “[^”]*”(?: by [^:“”]*)?: |(?:Memory on|Known of|Next for)[^:“”]{0,90}: "
-    r"|(?:From memory|Closest in memory|Looking inward|Noted|Next): (?:follow up )?)"
+    r"|(?:From memory|Closest in memory|Nothing in memory to compare|Looking inward|Noted|Next): (?:follow up )?)"
 )
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"'})
 _BRIDGES = (
@@ -79,11 +79,12 @@ class _Piece:
         return f"{self.source}: {telling(self.text, max(limit - len(self.source) - 2, 20), terms or self.terms)}"
 
     def subjects(self, most: int = 2, apart_from: Sequence[str] = ()) -> list[str]:
-        """What it is about: its terms, else its weightiest phrases, else its first words in quotes."""
+        """What it is about: its weightiest phrases, its terms where the text has none of them, else its first words."""
         avoid = {t.casefold() for t in apart_from}
-        named = [t for t in self.terms if t.casefold() not in avoid][:most]
-        if not named:
-            named = [t for t in phrases(self.text, most + len(avoid)) if t.casefold() not in avoid][:most]
+        named = [t for t in self.terms if t.casefold() not in avoid]
+        if not named or any(mentions(self.text, t) for t in named):
+            named = phrases(self.text, most + len(avoid), named)
+        named = [t for t in _apart(named) if not any(mentions(t, a) or mentions(a, t) for a in avoid)][:most]
         if not named:
             return [f"“{clip(self.text, 40).replace(chr(34), chr(39))}”"]
         return [clip(t, 40) for t in named]
@@ -109,7 +110,27 @@ def shared(first: _Piece, second: _Piece, most: int = 3) -> list[str]:
     theirs = {t.casefold() for t in second.terms}
     both = [t for t in first.terms if t.casefold() in theirs or mentions(second.text, t)]
     both = both or [t for t in second.terms if mentions(first.text, t)]
-    return [clip(t, 40) for t in (both or common(first.text, second.text, most))[:most]]
+    runs = common(first.text, second.text, 8)
+    wide = [_widened(first.text, t, runs) for t in both] if both else runs
+    return [clip(t, 40) for t in _apart(wide)[:most]]
+
+
+def _widened(text: str, term: str, runs: Sequence[str]) -> str:
+    """The run of words that names ``term`` within ``text``; else the term as the text writes it."""
+    for run in runs:
+        if len(run) <= 40 and mentions(run, term):  # noqa: PLR2004 - a longer run is no name
+            return run
+    written = re.search(rf"\b{re.escape(term)}\b", text, re.IGNORECASE)
+    return written[0] if written else term
+
+
+def _apart(terms: Sequence[str]) -> list[str]:
+    """``terms`` without those that another one, standing before, already names."""
+    kept: list[str] = []
+    for term in terms:
+        if not any(mentions(other, term) or mentions(term, other) for other in kept):
+            kept.append(term)
+    return kept
 
 
 class ExtractiveSubstrate:
@@ -226,15 +247,21 @@ def _bridge(parts: _Parts) -> str:
 def _evaluate(parts: _Parts) -> str:
     """``Bears on “goal” by what touches it: what happened``, or that it does not."""
     if not parts.goals:
-        return _bind(parts)
+        text = parts.focus.told(parts.limit - 32, parts.wanted)
+        return _compared(text, parts) if parts.memories else f"Nothing in memory to compare: {text}"
     goal = parts.goals[0]
     by = shared(parts.focus, goal)
     lead = f"Bears on {goal.quoted(60)} by {', '.join(by)}" if by else f"No clear bearing on {goal.quoted(60)}"
     text = f"{lead}: {parts.focus.told(max(60, parts.limit - len(lead) - 2), parts.wanted)}"
-    if parts.memories and parts.limit - len(text) > 60:  # noqa: PLR2004 - shorter quotes say nothing
-        room = parts.limit - len(text) - len(parts.memories[0].cite) - 13
-        text = f"{text.rstrip('.;, ')} — compare {parts.memories[0].quoted(max(room, 30), parts.wanted)}"
-    return text
+    return _compared(text, parts)
+
+
+def _compared(text: str, parts: _Parts) -> str:
+    """``text`` and the first memory beside it, where there is room."""
+    if not parts.memories or parts.limit - len(text) <= _LEAST_QUOTE:
+        return text
+    room = parts.limit - len(text) - len(parts.memories[0].cite) - 13
+    return f"{text.rstrip('.;, ')} — compare {parts.memories[0].quoted(max(room, 30), parts.wanted)}"
 
 
 def _recall(parts: _Parts) -> str:
@@ -254,11 +281,10 @@ def _plan(parts: _Parts) -> str:
         asked = [s for s in sentences(piece.text[len(who) :]) if _OBLIGATION.search(s)]
         if asked:
             open_ends.append((piece, who + asked[0]))
-    about = ", ".join(parts.focus.subjects())
     if not open_ends:
-        return f"Next: watch {about}; nothing known says what to do."
+        return f"Next: watch {' and '.join(parts.focus.subjects())}; nothing known says what to do."
     piece, said = open_ends[0]
-    lead = f"Next for {about}: follow up "
+    lead = f"Next for {parts.focus.subjects(1)[0]}: follow up "
     return lead + replace(piece, text=said).quoted(max(40, parts.limit - len(lead) - len(piece.cite) - 2), parts.wanted)
 
 

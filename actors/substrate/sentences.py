@@ -104,10 +104,11 @@ def _joined(parts: Sequence[str], order: Sequence[int]) -> str:
     return text
 
 
-def phrases(text: str, most: int = 2) -> list[str]:
+def phrases(text: str, most: int = 2, terms: Sequence[str] = ()) -> list[str]:
     """What ``text`` seems to be about: its weightiest runs of content words, in the order in which they stand.
 
-    After RAKE (Rose et al. 2010): stopwords and punctuation bound the candidates; names and numbered things weigh more.
+    After RAKE (Rose et al. 2010): stopwords and punctuation bound the candidates; names and numbered things weigh more,
+    and so do those that name one of ``terms``, the first most.
     """
     runs: list[list[re.Match[str]]] = [[]]
     body = text[len(speaker(text)) :] or text
@@ -120,7 +121,11 @@ def phrases(text: str, most: int = 2) -> list[str]:
             runs.append([])
         if not stop and (runs[-1] or not _BARE_NUMBER.match(token[0])):
             runs[-1].append(token)
-    weighed = [(_weight(run), run[0].start(), body[run[0].start() : run[-1].end()]) for run in runs if run]
+    weighed = []
+    for run in filter(None, runs):
+        phrase = body[run[0].start() : run[-1].end()]
+        named = max((2.0 / (1 + 0.25 * rank) for rank, t in enumerate(terms) if mentions(phrase, t)), default=0.0)
+        weighed.append((_weight(run) + named, run[0].start(), phrase))
     best = sorted(weighed, key=lambda w: (-w[0], w[1]))
     kept: dict[str, tuple[float, int, str]] = {}
     for candidate in best:
