@@ -98,8 +98,8 @@ class AttentionCore:
             case Propose():
                 return self._consider(event)
             case Started():
-                resent = [Send(STREAM, Conscious(c), 1.0) for c, _ in self._handed.values()]
-                return [*resent, Send(ENVIRONMENT, Survey(self.name, _SURVEYED)), *self._tend(now)]
+                self._surveyed_at = float("-inf")
+                return self._tend(now)
             case _:
                 return []
 
@@ -284,7 +284,7 @@ class AttentionCore:
             self._ceiling.left, self._ceiling.at = saved.ceiling
         # the answers to requests under way are lost: those thoughts go with the words of their focus
         unworded = [self._candidate(focus, bound, focus.thought.text, value) for focus, bound, value in saved.wording]
-        self._handed = OrderedDict((c.id, (c, 0.0)) for c in [*saved.handed, *unworded])
+        self._handed = OrderedDict((c.id, (c, float("-inf"))) for c in [*saved.handed, *unworded])
 
 
 class _Saved(msgspec.Struct):

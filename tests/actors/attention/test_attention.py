@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.attention.core import AttentionCore
+from actors.attention.pacing import Budget, BudgetPace, RatePace
+from actors.attention.settings import AttentionSettings
+from actors.effects import Generate, Send
+from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Salient, Started, Tick
+from actors.submind.budget import Allowance
+from actors.substrate.ports import Generation
+from environment.messages import ThoughtKind
+from tests.actors.making import DIM, entry, thought, trace, unit
+
+
+def attention(pace=None, ceiling=None, **given) -> AttentionCore:
+    return AttentionCore("attention", DIM, pace or RatePace(60, 24, 500), ceiling, [], AttentionSettings(**given))
+
+
+def handed(effects):
+    return [e.event.candidate for e in effects if isinstance(e, Send) and isinstance(e.event, Conscious)]
+
+
+def feed(core, traces):
+    """Offer traces at their own times, ticking on; everything that became conscious."""
+    found = []
+    for t in traces:
+        effects = core.handle(Salient((t,)), t.thought.at)
+        for effect in list(effects):
+            if isinstance(effect, Generate):
+                effects += core.handle(Generated(effect.token, Generation("bound words", "m"), unit(1)), t.thought.at)
+        found += handed(effects)
+    return found + handed(core.finish(traces[-1].thought.at + 1))
+
+
+def stream(n, seed, apart=30.0):
+    chance = random.Random(seed)
+    return [trace(time=i * apart, salience=chance.random() * 0.9, vector=unit(seed * 10_000 + i)) for i in range(n)]
+
+
+@pytest.mark.parametrize("budget", [1, 7, 40])
+def test_a_budget_is_never_exceeded_and_mostly_used(budget):
+    traces = stream(800, 3)
+    core = attention(BudgetPace(Budget(budget, len(traces), traces[-1].thought.at)))
+    found = feed(core, traces)
+    assert len(found) <= budget
+    assert len(found) >= 0.8 * budget
+
+
+@pytest.mark.parametrize("apart", [2.0, 20.0, 120.0])
+def test_the_rate_holds_whatever_the_input_rate(apart):
+    traces = stream(3000, 4, apart)
+    hours = traces[-1].thought.at / 3600
+    found = feed(attention(RatePace(6, 24, 500), Allowance(12)), traces)
+    assert len(found) <= 2 * 6 * hours + 3
+    if hours > 5:
+        assert len(found) >= 0.5 * 6 * hours
+
+
+def test_the_most_salient_are_chosen():
+    traces = stream(1000, 5)
+    special = set(range(50, 1000, 100))
+    traces = [trace(replace(t.thought, salience=0.94)) if i in special else t for i, t in enumerate(traces)]
+    found = feed(attention(BudgetPace(Budget(20, len(traces), traces[-1].thought.at))), traces)
+    ids = {c.focus.id for c in found}
+    assert sum(traces[i].id in ids for i in special) >= 9
+
+
+def test_what_was_conscious_is_not_repeated_and_a_revision_may_return():
+    core = attention(break_in=0.9)
+    first = trace(salience=0.93)
+    assert handed(core.handle(Salient((first,)), 0.0))
+    assert not feed(core, [replace(first, thought=replace(first.thought, at=10.0))])
+    later = replace(first, version=2)
+    assert not handed(core.handle(Salient((later,)), 20.0)), "still refractory"
+    core.handle(Salient((later,)), 2000.0)
+    assert [c.focus.version for c in handed(core.finish(2100.0))] == [2]
+
+
+def test_a_thought_about_the_same_perception_is_suppressed_too():
+    core = attention(break_in=0.9)
+    percept = trace(salience=0.95)
+    assert handed(core.handle(Salient((percept,)), 0.0))
+    insight = trace(
+        thought(
+            kind=ThoughtKind.INSIGHT,
+            id="t-insight",
+            salience=0.95,
+            parents=(percept.id,),
+            perceptions=percept.thought.perceptions,
+        )
+    )
+    assert not handed(core.handle(Salient((insight,)), 60.0))
+
+
+def test_paraphrases_lose_salience():
+    core = attention(break_in=0.9)
+    first = trace(salience=0.95)
+    again = trace(salience=0.95, vector=first.thought.vector)
+    assert handed(core.handle(Salient((first,)), 0.0))
+    assert not handed(core.handle(Salient((again,)), 1.0)), "half its salience is gone: it cannot break in"
+
+
+def test_a_thought_stays_handed_over_until_the_stream_confirms():
+    core = attention(break_in=0.9, resend_after=20.0)
+    (candidate,) = handed(core.handle(Salient((trace(salience=0.95),)), 0.0))
+    assert handed(core.handle(Tick(), 25.0)) == [candidate]
+    restored = attention(break_in=0.9)
+    restored.restore(core.snapshot())
+    assert [c.id for c in handed(restored.handle(Started(), 30.0))] == [candidate.id]
+    confirmed = entry(1, id=candidate.id)
+    assert core.handle(Broadcast(confirmed, None), 31.0) == []
+    assert not handed(core.handle(Tick(), 100.0))
+
+
+def test_metacognition_bends_the_threshold_only_so_far():
+    core = attention(bend=2.0)
+    for _ in range(50):
+        core.handle(Propose("control", Proposal.RAISE_THRESHOLD, "test"), 0.0)
+    assert core.describe().figures["threshold_bend"] == pytest.approx(0.5)
+    for _ in range(50):
+        core.handle(Propose("control", Proposal.LOWER_THRESHOLD, "test"), 0.0)
+    assert core.describe().figures["threshold_bend"] == pytest.approx(2.0)
+
+
+def test_a_focus_is_bound_with_what_is_near_and_trusted_as_the_least():
+    core = attention(break_in=0.9)
+    near = trace(associations=("db-7", "disk"), trust=0.2, salience=0.3)
+    core.handle(Salient((near,)), 0.0)
+    effects = core.handle(Salient((trace(associations=("db-7", "disk"), salience=0.95, trust=0.9),)), 1.0)
+    (ask,) = [e for e in effects if isinstance(e, Generate)]
+    (candidate,) = handed(core.handle(Generated(ask.token, Generation("words", "m"), unit(3)), 2.0))
+    assert [t.id for t in candidate.bound] == [near.id]
+    assert candidate.trust == 0.2
+    assert candidate.text == "words"
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 100)), min_size=1, max_size=60), st.integers(0, 59))
+def test_a_snapshot_anywhere_changes_nothing(offers, cut):
+    now, traces = 0.0, []
+    for salience, gap in offers:
+        now += gap
+        traces.append(trace(time=now, salience=salience))
+    whole, broken = attention(RatePace(120, 24, 500)), attention(RatePace(120, 24, 500))
+    for i, t in enumerate(traces):
+        if i == cut:
+            fresh = attention(RatePace(120, 24, 500))
+            fresh.restore(broken.snapshot())
+            broken = fresh
+        a = handed(whole.handle(Salient((t,)), t.thought.at))
+        b = handed(broken.handle(Salient((t,)), t.thought.at))
+        assert [c.id for c in a] == [c.id for c in b]
+
+
+@given(st.floats(1, 100), st.lists(st.floats(0, 600), min_size=1, max_size=200))
+def test_an_allowance_keeps_its_bound(per_hour, gaps):
+    allowance, now, granted = Allowance(per_hour), 0.0, 0
+    for gap in gaps:
+        now += gap
+        granted += allowance.take(now)
+        assert granted <= max(1.0, per_hour / 4) + per_hour * now / 3600 + 1e-6
