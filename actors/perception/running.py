@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from environment.messages import Instant
+
 
 class RunningRank:
     """Percentile rank of a value among the last ``window`` values, itself included; ties share the middle."""
@@ -84,3 +86,16 @@ class FadingCounts:
         """From a snapshot."""
         self._counts = msgspec.convert(counts, dict[str, int])
         self.total = sum(self._counts.values())
+
+
+class Habit(msgspec.Struct):
+    """What keeps happening is told less and less often: the first time, then at every doubling."""
+
+    count: int = 0
+    last: Instant = 0.0
+
+    def worth(self, now: Instant, memory: float) -> bool:
+        """Count it; whether to tell it. After ``memory`` seconds without it, it is news again."""
+        self.count = 1 if now - self.last > memory else self.count + 1
+        self.last = max(self.last, now)
+        return self.count & (self.count - 1) == 0
