@@ -22,9 +22,9 @@ T = TypeVar("T")
 class TraceFollower:
     """The live traces of one mind, in memory, with an index by meaning.
 
-    Guarantees: nothing is read before the first question; when it is answered the set is what the
-    store held at some moment during the call; memory is bounded by the live set. A store error leaves the set as it was, to be caught up later.
-    Index work on many traces is done in a worker thread.
+    Guarantees: nothing is read before the first question; when it is answered the set is what the store held at some
+    moment during the call; memory is bounded by the live set. A store error leaves the set as it was, to be caught up
+    later. Index work on many traces is done in a worker thread.
     """
 
     def __init__(self, traces: TraceStore, shard: Callable[[], VectorIndex], settings: ViewSettings) -> None:

@@ -28,7 +28,7 @@ class ViewSettings(Section):
     tail: TailSettings = TailSettings()
     """How the stream is followed."""
     stale_after: Seconds = 30.0
-    """An actor whose last report is older than this though work waits for it is called silent, and the mind degraded."""
+    """An actor whose last report is older than this though work waits for it is silent, and the mind degraded."""
     search_k: int = Field(default=100, ge=1, le=10_000)
     """Most hits one search may ask for."""
     live_limit: int = Field(default=1000, ge=1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 import structlog
@@ -78,20 +78,25 @@ class StreamTail:
         """Whether ``close`` was called."""
         return self._closing.is_set()
 
-    async def follow(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncIterator[StreamEntry]:
+    async def follow(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncGenerator[StreamEntry, None]:
         """Entries from ``from_seq`` on (0: only those after now) as they appear, until ``close``.
 
         A number beyond the head is waited for. Raises whatever the store raises, except ``StoreUnavailable``, which
         is waited out.
         """
-        async for batch in self.batches(from_seq, wants):
-            for entry in batch:
-                yield entry
+        async with aclosing(self.batches(from_seq, wants)) as batches:
+            async for batch in batches:
+                for entry in batch:
+                    yield entry
 
-    async def batches(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncIterator[list[StreamEntry]]:
+    async def batches(
+        self, from_seq: int = 0, wants: EntryFilter = EVERYTHING
+    ) -> AsyncGenerator[list[StreamEntry], None]:
         """The same as ``follow``, with what is there at once given together."""
         seq = from_seq if from_seq > 0 else await self._current_head() + 1
         while not self.closed:
+            if seq == self._head + 1 and self.polling:  # the poller knows best: a hundred readers ask the log once
+                await self._wait_for(seq)
             entries = await self._read(seq)
             if not entries:
                 if self._head >= seq:  # seen by the poller while the read was under way

@@ -1,0 +1,271 @@
+"""A mind seen through its stores: status, search, live traces, from another process's writes."""
+
+import asyncio
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from actors.substrate.embedding import WordLlamaEmbedder
+from environment.errors import StoreUnavailable
+from environment.index.shard import Shard
+from environment.messages import Level, SubmindState
+from environment.ports import WriteEntries, WriteLevel, WriteReport, WriteTrace
+from environment.search import SearchFilters
+from environment.stores.sqlite import open_stores
+from orchestration.view.mind import MindView, Surroundings
+from orchestration.view.settings import ViewSettings
+from orchestration.view.status import MindState, ProcessState
+from tests.environment.stores.contract import NOON, entry, perception, report, trace
+
+EMBEDDER = WordLlamaEmbedder()
+
+
+class Clock:
+    def __init__(self, now=NOON):
+        self.now = now
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+async def stores(tmp_path):
+    opened = await open_stores(tmp_path, "alpha")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def view(stores, clock, **around):
+    return MindView(
+        stores,
+        EMBEDDER,
+        ViewSettings(stale_after=30, offload_above=4),
+        mind="alpha",
+        clock=clock,
+        wall=clock,
+        surroundings=Surroundings(version="1", **around),
+    )
+
+
+def said(number, text, value=0.8, **changes):
+    made = trace(number)
+    thought = replace(made.thought, text=text, vector=EMBEDDER.embed_now([text])[0], **changes)
+    return replace(made, thought=thought, level=Level(value, NOON, 3600.0), live=True, conscious=None)
+
+
+async def found(looking, text, k=3):
+    return [hit.trace.thought.text for hit in await looking.search(text, k)]
+
+
+async def test_search_sees_what_was_written_before_and_after_the_first_search(stores, clock):
+    looking = view(stores, clock)
+    await stores.commit(
+        [WriteTrace(said(1, "the cooling pump in hall two leaks")), WriteTrace(said(2, "lunch is at noon"))]
+    )
+    assert (await found(looking, "pump leak"))[0] == "the cooling pump in hall two leaks"
+    await stores.commit([WriteTrace(said(3, "water drips from the pump's seal"))])
+    assert set(await found(looking, "pump leak", 2)) == {
+        "the cooling pump in hall two leaks",
+        "water drips from the pump's seal",
+    }
+
+
+async def test_search_forgets_what_sank_and_follows_revisions(stores, clock):
+    looking = view(stores, clock)
+    leak, lunch = said(1, "the cooling pump leaks"), said(2, "lunch is at noon")
+    await stores.commit([WriteTrace(leak), WriteTrace(lunch)])
+    assert len(await found(looking, "pump")) == 2
+    await stores.commit([WriteLevel(leak.id, Level(0.01, NOON, 60.0), live=False, conscious=None)])
+    assert await found(looking, "pump") == ["lunch is at noon"]
+    text = "the turbine bearing is hot"
+    thought = replace(lunch.thought, text=text, vector=EMBEDDER.embed_now([text])[0])
+    await stores.commit([WriteTrace(replace(lunch, thought=thought, version=2))])
+    (hit,) = await looking.search("bearing temperature of the turbine", 3)
+    assert (hit.trace.version, hit.trace.thought.text) == (2, text)
+    assert hit.score > 0.4
+
+
+async def test_filters_reach_beyond_the_nearest(stores, clock):
+    looking = view(stores, clock)
+    many = [said(n, f"pump number {n} leaks", author="anomaly") for n in range(40)]
+    far = said(41, "lunch is at noon", author="people")
+    await stores.commit([WriteTrace(each) for each in [*many, far]])
+    hits = await looking.search("pump leaks", 5, SearchFilters(author="people"))
+    assert [hit.trace.thought.author for hit in hits] == ["people"]
+
+
+async def test_a_text_without_known_words_finds_nothing(stores, clock):
+    await stores.commit([WriteTrace(said(1, "the pump leaks"))])
+    assert await view(stores, clock).search("\u2028\x00 ... !!!", 5) == []
+
+
+async def test_live_traces_come_most_salient_first_as_of_now(stores, clock):
+    looking = view(stores, clock)
+    slow = replace(said(1, "slow"), level=Level(0.5, NOON, 36000.0))
+    quick = replace(said(2, "quick"), level=Level(0.9, NOON, 600.0))
+    await stores.commit([WriteTrace(slow), WriteTrace(quick)])
+    assert [each.thought.text for each, _ in await looking.live(10)] == ["quick", "slow"]
+    clock.now += 3600
+    ranked = await looking.live(10)
+    assert [each.thought.text for each, _ in ranked] == ["slow", "quick"]
+    assert ranked[1][1] == pytest.approx(0.9 * 0.5**6)
+    assert len(await looking.live(1)) == 1
+
+
+async def test_the_index_is_rebuilt_the_same_whatever_the_order_of_events(stores, clock):
+    early = view(stores, clock)
+    await early.live(1)
+    draw = np.random.default_rng(3)
+    traces = [said(n, f"thing {n} happened in room {n % 7}") for n in range(60)]
+    for start in range(0, 60, 5):
+        await stores.commit([WriteTrace(each) for each in traces[start : start + 5]])
+        gone = traces[int(draw.integers(0, start + 1))]
+        await stores.commit([WriteLevel(gone.id, Level(0.01, NOON, 60.0), live=False, conscious=None)])
+        if draw.random() < 0.5:
+            await early.live(1)
+    late = view(stores, clock)
+    for text in ("thing 7", "room 3", "happened"):
+        ours = {hit.trace.id: pytest.approx(hit.score, abs=1e-5) for hit in await early.search(text, 100)}
+        assert {hit.trace.id: hit.score for hit in await late.search(text, 100)} == ours
+        assert len(ours) > 40
+    assert {each.id for each, _ in await early.live(100)} == {each.id for each, _ in await late.live(100)}
+
+
+async def test_a_store_that_fails_leaves_the_index_to_be_caught_up_later(stores, clock):
+    shards = []
+
+    def shard():
+        shards.append(Shard(EMBEDDER.dim))
+        return shards[-1]
+
+    looking = MindView(stores, EMBEDDER, mind="alpha", clock=clock, wall=clock, shard=shard)
+    await stores.commit([WriteTrace(said(1, "the pump leaks"))])
+    assert len(await found(looking, "pump")) == 1
+    changes = stores.traces.changes
+
+    async def refuse(after, limit):
+        raise StoreUnavailable("mind.db is busy")
+
+    stores.traces.changes = refuse
+    await stores.commit([WriteTrace(said(2, "the pump is mended"))])
+    with pytest.raises(StoreUnavailable):
+        await found(looking, "pump")
+    stores.traces.changes = changes
+    assert len(await found(looking, "pump")) == 2
+    assert len(shards) == 1
+
+
+async def test_many_searches_at_once_build_one_index(stores, clock):
+    await stores.commit([WriteTrace(said(n, f"pump {n} leaks")) for n in range(30)])
+    looking = view(stores, clock)
+    answers = await asyncio.gather(*(found(looking, f"pump {n}", 5) for n in range(20)))
+    assert all(len(answer) == 5 for answer in answers)
+
+
+def alive(name="causes", at=NOON, state=SubmindState.RUNNING, reason="", mailbox=0, **metrics):
+    return WriteReport(replace(report(name), at=at, state=state, reason=reason, mailbox=mailbox, metrics=metrics))
+
+
+def running(clock):
+    return lambda: ProcessState(MindState.RUNNING, since=NOON - 3600)
+
+
+async def test_status_adds_up_what_the_actors_report(stores, clock):
+    looking = view(
+        stores,
+        clock,
+        process=running(clock),
+        limits={"shell.mailbox": 100.0},
+        limit_hits=lambda: {"feed.streams": 2.0},
+        substrate={"model": "extractive"},
+    )
+    await stores.commit(
+        [
+            alive(
+                "causes", generations_total=3, tokens_in_total=100, tokens_out_total=10, cost_total=0.5, budget_left=7
+            ),
+            alive("people", generations_total=1, fallbacks_total=1, **{"limit_hits:shell.mailbox": 4}),
+            WriteTrace(said(1, "one")),
+            WriteTrace(replace(said(2, "two"), live=False)),
+            WriteEntries(tuple(replace(entry(n), at=NOON - 10) for n in (1, 2, 3))),
+        ]
+    )
+    told = await looking.status()
+    assert told.state is MindState.RUNNING
+    assert told.reasons == ()
+    assert told.subminds["running"] == 2
+    assert (told.tokens.tokens_in, told.tokens.tokens_out, told.tokens.cost, told.tokens.budget_left) == (
+        100,
+        10,
+        0.5,
+        7,
+    )
+    assert (told.substrate["model"], told.substrate["generations"], told.substrate["fallbacks"]) == ("extractive", 4, 1)
+    assert [(hit.name, hit.limit, hit.hits) for hit in told.limits] == [
+        ("feed.streams", None, 2),
+        ("shell.mailbox", 100.0, 4),
+    ]
+    assert (told.traces.live, told.traces.total) == (1, 2)
+    assert (told.stream.head, told.stream.per_hour) == (3, 3.0)
+
+
+async def test_status_counts_arrivals_a_minute(stores, clock):
+    looking = view(stores, clock)
+    await looking.status()
+    for _ in range(10):
+        clock.now += 10
+        await stores.perceptions.append([perception(int(clock.now) + n) for n in range(5)])
+        told = await looking.status()
+    assert told.perceptions.per_minute == pytest.approx(30)
+    assert (told.perceptions.head, told.perceptions.acknowledged) == (50, 50)
+
+
+@pytest.mark.parametrize(
+    ("reports", "process", "state", "reason"),
+    [
+        ([], None, MindState.DOWN, "no actor has reported yet"),
+        ([], MindState.RUNNING, MindState.STARTING, "no actor has reported yet"),
+        ([alive()], MindState.DOWN, MindState.DOWN, "killed by signal 9"),
+        ([alive()], MindState.STARTING, MindState.STARTING, "killed by signal 9"),
+        ([alive(at=NOON - 999)], None, MindState.DOWN, "no actor has reported for 999 s"),
+        ([alive(at=NOON - 999)], MindState.RUNNING, MindState.RUNNING, ""),
+        (
+            [alive(at=NOON - 999, mailbox=7), alive("people")],
+            MindState.RUNNING,
+            MindState.DEGRADED,
+            "causes has not reported for 999 s with 7 events waiting",
+        ),
+        (
+            [alive(state=SubmindState.QUARANTINED, reason="it died 5 times in a minute"), alive("people")],
+            MindState.RUNNING,
+            MindState.DEGRADED,
+            "causes is quarantined: it died 5 times in a minute",
+        ),
+        ([alive(state=SubmindState.STARTING)], MindState.RUNNING, MindState.STARTING, "causes is starting"),
+        ([alive(state=SubmindState.STOPPED), alive("people")], MindState.RUNNING, MindState.RUNNING, ""),
+    ],
+)
+async def test_status_judges_a_mind(stores, clock, reports, process, state, reason):
+    told = process and (lambda: ProcessState(process, since=NOON, reason="killed by signal 9"))
+    await stores.commit(reports)
+    status = await view(stores, clock, process=told).status()
+    assert status.state is state
+    assert " ".join(status.reasons) == reason
+
+
+async def test_perceptions_that_nobody_takes_make_a_mind_degraded(stores, clock):
+    looking = view(stores, clock, process=running(clock))
+    await stores.commit([alive()])
+    clock.now += 100
+    assert (await looking.status()).state is MindState.RUNNING  # idle: there is nothing to report
+    await stores.perceptions.append([perception(1)])
+    clock.now += 1
+    told = await looking.status()
+    assert told.state is MindState.DEGRADED
+    assert told.subminds["silent"] == 1

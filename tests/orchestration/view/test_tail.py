@@ -1,0 +1,271 @@
+"""Following the stream: no gap, no repeat, whatever the interleaving; nothing looked at while nobody waits."""
+
+import asyncio
+import random
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from environment.errors import StoreUnavailable
+from environment.messages import EntryKind, StreamEntry
+from environment.ports import WriteEntries
+from environment.stores.sqlite import open_stores
+from orchestration.view.settings import TailSettings
+from orchestration.view.tail import EntryFilter, StreamTail
+from tests.environment.stores.contract import entry
+
+QUICK = TailSettings(fast=0.0005, idle=0.002, batch=3, recent=4)
+
+
+class Log:
+    """A stream log in memory whose every answer takes a random number of rounds of the loop, and may fail."""
+
+    def __init__(self, chance: random.Random, failing: float = 0.0) -> None:
+        self.entries: list[StreamEntry] = []
+        self.looks = 0
+        self._chance = chance
+        self._failing = failing
+
+    def append(self, count: int) -> None:
+        self.entries += [entry(len(self.entries) + 1 + n) for n in range(count)]
+
+    async def _wait(self) -> None:
+        self.looks += 1
+        for _ in range(self._chance.randrange(4)):
+            await asyncio.sleep(0)
+        if self._chance.random() < self._failing:
+            raise StoreUnavailable("mind.db is busy", 0.0005)
+
+    async def head(self) -> int:
+        await self._wait()
+        head = len(self.entries)
+        await asyncio.sleep(0)
+        return head
+
+    async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
+        await self._wait()
+        found = self.entries[from_seq - 1 : from_seq - 1 + limit]
+        await asyncio.sleep(0)
+        return found
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    appends=st.lists(st.integers(0, 9), min_size=1, max_size=12),
+    readers=st.lists(st.tuples(st.integers(1, 20), st.booleans()), min_size=1, max_size=5),
+    recent=st.integers(0, 6),
+    batch=st.integers(1, 5),
+    failing=st.sampled_from([0.0, 0.0, 0.3]),
+)
+def test_every_reader_gets_every_entry_once_in_order(seed, appends, readers, recent, batch, failing):
+    async def run():
+        chance = random.Random(seed)
+        log = Log(chance, failing)
+        tail = StreamTail(log, TailSettings(fast=0.0005, idle=0.001, batch=batch, recent=recent))
+        last = sum(appends) + max(first for first, _ in readers)
+
+        async def read(first, slow):
+            seen = []
+            async with aclosing(tail.follow(first)) as entries:
+                async for one in entries:
+                    seen.append(one.seq)
+                    if slow:
+                        await asyncio.sleep(chance.random() * 0.002)
+                    if one.seq == last:
+                        return first, seen
+
+        tasks = [asyncio.create_task(read(*reader)) for reader in readers]
+        for count in appends:
+            log.append(count)
+            await asyncio.sleep(chance.random() * 0.002)
+        log.append(last - len(log.entries))
+        for first, seen in await asyncio.wait_for(asyncio.gather(*tasks), 20):
+            assert seen == list(range(first, last + 1))
+        await tail.close()
+
+    asyncio.run(run())
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32), cuts=st.lists(st.floats(0, 0.004), min_size=1, max_size=8))
+def test_a_reader_cut_off_anywhere_goes_on_where_it_was(seed, cuts):
+    async def run():
+        chance = random.Random(seed)
+        log, seen = Log(chance), []
+        tail = StreamTail(log, QUICK)
+
+        async def read():
+            async for one in tail.follow(seen[-1] + 1 if seen else 1):
+                seen.append(one.seq)
+
+        for cut in cuts:
+            log.append(chance.randrange(6))
+            task = asyncio.create_task(read())
+            await asyncio.sleep(cut)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        log.append(1)
+        final = asyncio.create_task(read())
+        async with asyncio.timeout(20):
+            while not seen or seen[-1] < len(log.entries):
+                await asyncio.sleep(0.001)
+        assert seen == list(range(1, len(log.entries) + 1))
+        assert tail.waiting <= 1
+        await tail.close()
+        await final
+
+    asyncio.run(run())
+
+
+async def test_zero_gives_only_what_is_new():
+    log = Log(random.Random(1))
+    log.append(7)
+    tail = StreamTail(log, QUICK)
+    reader = tail.follow(0)
+    first = asyncio.create_task(anext(reader))
+    await until(lambda: tail.waiting == 1)
+    log.append(2)
+    assert (await asyncio.wait_for(first, 5)).seq == 8
+    assert (await asyncio.wait_for(anext(reader), 5)).seq == 9
+    await tail.close()
+
+
+async def test_nobody_waiting_means_no_looks():
+    log = Log(random.Random(1))
+    tail = StreamTail(log, QUICK)
+    reader = asyncio.create_task(anext(tail.follow(1)))
+    await until(lambda: tail.polling)
+    reader.cancel()
+    await asyncio.gather(reader, return_exceptions=True)
+    await until(lambda: not tail.polling)
+    looks = log.looks
+    await asyncio.sleep(0.05)
+    assert log.looks == looks
+
+
+async def test_many_readers_share_one_poller_and_its_reads():
+    log = Log(random.Random(1))
+    tail = StreamTail(log, TailSettings(fast=0.005, idle=0.02))
+
+    async def read():
+        return [one.seq async for one in first(tail.follow(1), 30)]
+
+    readers = [asyncio.create_task(read()) for _ in range(100)]
+    await until(lambda: tail.waiting == 100)
+    before = log.looks
+    for _ in range(30):
+        log.append(1)
+        await asyncio.sleep(0.006)
+    assert await asyncio.wait_for(asyncio.gather(*readers), 10) == [list(range(1, 31))] * 100
+    assert log.looks - before < 300  # a hundred readers that each looked for themselves would need thousands
+    await tail.close()
+
+
+async def test_the_pause_grows_while_nothing_happens():
+    log = Log(random.Random(1))
+    tail = StreamTail(log, TailSettings(fast=0.002, idle=0.2, backoff=2.0))
+    reader = asyncio.create_task(anext(tail.follow(1)))
+    await asyncio.sleep(0.5)
+    assert log.looks < 15  # at the quick pause it would be two hundred and more
+    log.append(1)
+    assert (await asyncio.wait_for(reader, 5)).seq == 1
+    await tail.close()
+
+
+async def test_memory_does_not_grow_with_what_a_slow_reader_has_not_read():
+    log = Log(random.Random(1))
+    tail = StreamTail(log, TailSettings(fast=0.0005, idle=0.001, batch=10, recent=16))
+    slow, quick = tail.follow(1), tail.follow(1)
+    log.append(1)
+    assert (await anext(slow)).seq == 1
+    log.append(4999)
+    assert [one.seq async for one in first(quick, 5000)][-1] == 5000
+    assert len(tail._recent) <= 16
+    assert (await anext(slow)).seq == 2
+    await tail.close()
+
+
+async def test_close_ends_every_reader():
+    tail = StreamTail(Log(random.Random(1)), QUICK)
+
+    async def read():
+        return [one async for one in tail.follow(5)]
+
+    readers = [asyncio.create_task(read()) for _ in range(3)]
+    await until(lambda: tail.waiting == 3)
+    await tail.close()
+    await tail.close()
+    assert await asyncio.wait_for(asyncio.gather(*readers), 5) == [[], [], []]
+
+
+async def test_an_error_that_no_waiting_heals_reaches_the_readers():
+    class Broken(Log):
+        async def head(self):
+            raise ValueError("not a stream")
+
+    tail = StreamTail(Broken(random.Random(1)), QUICK)
+    with pytest.raises(ValueError, match="not a stream"):
+        await asyncio.wait_for(anext(tail.follow(1)), 5)
+
+
+async def test_it_follows_another_process_writing_to_sqlite(tmp_path):
+    ours, theirs = await open_stores(tmp_path, "alpha"), await open_stores(tmp_path, "alpha")
+    tail = StreamTail(ours.stream, QUICK)
+
+    async def read():
+        return [one.seq async for one in first(tail.follow(1), 40)]
+
+    reader = asyncio.create_task(read())
+    for start in range(1, 41, 4):
+        await theirs.commit([WriteEntries(tuple(entry(start + n) for n in range(4)))])
+    assert await asyncio.wait_for(reader, 10) == list(range(1, 41))
+    await tail.close()
+    await ours.close()
+    await theirs.close()
+
+
+@pytest.mark.parametrize(
+    ("wants", "matches"),
+    [
+        (EntryFilter(), True),
+        (EntryFilter(kinds=frozenset({EntryKind.SEGUE})), False),
+        (EntryFilter(kinds=frozenset({EntryKind.THOUGHT})), True),
+        (EntryFilter(min_salience=0.999), False),
+        (EntryFilter(source="nobody"), False),
+        (EntryFilter(contains="SAID"), True),
+        (EntryFilter(contains="unsaid"), False),
+    ],
+)
+def test_filters(wants, matches):
+    from dataclasses import replace
+
+    assert wants.matches(replace(entry(1), kind=EntryKind.THOUGHT, text="It was said.", salience=0.5)) is matches
+
+
+async def test_a_filter_leaves_out_and_never_stops():
+    log = Log(random.Random(1))
+    log.append(20)
+    tail = StreamTail(log, QUICK)
+    texts = {one.text for one in log.entries}
+    wanted = max(texts)
+    found = await asyncio.wait_for(anext(tail.follow(1, EntryFilter(contains=wanted))), 5)
+    assert found.text == wanted
+    await tail.close()
+
+
+async def first(entries, count):
+    async with aclosing(entries) as open_entries:
+        async for one in open_entries:
+            yield one
+            count -= 1
+            if not count:
+                return
+
+
+async def until(condition):
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.001)
