@@ -95,7 +95,7 @@ class BindingSettings(Section):
     """Traces asked for in a crawl."""
 
 
-class SubmindSettings(Section):
+class CognitiveSettings(Section):
     """A cognitive submind."""
 
     topics: TopicSettings = TopicSettings()

@@ -11,9 +11,9 @@ from environment.messages import ThoughtKind
 class HalfLives(Section):
     """How long the salience of a trace takes to halve, by where the thought came from."""
 
-    percept: Seconds = Field(default=1800.0, gt=0)
+    percept: Seconds = Field(default=10800.0, gt=0)
     """What a perceptual submind made of raw input."""
-    insight: Seconds = Field(default=7200.0, gt=0)
+    insight: Seconds = Field(default=21600.0, gt=0)
     """What a cognitive submind bound together."""
     reflection: Seconds = Field(default=3600.0, gt=0)
     """What a metacognitive submind says about the mind."""
@@ -47,8 +47,14 @@ class EnvironmentSettings(Section):
     """Parents a revised trace names at most, newest first."""
     via: int = Field(default=8, ge=0, le=64)
     """Direct messages a revised trace credits at most, newest first."""
-    ancestry: int = Field(default=64, ge=1, le=4096)
-    """Traces looked at when asking whether one descends from another."""
+    ancestry: int = Field(default=256, ge=1, le=4096)
+    """Traces looked at when asking whether one descends from another; beyond it, doubt counts as an echo."""
+    broadcast_gain: Share = 0.1
+    """What a conscious thought adds to the traces that were bound with it."""
+    announce: Share = 0.3
+    """Salience from which a new or raised trace is named to attention; of the others it learns only how many."""
+    sweep_every: Seconds = 60.0
+    """How often traces below the floor are retired, at most (mind time)."""
     reinforcers: int = Field(default=32, ge=1, le=1024)
     """Subminds whose reinforcements of a trace are counted apart; further ones share one count."""
     terms: int = Field(default=16, ge=1, le=256)

@@ -13,9 +13,16 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from actors.settings import ShellSettings
+from actors.attention.settings import AttentionSettings
+from actors.metacognition.settings import MetacognitionSettings
+from actors.perception.settings import PerceptionSettings
+from actors.settings import CognitiveSettings, ShellSettings
+from actors.stream.settings import StreamSettings
+from actors.substrate.settings import SubstrateSettings
+from actors.thinking.settings import ThinkingSettings
 from environment.config import Section
 from environment.messages import Instant, Modality
+from environment.settings import EnvironmentSettings
 from orchestration.view.settings import ViewSettings
 
 NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
@@ -200,5 +207,21 @@ class Settings(Section):
     """Who the mind is."""
     shell: ShellSettings = ShellSettings()
     """How every actor takes in its work."""
+    environment: EnvironmentSettings = EnvironmentSettings()
+    """How traces evaporate, rise and go."""
+    substrate: SubstrateSettings = SubstrateSettings()
+    """What it thinks with."""
+    perception: PerceptionSettings = PerceptionSettings()
+    """How raw input becomes events."""
+    submind: CognitiveSettings = CognitiveSettings()
+    """How cognitive subminds connect, crawl and bind."""
+    attention: AttentionSettings = AttentionSettings()
+    """How few thoughts become conscious, and which."""
+    stream: StreamSettings = StreamSettings()
+    """How they are ordered."""
+    thinking: ThinkingSettings = ThinkingSettings()
+    """What is done about them."""
+    metacognition: MetacognitionSettings = MetacognitionSettings()
+    """How the mind watches itself."""
     view: ViewSettings = ViewSettings()
     """How a mind is looked at."""

@@ -14,7 +14,6 @@ from actors.metacognition.control import ControlCore
 from actors.metacognition.monitoring import MonitoringCore
 from actors.names import ATTENTION, CONTROL, ENVIRONMENT, MONITORING, STREAM, THINKING
 from actors.perception.core import PerceptualCore
-from actors.perception.image import ImageInterpreter
 from actors.perception.percept import Interpreter
 from actors.perception.telemetry import TelemetryInterpreter
 from actors.perception.text import TextInterpreter
@@ -28,8 +27,10 @@ from actors.submind.peers import Peer
 from actors.submind.voice import Voice
 from actors.substrate.ports import Embedder
 from actors.thinking.core import ThinkingCore
+from environment.index.shard import Shard
 from environment.messages import Modality, StreamEntry
 from environment.ports import Stores
+from environment.subliminal import SubliminalEnvironment
 from orchestration.settings import Settings, SubmindRole, SubmindSettings
 
 
@@ -78,10 +79,11 @@ async def _core(
     dim = embedder.dim
     match actor.role:
         case "environment":
-            core = EnvironmentCore(actor.name, dim, settings.environment, Chance(seed, actor.name))
+            shard = Shard(dim, settings.environment.flat_limit)
+            environment = SubliminalEnvironment(settings.environment, shard)
             async for traces in stores.traces.live():
-                core.load(traces)
-            return core
+                environment.load(traces)
+            return EnvironmentCore(actor.name, environment, settings.environment, Chance(seed, actor.name))
         case "stream":
             return StreamCore(actor.name, dim, await _tail(stores, settings.stream.remembered), settings.stream)
         case "attention":
@@ -125,6 +127,8 @@ def _interpreter(modality: Modality, dim: int, settings: Settings) -> Interprete
         case Modality.TELEMETRY:
             return TelemetryInterpreter(dim, settings.perception)
         case Modality.IMAGE:
+            from actors.perception.image import ImageInterpreter  # noqa: PLC0415  # Pillow only where images are seen
+
             return ImageInterpreter(dim, settings.perception)
 
 

@@ -29,7 +29,7 @@ from actors.events import (
 )
 from actors.names import ENVIRONMENT
 from actors.perception.running import RunningRank
-from actors.settings import SubmindSettings
+from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
 from actors.submind.binding import Binder, Bound, Goal, Window
 from actors.submind.budget import Allowance
@@ -58,7 +58,7 @@ class SubmindCore:
     """
 
     def __init__(
-        self, name: str, goals: Sequence[Goal], voice: Voice, settings: SubmindSettings, chance: Chance
+        self, name: str, goals: Sequence[Goal], voice: Voice, settings: CognitiveSettings, chance: Chance
     ) -> None:
         self.name = name
         self._goals = tuple(goals)

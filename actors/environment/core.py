@@ -1,0 +1,176 @@
+"""The environment as an actor: single writer of the traces, it answers posts, crawls and reinforcements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from actors.chance import Chance
+from actors.core import Description
+from actors.effects import Commit, Effect, Send, WakeAt
+from actors.events import (
+    Broadcast,
+    Crawl,
+    Credit,
+    Diminish,
+    Event,
+    Found,
+    Post,
+    Posted,
+    Refused,
+    Reinforce,
+    Revise,
+    Salient,
+    Started,
+    Survey,
+    Tick,
+)
+from actors.names import ATTENTION
+from environment.errors import StaleRevision
+from environment.messages import Instant, Perception, Thought, ThoughtKind, Trace
+from environment.ports import Write
+from environment.settings import EnvironmentSettings
+from environment.subliminal import Outcome, SubliminalEnvironment
+
+
+class EnvironmentCore:
+    """Keeps the live traces of a mind.
+
+    Guarantees: a post is answered once it is durable, and posting again changes nothing; whoever sent a message that
+    led to a useful trace is credited; what changes is told to attention. Traces are restored from the store, the
+    counts of who reinforced what from the snapshot.
+    """
+
+    def __init__(
+        self, name: str, environment: SubliminalEnvironment, settings: EnvironmentSettings, chance: Chance
+    ) -> None:
+        self.name = name
+        self._environment = environment
+        self._settings = settings
+        self._chance = chance
+        self._swept: Instant = float("-inf")
+
+    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
+        return []
+
+    def handle(self, event: Event, now: Instant) -> list[Effect]:
+        match event:
+            case Post():
+                return self._post(event, now)
+            case Crawl():
+                return [self._crawl(event, now)]
+            case Reinforce():
+                return self._reinforce(event, now)
+            case Diminish():
+                outcome = self._environment.diminish(event.trace_id, event.loss, now)
+                return self._done(outcome.writes, outcome.rose)
+            case Revise():
+                return self._revise(event, now)
+            case Broadcast():
+                return self._conscious(event, now)
+            case Survey():
+                return [Send(event.sender, Salient(tuple(self._survey(event.k))), 1.0)]
+            case Started() | Tick():
+                return self._sweep(now)
+            case _:
+                return []
+
+    def _post(self, post: Post, now: Instant) -> list[Effect]:
+        outcome = self._environment.post(post.thoughts, now)
+        effects = self._done(outcome.writes, outcome.rose)
+        effects.append(Send(post.sender, Posted(post.token, outcome.result), 1.0))
+        for trace in outcome.rose:
+            for parent in trace.thought.parents:
+                built = self._environment.get(parent)
+                if built is not None and built.thought.author != trace.thought.author:
+                    effects += self._credits(built.thought, "built on")
+        return effects
+
+    def _crawl(self, crawl: Crawl, now: Instant) -> Effect:
+        met = self._environment.crawl(
+            crawl.kind.value,
+            crawl.k,
+            now,
+            Random(self._chance.below(1 << 32)),  # noqa: S311  # for wandering, not for secrets
+            vector=crawl.vector,
+            terms=crawl.terms,
+            exclude_author=crawl.exclude_author,
+            exclude_lineage=crawl.exclude_lineage,
+            before=crawl.before,
+        )
+        return Send(crawl.sender, Found(crawl.token, tuple(t for t, _ in met), tuple(s for _, s in met)), 1.0)
+
+    def _reinforce(self, event: Reinforce, now: Instant) -> list[Effect]:
+        outcome = self._environment.reinforce(event.trace_id, event.by, event.gain, event.lineage, now)
+        effects = self._done(outcome.writes, outcome.rose)
+        for trace in outcome.rose:
+            effects += self._credits(trace.thought, "reinforced")
+        return effects
+
+    def _revise(self, event: Revise, now: Instant) -> list[Effect]:
+        before = self._environment.get(event.trace_id)
+        try:
+            outcome: Outcome[Trace | None] = self._environment.revise(
+                event.trace_id, event.base, event.by, event.thought, now
+            )
+        except StaleRevision:
+            return [Send(event.by, Refused(before), 1.0)] if before is not None else []
+        effects = self._done(outcome.writes, outcome.rose)
+        if before is not None and outcome.rose:
+            effects += self._credits(before.thought, "built on")
+        return effects
+
+    def _conscious(self, event: Broadcast, now: Instant) -> list[Effect]:
+        """A trace became conscious: note it, credit those who led to it, raise what was bound with it."""
+        outcome = self._environment.conscious(event.entry.focus, event.entry.seq)
+        effects: list[Effect] = [Commit(write) for write in outcome.writes]
+        if not outcome.result:
+            return effects
+        if event.focus is not None:
+            effects += self._credits(event.focus.thought, "conscious")
+        for bound in event.entry.lineage[1:]:
+            raised = self._environment.reinforce(bound, ATTENTION, self._settings.broadcast_gain, (), now)
+            effects += [Commit(write) for write in raised.writes]
+        return effects
+
+    def _survey(self, k: int) -> Iterable[Trace]:
+        waiting = [t for t in self._environment.live() if t.conscious is None]
+        waiting.sort(key=lambda t: (-t.level.value, t.id))
+        return waiting[:k]
+
+    def _sweep(self, now: Instant) -> list[Effect]:
+        every = self._settings.sweep_every
+        if now - self._swept >= every:
+            self._swept = now
+            outcome = self._environment.sweep(now)
+            effects: list[Effect] = [Commit(write) for write in outcome.writes]
+        else:
+            effects = []
+        due = self._environment.next_expiry()
+        return [*effects, WakeAt(max(self._swept + every, due))] if due is not None else effects
+
+    def _done(self, writes: Sequence[Write], rose: Sequence[Trace]) -> list[Effect]:
+        """Commit, and tell attention what rose."""
+        effects: list[Effect] = [Commit(write) for write in writes]
+        if rose:
+            told = tuple(t for t in rose if t.level.value >= self._settings.announce)
+            passed = sum(t.thought.kind is ThoughtKind.PERCEPT for t in rose) - sum(
+                t.thought.kind is ThoughtKind.PERCEPT for t in told
+            )
+            effects.append(Send(ATTENTION, Salient(told, passed), 1.0))
+            due = self._environment.next_expiry()
+            if due is not None:
+                effects.append(WakeAt(max(self._swept + self._settings.sweep_every, due)))
+        return effects
+
+    def _credits(self, thought: Thought, reason: str) -> list[Effect]:
+        return [Send(v.sender, Credit(thought.author, v.topic, thought.id, reason)) for v in thought.via]
+
+    def describe(self) -> Description:
+        return Description("environment", "keep the traces", (), self._environment.figures())
+
+    def snapshot(self) -> bytes:
+        return self._environment.snapshot()
+
+    def restore(self, state: bytes) -> None:
+        self._environment.restore(state)
