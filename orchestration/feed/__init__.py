@@ -1,0 +1,1 @@
+"""The mind over HTTP: its stream as server-sent events, its state as JSON, and the page."""

@@ -1,0 +1,120 @@
+"""The feed as an application: everything over HTTP, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from orchestration.feed.context import FeedContext
+from orchestration.feed.events import events
+from orchestration.feed.figures import FeedFigures
+from orchestration.feed.guard import Guard
+from orchestration.feed.perceptions import perceptions, schemas
+from orchestration.feed.probes import probes
+from orchestration.feed.problems import Problem, install
+from orchestration.feed.reads import reads
+from orchestration.feed.settings import FeedSettings
+from orchestration.gateway.intake import Intake
+from orchestration.view.mind import MindView
+from orchestration.view.tail import StreamTail
+
+PAGE = Path(__file__).parent / "static"
+
+_DESCRIPTION = """The stream of consciousness of a mind, what is behind it, and a way to tell the mind something.
+
+Times are RFC 3339 in UTC. Texts are data from outside: escape them where they are shown. Errors are RFC 9457 problems.
+Where a token is required it is sent as `Authorization: Bearer TOKEN`."""
+
+
+def create_app(
+    view: MindView,
+    tail: StreamTail,
+    intake: Intake,
+    settings: FeedSettings | None = None,
+    *,
+    token: str | None = None,
+    version: str = "0",
+    registry: CollectorRegistry | None = None,
+    more_figures: Callable[[], Mapping[str, float]] = dict,
+    page: Path = PAGE,
+) -> FastAPI:
+    """The application. ``token``: what callers must show; None only where nobody but this machine can connect.
+
+    ``registry``: where Prometheus metrics are registered (one of its own when None); ``more_figures``: figures of
+    the rest of the process for ``/metrics``, by name without prefix. The parts given are used, not closed.
+    """
+    settings = settings or FeedSettings()
+    figures = FeedFigures(registry)
+    feed = FeedContext(view, tail, intake, view.stores, settings, figures, more_figures)
+    app = _Described(
+        title="submind",
+        version=version,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        secured=token is not None,
+    )
+    app.state.feed = feed
+    install(app)
+    for router in (reads(feed), events(feed), perceptions(feed), probes(feed)):
+        app.include_router(router)
+    _serve_page(app, page)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=4)
+    app.add_middleware(Guard, settings=settings, token=token, figures=figures)
+    return app
+
+
+class _Described(FastAPI):
+    """Describes the parts of the interface that are read and written by hand."""
+
+    def __init__(self, *, secured: bool, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._secured = secured
+
+    def openapi(self) -> dict[str, Any]:
+        """The interface as OpenAPI."""
+        if self.openapi_schema is None:
+            made = super().openapi()
+            parts = made.setdefault("components", {}).setdefault("schemas", {})
+            problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+            parts.update(problem.pop("$defs", {}))
+            parts.update({Problem.__name__: problem, **schemas()})
+            if self._secured:
+                made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+                made["security"] = [{"token": []}]
+            self.openapi_schema = made
+        return self.openapi_schema
+
+
+class _Page(StaticFiles):
+    """Files that a browser keeps but asks after each time: a new version shows at once, an old one costs a 304."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def _serve_page(app: FastAPI, page: Path) -> None:
+    @app.get("/", include_in_schema=False)
+    async def index() -> Response:
+        return FileResponse(page / "index.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
+
+    app.mount("/static", _Page(directory=page), name="static")
+
+
+def close_streams(app: FastAPI) -> None:
+    """End all event streams, and answer no new ones: the first step of stopping."""
+    scope_state: FeedContext = app.state.feed
+    scope_state.closing.set()
+
+
+__all__ = ["PAGE", "Scope", "close_streams", "create_app"]

@@ -1,0 +1,32 @@
+"""What the routes of one feed share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from environment.ports import Stores
+from orchestration.feed.figures import FeedFigures
+from orchestration.feed.settings import FeedSettings
+from orchestration.gateway.intake import Intake
+from orchestration.view.mind import MindView
+from orchestration.view.tail import StreamTail
+
+
+@dataclass
+class FeedContext:
+    """The parts a feed is made of, and what it is busy with."""
+
+    view: MindView
+    tail: StreamTail
+    intake: Intake
+    stores: Stores
+    settings: FeedSettings
+    figures: FeedFigures
+    more_figures: Callable[[], Mapping[str, float]] = dict
+    """Figures of the rest of the host process, for ``/metrics``."""
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server stops: event streams end."""
+    streams: int = 0
+    """Readers of the event stream."""

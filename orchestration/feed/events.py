@@ -1,0 +1,125 @@
+"""The stream of consciousness as server-sent events, resumable by number."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal
+
+import structlog
+from fastapi import APIRouter, Header, Query
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from environment.messages import EntryKind, StreamEntry
+from orchestration.feed.answers import refusals
+from orchestration.feed.context import FeedContext
+from orchestration.feed.problems import invalid, refusal_of
+from orchestration.gateway.errors import Stopping, TooMany
+from orchestration.view.json import dumps, entry_json
+from orchestration.view.tail import EntryFilter
+
+_log = structlog.get_logger(__name__)
+
+_RETRY_MS = 1000
+_EVENT_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events `thought` and `segue`: `id` is the number, `data` the entry; comments are heartbeats.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+First = Annotated[int, Query(alias="from", ge=0, le=2**63 - 1, description="The first number; 0: only what is new.")]
+LastEventId = Annotated[
+    str | None, Header(alias="Last-Event-ID", max_length=32, description="The last number seen; goes before `from`.")
+]
+
+
+def events(feed: FeedContext) -> APIRouter:
+    """The one route."""
+    router = APIRouter(prefix="/v1")
+
+    @router.get(
+        "/stream/events", tags=["stream"], response_class=Response, responses={**refusals(422), **_EVENT_STREAM}
+    )
+    async def stream_events(
+        first: First = 0,
+        last_event_id: LastEventId = None,
+        kind: Annotated[list[EntryKind], Query(description="Only these kinds; may be given twice.")] = [],  # noqa: B006
+        min_salience: Annotated[float, Query(ge=0, le=1, description="Only entries at least so salient.")] = 0.0,
+        source: Annotated[str, Query(max_length=256, description="Only entries resting on this source.")] = "",
+        contains: Annotated[str, Query(max_length=1024, description="Only texts with this in them.")] = "",
+    ) -> Response:
+        """The stream as it happens, from a number on: no gap, no repeat, for as long as the reader stays."""
+        start = first if not last_event_id else _after(last_event_id)
+        wants = EntryFilter(frozenset(kind), min_salience, source, contains)
+        return _EventStream(feed, start, wants)
+
+    return router
+
+
+class _EventStream(EventSourceResponse):
+    """The answer to one reader: counted while it lasts, refused where as many as may are open."""
+
+    def __init__(self, feed: FeedContext, first: int, wants: EntryFilter) -> None:
+        super().__init__(
+            _events(feed, first, wants),
+            ping=feed.settings.heartbeat,
+            ping_message_factory=lambda: ServerSentEvent(comment="alive", sep="\n"),
+            send_timeout=feed.settings.reader_timeout,
+            sep="\n",
+        )
+        self._feed = feed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        feed, settings = self._feed, self._feed.settings
+        if feed.closing.is_set() or feed.streams >= settings.streams:
+            refused: Exception = Stopping()
+            if not feed.closing.is_set():
+                feed.figures.limit_hit("feed.streams")
+                refused = TooMany("feed.streams", settings.streams, settings.retry_after)
+            await refusal_of(refused).response(scope)(scope, receive, send)
+            return
+        feed.streams += 1
+        feed.figures.streams.set(feed.streams)
+        try:
+            await super().__call__(scope, receive, send)
+        except SendTimeoutError:
+            _log.info("reader_ended", why=f"it took nothing for {settings.reader_timeout:g} s")
+        finally:
+            feed.streams -= 1
+            feed.figures.streams.set(feed.streams)
+
+
+async def _events(feed: FeedContext, first: int, wants: EntryFilter) -> AsyncIterator[ServerSentEvent]:
+    yield ServerSentEvent(comment="the stream of consciousness", retry=_RETRY_MS, sep="\n")
+    closing = asyncio.create_task(feed.closing.wait())
+    try:
+        async with aclosing(feed.tail.batches(first, wants)) as batches:
+            while batch := await _next(batches, closing):
+                for entry in batch:
+                    feed.figures.entries.inc()
+                    yield ServerSentEvent(dumps(entry_json(entry)), event=entry.kind.value, id=str(entry.seq), sep="\n")
+    finally:
+        closing.cancel()
+
+
+async def _next(batches: AsyncIterator[list[StreamEntry]], closing: asyncio.Task[Literal[True]]) -> list[StreamEntry]:
+    """The next batch; empty when the tail has ended or the server is closing."""
+    step = asyncio.ensure_future(anext(batches, []))
+    try:
+        await asyncio.wait({step, closing}, return_when=asyncio.FIRST_COMPLETED)
+        return step.result() if step.done() else []
+    finally:
+        if not step.done():  # wait for it to stop: a generator that still runs cannot be closed
+            step.cancel()
+            await asyncio.wait({step})
+
+
+def _after(last_event_id: str) -> int:
+    if not (last_event_id.isascii() and last_event_id.isdecimal()):
+        raise invalid("Last-Event-ID", "the number of the last entry seen, for example 17")
+    return int(last_event_id) + 1

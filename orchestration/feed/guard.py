@@ -1,0 +1,150 @@
+"""What stands before every route: ids, the token, who may ask from where, bounds, and the headers of every answer."""
+
+from __future__ import annotations
+
+import secrets
+from time import perf_counter
+from urllib.parse import urlsplit
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orchestration.feed.figures import FeedFigures
+from orchestration.feed.problems import Refusal, refusal_of
+from orchestration.feed.settings import FeedSettings
+from orchestration.gateway.auth import is_loopback, shows
+from orchestration.gateway.errors import TooLarge, TooMany, Unauthenticated
+from orchestration.telemetry.logs import context
+
+_log = structlog.get_logger(__name__)
+
+EVENTS_PATH = "/v1/stream/events"
+_GUARDED = ("/v1/", "/metrics")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_SECURITY = (
+    ("Content-Security-Policy", _POLICY),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+)
+
+
+class Guard:
+    """ASGI middleware around the whole application.
+
+    With a token: whatever is under ``/v1`` and ``/metrics`` requires it. Without one only this machine can connect,
+    but a browser on it can be made to ask by any page it shows: then the host asked for must be a local one (or a
+    configured one), and a request with an ``Origin`` must come from the page itself.
+    """
+
+    def __init__(self, app: ASGIApp, settings: FeedSettings, token: str | None, figures: FeedFigures) -> None:
+        self._app = app
+        self._settings = settings
+        self._token = token
+        self._figures = figures
+        self._open = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = secrets.token_hex(8)
+        scope.setdefault("state", {})["request_id"] = request_id
+        answer = _Answer(send, request_id)
+        began = perf_counter()
+        with context(request=request_id):
+            try:
+                await self._answer(scope, receive, answer)
+            finally:
+                self._count(scope, answer.status, perf_counter() - began)
+
+    async def _answer(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        refusal = self._refuse(scope)
+        if refusal is not None:
+            await refusal.response(scope)(scope, receive, answer)
+            return
+        streaming = scope["path"] == EVENTS_PATH
+        if not streaming and self._open >= self._settings.requests:
+            self._figures.limit_hit("feed.requests")
+            busy = refusal_of(TooMany("feed.requests", self._settings.requests, self._settings.retry_after))
+            await busy.response(scope)(scope, receive, answer)
+            return
+        self._open += not streaming
+        try:
+            await self._app(scope, receive, answer)
+        finally:
+            self._open -= not streaming
+
+    def _refuse(self, scope: Scope) -> Refusal | None:
+        headers = Headers(scope=scope)
+        path: str = scope["path"]
+        if self._token is None:
+            refusal = self._refuse_stranger(headers)
+            if refusal is not None:
+                return refusal
+        elif path.startswith(_GUARDED) and not shows(self._token, headers.get("authorization")):
+            return refusal_of(Unauthenticated())
+        length = headers.get("content-length", "0")
+        if length.isascii() and length.isdecimal() and int(length) > self._settings.body_bytes:
+            self._figures.limit_hit("feed.body_bytes")
+            return refusal_of(TooLarge("feed.body_bytes", int(length), self._settings.body_bytes))
+        return None
+
+    def _refuse_stranger(self, headers: Headers) -> Refusal | None:
+        asked = headers.get("host", "")
+        if not self._is_ours(_hostname(asked)):
+            why = "no token is required here, so only this machine may ask: use localhost or a name in feed.hosts"
+            return Refusal(421, "foreign-host", why)
+        origin = headers.get("origin")
+        if origin is not None and not _same(origin, asked):
+            return Refusal(403, "foreign-origin", "a page from elsewhere may not ask in your name")
+        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode", "navigate") != "navigate":
+            return Refusal(403, "foreign-origin", "a page from elsewhere may not ask in your name")
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        return is_loopback(host) or host.endswith(".localhost") or host in self._settings.hosts
+
+    def _count(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "")
+        self._figures.request(scope["method"], route or "(none)", status, seconds)
+        _log.debug("request", method=scope["method"], path=scope["path"], status=status, seconds=round(seconds, 4))
+
+
+class _Answer:
+    """Sends an answer with the headers that every answer has."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        self.status = 499  # the caller went away before there was an answer
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in _SECURITY:
+                headers.setdefault(name, value)
+            headers["X-Request-Id"] = self._request_id
+        await self._send(message)
+
+
+def _hostname(host: str) -> str:
+    """The name in a ``Host`` header, without port and brackets, in small letters; empty when it is malformed."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _same(origin: str, host: str) -> bool:
+    scheme, _, rest = origin.partition("://")
+    return scheme in {"http", "https"} and rest.lower() == host.lower()

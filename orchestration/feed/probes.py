@@ -1,0 +1,97 @@
+"""What machines ask: is the process alive, is the mind ready, what are its figures."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from environment.errors import SubliminalError
+from environment.ports import WriteState
+from orchestration.feed.answers import one
+from orchestration.feed.context import FeedContext
+from orchestration.view.status import MindState
+
+_PROBE = "readiness"
+"""The state under which a probe is written; no actor is called so."""
+
+
+class Health(BaseModel):
+    """Whether the process is alive."""
+
+    status: str
+
+
+class Readiness(BaseModel):
+    """Whether the mind takes in and thinks."""
+
+    ready: bool
+    state: str
+    reasons: list[str]
+    """Why it is not ready, or not wholly well."""
+
+
+def probes(feed: FeedContext) -> APIRouter:
+    """``/healthz``, ``/readyz`` and ``/metrics``."""
+    router = APIRouter(tags=["health"])
+    writable = _Writable(feed)
+
+    @router.get("/healthz", response_model=Health)
+    async def healthz() -> Response:
+        """Alive: this process answers. Says nothing of the mind."""
+        return one({"status": "alive"})
+
+    @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness, "description": "Not ready."}})
+    async def readyz() -> Response:
+        """Ready: the store can be written and the mind runs. If not, why."""
+        refused = await writable.why_not()
+        try:
+            status = await feed.view.status()
+            state, reasons = status.state.value, list(status.reasons)
+            runs = status.state in {MindState.RUNNING, MindState.DEGRADED}
+        except SubliminalError as error:
+            state, reasons, runs = MindState.DOWN.value, [f"the store cannot be read: {error}"], False
+        if refused:
+            reasons.insert(0, f"the store cannot be written: {refused}")
+        if feed.closing.is_set():
+            reasons.insert(0, "the server is stopping")
+        ready = runs and not refused and not feed.closing.is_set()
+        return one({"ready": ready, "state": state, "reasons": reasons}, 200 if ready else 503)
+
+    @router.get("/metrics", response_class=PlainTextResponse)
+    async def metrics(request: Request) -> Response:
+        """Prometheus figures of the host process and of every actor of the mind."""
+        status = await feed.view.status()
+        reports = await feed.view.subminds()
+        more = {**feed.intake.figures(), **feed.more_figures()}
+        render = feed.figures.show(status, reports, more, feed.intake.now())
+        text, media_type = await asyncio.to_thread(render, request.headers.get("accept", ""))
+        return Response(text, media_type=media_type)
+
+    return router
+
+
+class _Writable:
+    """Tries to write, not more often than configured."""
+
+    def __init__(self, feed: FeedContext) -> None:
+        self._feed = feed
+        self._lock = asyncio.Lock()
+        self._tried = -float("inf")
+        self._why_not = ""
+
+    async def why_not(self) -> str:
+        """Why the store cannot be written; empty when it can."""
+        async with self._lock:
+            if monotonic() - self._tried >= self._feed.settings.probe_every:
+                try:
+                    await self._feed.stores.commit([WriteState(_PROBE, b"")])
+                    self._why_not = ""
+                except SubliminalError as error:
+                    self._why_not = str(error)
+                self._tried = monotonic()
+            return self._why_not

@@ -1,0 +1,193 @@
+"""Errors as RFC 9457 problems: every answer that is not a success has this form and says what would be right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TypeAlias
+
+import structlog
+from environment.lineage import UnknownId
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Scope
+
+from environment.errors import StoreFull, StoreUnavailable
+from orchestration.gateway.errors import (
+    FieldViolation,
+    IntakeBusy,
+    InvalidRequest,
+    Stopping,
+    TooLarge,
+    TooMany,
+    Unauthenticated,
+    Unknown,
+)
+from orchestration.view.json import dumps
+
+MEDIA_TYPE = "application/problem+json"
+_TYPE = "urn:submind:problem:"
+_log = structlog.get_logger(__name__)
+
+Location: TypeAlias = Sequence[int | str]
+
+
+class FieldError(BaseModel):
+    """One thing wrong with one field."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    field: str
+    """Its path, for example ``perceptions[3].time`` or ``limit``."""
+    why: str
+    """What is wrong and what would be right."""
+
+
+class Problem(BaseModel):
+    """Why a request was refused or failed (RFC 9457)."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    type: str
+    """``urn:submind:problem:`` and the kind of problem, for programs."""
+    title: str
+    """The kind of problem, for people."""
+    status: int
+    """The HTTP status."""
+    detail: str
+    """What was wrong with this request."""
+    instance: str | None = None
+    """``urn:submind:request:`` and the request's id, as the log has it."""
+    errors: list[FieldError] | None = None
+    """The fields that are wrong."""
+    retry_after: float | None = None
+    """Seconds after which the same request may succeed; whole ones are in ``Retry-After``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a problem is made of."""
+
+    status: int
+    kind: str
+    """The end of its type."""
+    detail: str
+    errors: tuple[FieldViolation, ...] = ()
+    retry_after: float | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def response(self, scope: Scope) -> Response:
+        """The answer to the request of ``scope``."""
+        request_id = scope.get("state", {}).get("request_id")
+        problem = Problem(
+            type=_TYPE + self.kind,
+            title=HTTPStatus(self.status).phrase,
+            status=self.status,
+            detail=self.detail,
+            instance=f"urn:submind:request:{request_id}" if request_id else None,
+            errors=[FieldError(field=error.field, why=error.why) for error in self.errors] or None,
+            retry_after=self.retry_after,
+        )
+        headers = {"Cache-Control": "no-store", **dict(self.headers)}
+        if self.retry_after is not None:
+            headers["Retry-After"] = str(max(1, math.ceil(self.retry_after)))
+        return Response(dumps(problem.model_dump(exclude_none=True)), self.status, headers, MEDIA_TYPE)
+
+
+class RefusedRequest(Exception):
+    """A request is answered with ``refusal``."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
+
+    def __str__(self) -> str:
+        return self.refusal.detail
+
+
+def invalid(field: str, why: str) -> RefusedRequest:
+    """The refusal of one field."""
+    return RefusedRequest(Refusal(422, "invalid-field", f"{field}: {why}", (FieldViolation(field, why),)))
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """What a caller is told of an error; of an unforeseen one only that it happened."""
+    text = str(error)
+    match error:
+        case RefusedRequest():
+            return error.refusal
+        case InvalidRequest():
+            return Refusal(422, "invalid-field", text, error.violations)
+        case RequestValidationError():
+            return _validation(error)
+        case TooLarge():
+            return Refusal(413, "too-large", text)
+        case IntakeBusy():
+            return Refusal(429, "busy", text, retry_after=error.retry_after)
+        case TooMany():
+            return Refusal(503, "too-many", text, retry_after=error.retry_after)
+        case StoreFull():
+            return Refusal(503, "store-full", text, retry_after=error.retry_after)
+        case StoreUnavailable():
+            return Refusal(503, "store-unavailable", text, retry_after=error.retry_after)
+        case Stopping():
+            return Refusal(503, "stopping", text, retry_after=1.0)
+        case Unknown() | UnknownId():
+            return Refusal(404, "unknown-id", text)
+        case Unauthenticated():
+            why = "this server requires a token: send the header `Authorization: Bearer TOKEN`"
+            return Refusal(401, "token-required", why, headers=(("WWW-Authenticate", 'Bearer realm="submind"'),))
+        case HTTPException():
+            return _http(error)
+        case _:
+            return Refusal(500, "failed", "the server failed to answer: its log says why, under the request's id")
+
+
+def field_path(location: Location) -> str:
+    """``("body", "perceptions", 3, "time")`` as ``perceptions[3].time``."""
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part not in {"body", "query", "path", "header"} or path:
+            path += f".{part}" if path else part
+    return path
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of the application a problem."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        refusal = refusal_of(error)
+        if refusal.status >= HTTPStatus.INTERNAL_SERVER_ERROR and refusal.kind != "too-many":
+            _log.error("request_failed", path=request.url.path, why=refusal.detail, exc_info=error)
+        return refusal.response(request.scope)
+
+    for kind in (HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, answer)
+    for known in (RefusedRequest, InvalidRequest, TooLarge, IntakeBusy, TooMany, StoreUnavailable, Stopping, Unknown):
+        app.add_exception_handler(known, answer)
+    app.add_exception_handler(UnknownId, answer)
+
+
+def _validation(error: RequestValidationError) -> Refusal:
+    errors = tuple(FieldViolation(field_path(each["loc"]), each["msg"]) for each in error.errors())
+    first = f"{errors[0].field}: {errors[0].why}" if errors else "the request is malformed"
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return Refusal(422, "invalid-field", first + more, errors)
+
+
+def _http(error: HTTPException) -> Refusal:
+    details = {
+        404: "nothing is served under this path; /openapi.json lists what is",
+        405: "this path does not take this method; /openapi.json lists those it takes",
+    }
+    kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+    headers = tuple((error.headers or {}).items())
+    return Refusal(error.status_code, kind, details.get(error.status_code, str(error.detail)), headers=headers)

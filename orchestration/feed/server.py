@@ -1,0 +1,104 @@
+"""Serving the feed inside an event loop that belongs to somebody else."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+import uvicorn
+from fastapi import FastAPI
+
+from orchestration.feed.app import close_streams
+from orchestration.feed.settings import FeedSettings
+from orchestration.gateway.auth import split_listen
+
+_log = structlog.get_logger(__name__)
+_BACKLOG = 512
+
+
+class FeedServer:
+    """An HTTP server for ``app``, in the running event loop; signals are left to whoever runs the process.
+
+    ``start`` returns when connections are accepted; ``stop`` ends event streams, lets answers under way finish
+    within the grace period, and releases the port. Both may be called again.
+    """
+
+    def __init__(self, app: FastAPI, settings: FeedSettings) -> None:
+        self._app = app
+        self._settings = settings
+        self._host, self._wanted = split_listen(settings.listen)
+        self._server: _Quiet | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._port = 0
+
+    @property
+    def port(self) -> int:
+        """The port listened on, also where a free one was asked for; 0 before the start."""
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """Where a browser on this machine finds the page."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104 - compared, not bound
+        return f"http://[{host}]:{self._port}/" if ":" in host else f"http://{host}:{self._port}/"
+
+    async def start(self) -> None:
+        """Listen. Raises ``OSError``, naming the address, where that cannot be had."""
+        if self._task is not None:
+            return
+        listener = await asyncio.to_thread(self._bind)
+        self._port = listener.getsockname()[1]
+        config = uvicorn.Config(
+            self._app,
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=int(max(1, self._settings.idle_connection)),
+            timeout_graceful_shutdown=int(max(1, self._settings.grace)),
+            h11_max_incomplete_event_size=64 * 1024,
+            backlog=_BACKLOG,
+        )
+        self._server = _Quiet(config)
+        self._task = asyncio.create_task(self._server.serve([listener]), name="feed")
+        while not self._server.started:
+            if self._task.done():
+                await self._task
+                raise RuntimeError("the HTTP server ended before it began")
+            await asyncio.sleep(0.005)
+        _log.info("feed_listening", url=self.url)
+
+    async def stop(self) -> None:
+        """Stop listening, and return when every connection is closed."""
+        close_streams(self._app)
+        if self._server is None or self._task is None:
+            return
+        self._server.should_exit = True
+        await asyncio.wait({self._task})
+        self._server = self._task = None
+
+    def _bind(self) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((self._host, self._wanted))
+        except OSError as error:
+            listener.close()
+            why = error.strerror or str(error)
+            raise OSError(error.errno, f"cannot listen on {self._settings.listen} for HTTP: {why}") from error
+        listener.setblocking(False)
+        return listener
+
+
+class _Quiet(uvicorn.Server):
+    """A server that leaves the process's signal handlers alone."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield

@@ -1,0 +1,83 @@
+"""A feed as it is served: uvicorn on a free port, real stores, a real intake."""
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import httpx
+import pytest
+
+from actors.substrate.embedding import WordLlamaEmbedder
+from environment.ports import Stores, WriteReport
+from environment.stores.sqlite import open_stores
+from orchestration.feed.app import create_app
+from orchestration.feed.server import FeedServer
+from orchestration.feed.settings import FeedSettings
+from orchestration.gateway.intake import Intake
+from orchestration.gateway.settings import IntakeSettings
+from orchestration.view.mind import MindView, Surroundings
+from orchestration.view.settings import TailSettings
+from orchestration.view.status import MindState, ProcessState
+from orchestration.view.tail import StreamTail
+from tests.environment.stores.contract import NOON, report
+
+
+@dataclass
+class Feed:
+    """What a test talks to."""
+
+    stores: Stores
+    tail: StreamTail
+    server: FeedServer
+    client: httpx.AsyncClient
+    intake: Intake
+    now: list[float]
+
+    @property
+    def app(self):
+        return self.server._app
+
+    @property
+    def context(self):
+        return self.app.state.feed
+
+
+@asynccontextmanager
+async def serving(directory, *, token=None, intake=None, process=MindState.RUNNING, **settings):
+    stores = await open_stores(directory, "alpha")
+    now = [NOON]
+    clock = lambda: now[0]  # noqa: E731
+    tail = StreamTail(stores.stream, TailSettings(fast=0.002, idle=0.02))
+    taken = Intake(stores.perceptions, intake or IntakeSettings(), clock)
+    view = MindView(
+        stores,
+        WordLlamaEmbedder(),
+        mind="alpha",
+        clock=clock,
+        wall=clock,
+        surroundings=Surroundings(version="1.2.3", process=lambda: ProcessState(process, NOON, reason="killed")),
+    )
+    chosen = FeedSettings(listen="127.0.0.1:0", grace=2, probe_every=0, **settings)
+    app = create_app(view, tail, taken, chosen, token=token, version="1.2.3")
+    server = FeedServer(app, chosen)
+    await server.start()
+    await stores.commit([WriteReport(replace(report("causes"), at=NOON))])
+    client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=10, trust_env=False)
+    try:
+        yield Feed(stores, tail, server, client, taken, now)
+    finally:
+        await client.aclose()
+        await server.stop()
+        await tail.close()
+        await taken.close()
+        await stores.close()
+
+
+@pytest.fixture
+async def feed(tmp_path):
+    async with serving(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def serve(tmp_path):
+    return lambda **options: serving(tmp_path, **options)
