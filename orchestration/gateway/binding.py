@@ -157,14 +157,17 @@ def _violation(violation: Any) -> FieldViolation:
     return FieldViolation(path, violation.message or violation.rule_id)
 
 
-def unary(guard: Guard, request: type[Message], method: UnaryMethod) -> grpc.RpcMethodHandler[bytes, bytes]:
-    """A handler for one question and one answer."""
+def unary(
+    guard: Guard, request: type[Message], method: UnaryMethod, *, checked: bool = True
+) -> grpc.RpcMethodHandler[bytes, bytes]:
+    """A handler for one question and one answer. Not ``checked``: the method sees to the schema's rules itself."""
+    parse = guard.parse if checked else guard.read
 
     async def call(raw: bytes, context: Context) -> bytes:
         with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
             try:
                 with guard.slot(Kind.CALLS):
-                    answer = await method(guard.parse(request, raw))
+                    answer = await method(parse(request, raw))
                     return answer.SerializeToString()
             except Exception as error:  # noqa: BLE001 - every error has an answer
                 await abort(context, error)

@@ -91,17 +91,26 @@ class Intake:
         """
         return await self.submit(batch)
 
+    def size_of_plain(self, batch: Sequence[NewPerception]) -> int | None:
+        """Bytes of payload of a batch that is surely right, by the schema's rules too; None: it needs a closer look."""
+        return self._limits.size_of_plain(batch, self._clock())
+
     def submit(self, batch: Sequence[NewPerception]) -> asyncio.Future[list[Receipt]]:
         """Put a batch in the queue: what ``accept`` waits for. Raises the same, but for the store's errors."""
-        size = self._limits.check(batch, self._clock())
+        size = self.size_of_plain(batch)
+        if size is None:
+            size = self._limits.check(batch, self._clock())
+            trust_of = self._limits.trust_of
+            batch = [replace(perception, trust=trust_of(perception.source)) for perception in batch]
+        return self.enqueue(batch, size)
+
+    def enqueue(self, batch: Sequence[NewPerception], size: int) -> asyncio.Future[list[Receipt]]:
+        """Put a batch of ``size_of_plain`` in the queue. Raises ``IntakeBusy`` or ``Stopping``."""
         if self._closing:
             raise Stopping
         if not self._has_room():
             self._limits.hits["pending"] += 1
             raise IntakeBusy(self._settings.retry_after)
-        trust_of = self._limits.trust_of
-        if any(perception.trust != trust_of(perception.source) for perception in batch):
-            batch = [replace(perception, trust=trust_of(perception.source)) for perception in batch]
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
         self._queue.append(_Batch(batch, size, answer))
         self._waiting += len(batch)

@@ -18,7 +18,7 @@ SOURCE_BYTES, KEY_BYTES, LABEL_NAME_BYTES, READING_NAME_BYTES = 256, 256, 128, 2
 _SHOWN = 16
 """Violations looked for in one batch; then looking stops."""
 _REMEMBERED = 4096
-"""Sources of which it is remembered that their name is well formed, and how far they are trusted."""
+"""Sources that are remembered."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -32,21 +32,53 @@ class Limits:
 
     def __init__(self, settings: IntakeSettings) -> None:
         self._settings = settings
-        self._trust: dict[str, float] = {}
-        self._sources: set[str] = set()
+        self._known: dict[str, float] = {}
+        """Sources whose name was found well formed, and how far they are trusted."""
         self.hits: Counter[str] = Counter()
 
     def trust_of(self, source: str) -> float:
         """How far a source is trusted, 0..1: by its name alone, whatever it says of itself."""
-        known = self._trust.get(source)
+        known = self._known.get(source)
         if known is not None:
             return known
         patterns = self._settings.trust.items()
-        trust = next((number for glob, number in patterns if fnmatchcase(source, glob)), self._settings.trust_unknown)
-        if len(self._trust) >= _REMEMBERED:
-            self._trust.clear()
-        self._trust[source] = trust
-        return trust
+        return next((number for glob, number in patterns if fnmatchcase(source, glob)), self._settings.trust_unknown)
+
+    def size_of_plain(self, batch: Sequence[NewPerception], now: Instant) -> int | None:
+        """Bytes of payload of a batch in which nothing needs a closer look; None where something does.
+
+        Plain is what most perceptions are: a text of a source known from before, with the trust that is due to it. A
+        plain batch keeps every rule of the schema and of the settings, which is found out here in a tenth of the time.
+        """
+        if not 0 < len(batch) <= self._settings.batch:
+            return None
+        known, most, horizon, total = self._known, self._settings.text_bytes, now + self._settings.far_future, 0
+        for perception in batch:
+            text, key, labels = perception.text, perception.key, perception.labels
+            if (
+                not text
+                or not text.isascii()
+                or len(text) > most
+                or text.isspace()
+                or not EARLIEST <= perception.time <= horizon
+                or known.get(perception.source) != perception.trust
+                or (key and not (len(key) <= KEY_BYTES and key.isascii()))
+                or (labels and not self._plain_labels(labels))
+                or perception.telemetry is not None
+                or perception.image is not None
+            ):
+                return None
+            total += len(text)
+        return total
+
+    def _plain_labels(self, labels: Mapping[str, str]) -> bool:
+        if len(labels) > self._settings.labels:
+            return False
+        most = self._settings.label_bytes
+        return all(
+            0 < len(name) <= LABEL_NAME_BYTES and name.isascii() and len(value) <= most and value.isascii()
+            for name, value in labels.items()
+        )
 
     def check(self, batch: Sequence[NewPerception], now: Instant) -> int:
         """Bytes of payload in the batch. Raises ``IntakeRejected`` naming what is wrong."""
@@ -60,41 +92,23 @@ class Limits:
         horizon, total = now + self._settings.far_future, 0
         found: list[FieldViolation] = []
         for index, perception in enumerate(batch):
-            size = self._size_of_plain(perception, horizon)
-            if size < 0:
-                check = _Check(self._settings, self.hits, f"perceptions[{index}].")
-                size = check.perception(perception, horizon)
-                found += check.found
-                if len(found) >= _SHOWN:
-                    break
-                if not check.found:
-                    self._remember(perception.source)
-            total += size
+            check = _Check(self._settings, self.hits, f"perceptions[{index}].")
+            total += check.perception(perception, horizon)
+            found += check.found
+            if len(found) >= _SHOWN:
+                break
+            if not check.found:
+                self._remember(perception.source)
         if found:
             raise IntakeRejected.of(found[:_SHOWN])
         return total
 
-    def _size_of_plain(self, perception: NewPerception, horizon: Instant) -> int:
-        """Bytes of what almost all perceptions are like, a few words of ASCII from a known source; -1 for the rest."""
-        text, key = perception.text, perception.key
-        plain = (
-            text is not None
-            and text.isascii()
-            and 0 < len(text) <= self._settings.text_bytes
-            and not text.isspace()
-            and EARLIEST <= perception.time <= horizon
-            and perception.source in self._sources
-            and (key is None or (key.isascii() and len(key) <= KEY_BYTES))
-            and not perception.labels
-            and perception.telemetry is None
-            and perception.image is None
-        )
-        return len(text) if plain and text is not None else -1
-
     def _remember(self, source: str) -> None:
-        if len(self._sources) >= _REMEMBERED:
-            self._sources.clear()
-        self._sources.add(source)
+        if source in self._known:
+            return
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[source] = self.trust_of(source)
 
 
 class _Check:

@@ -124,7 +124,7 @@ def services(guard: Guard, intake: Intake, tail: Tail, view: View) -> list[grpc.
         service(
             PERCEPTION,
             {
-                "Perceive": unary(guard, perception_pb2.PerceiveRequest, perception.perceive),
+                "Perceive": unary(guard, perception_pb2.PerceiveRequest, perception.perceive, checked=False),
                 "PerceiveStream": both_streams(guard, perception.perceive_stream),
             },
         ),

@@ -21,6 +21,21 @@ class _Unanswered:
     outcome: asyncio.Future[list[Receipt]] | InvalidRequest
 
 
+def submit(
+    intake: Intake, guard: Guard, request: pb.PerceiveRequest | pb.PerceiveStreamRequest
+) -> asyncio.Future[list[Receipt]]:
+    """Check a batch, by the schema's rules and the settings', and queue it. Raises what ``Intake.submit`` raises.
+
+    A plain batch keeps the schema's rules, so it is not held against them again.
+    """
+    batch = decode.perceptions(request.perceptions, intake.now(), intake.trust_of)
+    size = intake.size_of_plain(batch)
+    if size is not None:
+        return intake.enqueue(batch, size)
+    guard.check(request)
+    return intake.submit(batch)
+
+
 class PerceptionService:
     """``submind.v1.PerceptionService``: what it answers is durable."""
 
@@ -30,8 +45,7 @@ class PerceptionService:
 
     async def perceive(self, request: pb.PerceiveRequest) -> pb.PerceiveResponse:
         """Take in one batch. Raises what ``Intake.accept`` raises."""
-        batch = decode.perceptions(request.perceptions, self._intake.now(), self._intake.trust_of)
-        return pb.PerceiveResponse(receipts=encode.receipts(await self._intake.accept(batch)))
+        return pb.PerceiveResponse(receipts=encode.receipts(await submit(self._intake, self._guard, request)))
 
     async def perceive_stream(self, upload: Upload) -> None:
         """Take in batches, answer them in order, and let no more than ``stream_batches`` be unanswered.
@@ -80,11 +94,9 @@ class _Talk:
 
     async def _submit(self, request: pb.PerceiveStreamRequest) -> asyncio.Future[list[Receipt]]:
         """Hand a batch to the intake, waiting for room there."""
-        self._guard.check(request)
-        batch = decode.perceptions(request.perceptions, self._intake.now(), self._intake.trust_of)
         while True:
             try:
-                return self._intake.submit(batch)
+                return submit(self._intake, self._guard, request)
             except IntakeBusy:
                 await self._intake.room()
 

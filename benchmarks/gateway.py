@@ -1,0 +1,231 @@
+"""Durable acknowledgements of the gateway against a bare grpc.aio bidirectional echo of the same bytes, in one run.
+
+Both servers are processes of their own, each alone on the machine while it is measured, and are driven by the same client
+code: some streams, each with a window of unanswered messages. A message is a batch of perceptions with an idempotency key
+each, all of them new. The rounds of the two alternate, and the ratio is of their medians.
+
+    python benchmarks/gateway.py [--json] [--seconds 3] [--rounds 3] [--streams 2] [--window 8] [--batch 64]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from orchestration.pb.submind.v1 import perception_pb2 as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ECHO = "/benchmark.Echo/Both"
+PERCEIVE = "/submind.v1.PerceptionService/PerceiveStream"
+TARGET = 0.30
+TEXT = "Nov 21 07:{:02d}:{:02d} web-{:02d} nginx[231]: upstream timed out (110) while reading response header, request {}"
+
+
+async def serve_echo() -> None:
+    """The baseline: every message back as it came."""
+
+    async def both(_: object, context: Any) -> None:
+        while (message := await context.read()) is not grpc.aio.EOF:
+            await context.write(message)
+
+    service, method = ECHO[1:].split("/")
+    server = grpc.aio.server()
+    handlers = {method: grpc.stream_stream_rpc_method_handler(both)}
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    print(port, flush=True)
+    await server.wait_for_termination()
+
+
+async def serve_gateway(directory: Path) -> None:
+    """The gateway on real stores, as a mind's host runs it."""
+    from environment.stores.sqlite import open_stores
+    from orchestration.gateway.intake import Intake
+    from orchestration.gateway.server import GatewayServer
+    from orchestration.gateway.settings import GatewaySettings
+    from orchestration.view.tail import StreamTail
+
+    stores = await open_stores(directory, "benchmark")
+    settings = GatewaySettings(listen="127.0.0.1:0")
+    intake = Intake(stores.perceptions, settings.intake, time.time)
+    server = GatewayServer(intake, StreamTail(stores.stream), NoView(), settings)
+    print(await server.start(), flush=True)
+    await asyncio.Event().wait()
+
+
+class NoView:
+    """Nothing is read in this benchmark."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotImplementedError(name)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One round."""
+
+    batches_per_s: float
+    p50_ms: float
+    p99_ms: float
+
+
+def messages(count: int, batch: int, round_number: int) -> list[bytes]:
+    """Batches of log lines, each perception with a key of its own, serialised."""
+    made = []
+    for number in range(count):
+        request = pb.PerceiveStreamRequest(batch=number)
+        for index in range(batch):
+            text = TEXT.format(number % 60, index % 60, index % 40, number * batch + index)
+            one = request.perceptions.add(source=f"web-{index % 40:02d}", text=text)
+            one.idempotency_key = f"{round_number}-{number}-{index}"
+            one.time.seconds = 1_700_000_000 + number
+        made.append(request.SerializeToString())
+    return made
+
+
+async def drive(port: int, method: str, sent: list[bytes], streams: int, window: int, seconds: float) -> Figures:
+    """Keep ``window`` messages unanswered on each of ``streams`` streams for a while."""
+    latencies: list[float] = []
+    answered = 0
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        began = time.perf_counter()
+        end = began + seconds
+        supply = iter(sent)
+
+        async def one_stream() -> None:
+            nonlocal answered
+            call = channel.stream_stream(method)()
+            starts: deque[float] = deque()
+
+            async def send() -> bool:
+                message = next(supply, None)
+                if message is None or time.perf_counter() >= end:
+                    return False
+                starts.append(time.perf_counter())
+                await call.write(message)
+                return True
+
+            for _ in range(window):
+                await send()
+            while starts:
+                answer = await call.read()
+                if answer is grpc.aio.EOF:
+                    raise RuntimeError(f"the stream ended: {await call.details()}")
+                latencies.append(time.perf_counter() - starts.popleft())
+                answered += 1
+                await send()
+            await call.done_writing()
+
+        await asyncio.gather(*(one_stream() for _ in range(streams)))
+        elapsed = time.perf_counter() - began
+    latencies.sort()
+    return Figures(
+        answered / elapsed,
+        statistics.median(latencies) * 1000,
+        latencies[int(len(latencies) * 0.99)] * 1000,
+    )
+
+
+@contextmanager
+def server(*arguments: str) -> Iterator[int]:
+    """A server in a process of its own; its port."""
+    process = subprocess.Popen([sys.executable, __file__, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None  # noqa: S101
+        lines = iter(process.stdout.readline, "")
+        port = next((line for line in lines if line.strip().isdecimal()), "")
+        if not port:
+            raise RuntimeError(f"the server ended with {process.wait()}")
+        yield int(port)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def measure(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Rounds of echo and gateway in turn."""
+    rounds: dict[str, list[Figures]] = {"echo": [], "gateway": []}
+    size = 0
+    for number in range(arguments.rounds):
+        sent = messages(int(arguments.seconds * arguments.most), arguments.batch, number)
+        size = len(sent[0])
+        for name, method in (("echo", ECHO), ("gateway", PERCEIVE)):
+            with tempfile.TemporaryDirectory(dir=arguments.directory) as directory:
+                with server("--serve", name, "--directory", directory) as port:
+                    drive_one = drive(
+                        port, method, sent, arguments.streams, arguments.window, arguments.seconds
+                    )
+                    rounds[name].append(asyncio.run(drive_one))
+    medians = {
+        name: Figures(*(statistics.median(column) for column in zip(*(asdict(one).values() for one in all_of), strict=True)))
+        for name, all_of in rounds.items()
+    }
+    ratio = medians["gateway"].batches_per_s / medians["echo"].batches_per_s
+    return {
+        "benchmark": "gateway",
+        "ratio": ratio,
+        "target": TARGET,
+        "batch": arguments.batch,
+        "bytes": size,
+        "streams": arguments.streams,
+        "window": arguments.window,
+        "perceptions_per_s": medians["gateway"].batches_per_s * arguments.batch,
+        **{name: asdict(figures) for name, figures in medians.items()},
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result for people."""
+    lines = [f"{'':10}{'batches/s':>12}{'p50 ms':>10}{'p99 ms':>10}"]
+    for name in ("echo", "gateway"):
+        row = result[name]
+        lines.append(f"{name:10}{row['batches_per_s']:12.0f}{row['p50_ms']:10.2f}{row['p99_ms']:10.2f}")
+    lines.append(
+        f"ratio {result['ratio']:.2f} (wanted: {result['target']:.2f}); {result['perceptions_per_s']:.0f} durable"
+        f" perceptions/s, batches of {result['batch']} ({result['bytes']} bytes),"
+        f" {result['streams']} streams, {result['window']} unanswered on each"
+    )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of a round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--streams", type=int, default=2)
+    parser.add_argument("--window", type=int, default=8, help="unanswered batches on each stream")
+    parser.add_argument("--batch", type=int, default=64, help="perceptions in a batch")
+    parser.add_argument("--most", type=int, default=6000, help="batches a second that are prepared")
+    parser.add_argument("--directory", type=Path, help="where the stores are written")
+    parser.add_argument("--serve", choices=["echo", "gateway"], help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve == "echo":
+        asyncio.run(serve_echo())
+    elif arguments.serve == "gateway":
+        asyncio.run(serve_gateway(arguments.directory))
+    else:
+        result = measure(arguments)
+        print(json.dumps(result) if arguments.json else table(result))
+
+
+if __name__ == "__main__":
+    main()
