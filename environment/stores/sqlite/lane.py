@@ -26,6 +26,14 @@ _BROKEN = {
 }
 
 
+_LARGEST = (1 << 63) - 1
+
+
+def fit(number: int) -> int:
+    """A number from outside as SQLite can hold it: a position beyond every row, or a limit that is none, stays so."""
+    return min(max(number, 0), _LARGEST)
+
+
 def translate(error: sqlite3.Error | OSError, path: Path) -> SubliminalError:
     """What an SQLite or file error means to a caller."""
     if isinstance(error, OSError):

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from environment.messages import Instant, Modality, NewPerception, Perception, Receipt
 from environment.stores.codec import decode_perception, encode
-from environment.stores.sqlite.lane import Lane, transaction
+from environment.stores.sqlite.lane import Lane, fit, transaction
 from environment.stores.sqlite.schema import counter, set_counter
 
 _HEAD, _ROWS = "perceptions.head", "perceptions.rows"
@@ -106,13 +106,13 @@ class SqlitePerceptions:
             if modality is None:
                 rows = connection.execute(
                     "SELECT seq, id, body FROM perceptions WHERE mind = ? AND seq > ? ORDER BY seq LIMIT ?",
-                    (self._mind, after, limit),
+                    (self._mind, fit(after), fit(limit)),
                 )
             else:
                 rows = connection.execute(
                     "SELECT seq, id, body FROM perceptions WHERE mind = ? AND modality = ? AND seq > ? "
                     "ORDER BY seq LIMIT ?",
-                    (self._mind, modality.value, after, limit),
+                    (self._mind, modality.value, fit(after), fit(limit)),
                 )
             return [_perception(*row) for row in rows]
 
@@ -137,7 +137,7 @@ class SqlitePerceptions:
                 gone = connection.execute(
                     "DELETE FROM perceptions WHERE mind = ?1 AND seq IN (SELECT seq FROM perceptions "
                     "WHERE mind = ?1 AND received < ?2 AND seq <= ?3 ORDER BY received, seq LIMIT ?4)",
-                    (self._mind, received_before, up_to, limit),
+                    (self._mind, received_before, fit(up_to), fit(limit)),
                 ).rowcount
                 if gone:
                     set_counter(connection, self._mind, _ROWS, counter(connection, self._mind, _ROWS) - gone)

@@ -7,7 +7,7 @@ import sqlite3
 from environment.messages import ChangeKind, Connection, ConnectionChange, Instant, SubmindReport
 from environment.ports import WriteConnections, WriteReport, WriteState
 from environment.stores.codec import decode_history, decode_report, encode, encode_history
-from environment.stores.sqlite.lane import Lane, transaction
+from environment.stores.sqlite.lane import Lane, fit, transaction
 
 _HISTORY = """SELECT owner, topic, peer, at, kind, weight, reason FROM connection_changes
     WHERE mind = ? ORDER BY number DESC LIMIT ?"""
@@ -96,7 +96,7 @@ class SqliteRegistry:
         def work(connection: sqlite3.Connection) -> list[ConnectionChange]:
             rows = connection.execute(
                 _HISTORY if owner is None else _HISTORY_OF_ONE,
-                (self._mind, limit) if owner is None else (self._mind, owner, limit),
+                (self._mind, fit(limit)) if owner is None else (self._mind, owner, fit(limit)),
             )
             return [
                 ConnectionChange(owner, topic, peer, at, ChangeKind(kind), weight, reason)
@@ -127,7 +127,7 @@ class SqliteRegistry:
                 return connection.execute(
                     "DELETE FROM connection_changes WHERE number IN (SELECT number FROM connection_changes "
                     "WHERE mind = ?1 ORDER BY number LIMIT ?3) AND mind = ?1 AND at < ?2",
-                    (self._mind, before, limit),
+                    (self._mind, before, fit(limit)),
                 ).rowcount
 
         return await self._lane.write(work)

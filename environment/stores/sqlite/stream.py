@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from environment.errors import DuplicateEntry, SequenceGap
 from environment.messages import StreamEntry
 from environment.stores.codec import decode_entry, encode
-from environment.stores.sqlite.lane import Lane
+from environment.stores.sqlite.lane import Lane, fit
 
 
 def _head(connection: sqlite3.Connection, mind: str) -> int:
@@ -51,7 +51,7 @@ class SqliteStream:
         def work(connection: sqlite3.Connection) -> list[StreamEntry]:
             rows = connection.execute(
                 "SELECT body FROM entries WHERE mind = ? AND seq >= ? ORDER BY seq LIMIT ?",
-                (self._mind, from_seq, limit),
+                (self._mind, fit(from_seq), fit(limit)),
             )
             return [decode_entry(body) for (body,) in rows]
 

@@ -10,7 +10,7 @@ from environment.errors import StaleRevision
 from environment.messages import Instant, Level, Trace
 from environment.ports import WriteLevel, WriteTrace
 from environment.stores.codec import decode_names, decode_thought, encode, encode_names
-from environment.stores.sqlite.lane import Lane, transaction
+from environment.stores.sqlite.lane import Lane, fit, transaction
 from environment.stores.sqlite.schema import counter, set_counter
 
 _CHANGE, _ROWS = "traces.change", "traces.rows"
@@ -191,7 +191,7 @@ class SqliteTraces:
     async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
         def work(connection: sqlite3.Connection) -> tuple[int, list[Trace]]:
             rows = connection.execute(
-                f"{_SELECT} AND t.change > ? ORDER BY t.change LIMIT ?", (self._mind, after, limit)
+                f"{_SELECT} AND t.change > ? ORDER BY t.change LIMIT ?", (self._mind, fit(after), fit(limit))
             ).fetchall()
             return (rows[-1][9] if rows else after), [_trace(row) for row in rows]
 
@@ -223,7 +223,7 @@ def _forget(connection: sqlite3.Connection, mind: str, before: Instant, limit: i
     old = connection.execute(
         "SELECT id, content FROM traces WHERE mind = ? AND live = 0 AND conscious IS NULL AND at < ? "
         "ORDER BY at LIMIT ?",
-        (mind, before, limit),
+        (mind, before, fit(limit)),
     ).fetchall()
     if not old:
         return 0

@@ -225,6 +225,8 @@ class StoreContract:
         telemetry = await stores.perceptions.read(seqs[0], 10, Modality.TELEMETRY)
         assert [p.seq for p in telemetry] == [seqs[3], seqs[6], seqs[9]]
         assert await stores.perceptions.read(head, 10) == []
+        assert await stores.perceptions.read(1 << 70, 10) == []
+        assert len(await stores.perceptions.read(-5, 1 << 70)) == 12
         assert await stores.perceptions.append([]) == []
 
     async def test_forgetting_takes_what_is_old_and_has_been_read(self, stores):
@@ -391,6 +393,9 @@ class StoreContract:
         assert await stores.stream.find(segue.id) == segue
         assert (await stores.stream.read(3, 1))[0].vector == pytest.approx(vector(3), abs=1e-3)
         assert await stores.stream.find("c-nowhere") is None
+        assert await stores.stream.read(1 << 70, 10) == []
+        assert await stores.stream.read(1, 0) == []
+        assert len(await stores.stream.read(-5, 1 << 70)) == 4
 
     @pytest.mark.parametrize("seq", [0, 1, 2, 4, -1])
     async def test_a_gap_or_a_repeated_number_is_refused(self, stores, seq):
