@@ -13,6 +13,7 @@ from google.rpc import error_details_pb2 as details
 from google.rpc.status_pb2 import Status
 
 from environment.errors import StoreBroken, StoreFull, StoreUnavailable
+from environment.lineage import UnknownId
 from orchestration.gateway.encode import duration
 from orchestration.gateway.errors import (
     IntakeBusy,
@@ -66,6 +67,8 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
             return code.UNAVAILABLE, text, [_retry(1.0)]
         case Unknown():
             return code.NOT_FOUND, text, [details.ResourceInfo(resource_type=error.kind, resource_name=error.name)]
+        case UnknownId():
+            return code.NOT_FOUND, text, [details.ResourceInfo(resource_name=error.wanted)]
         case Unauthenticated():
             return code.UNAUTHENTICATED, text, [details.ErrorInfo(reason="TOKEN_REQUIRED", domain="submind")]
         case StoreBroken():

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from environment.lineage import Explanation, NodeKind
-from environment.search import Hit, SearchFilters
 
+from environment.lineage import Explanation, NodeKind, Standing
 from environment.messages import (
     NO_LABELS,
     Connection,
@@ -27,7 +26,17 @@ from environment.messages import (
     Trace,
     Via,
 )
+from environment.search import Hit, SearchFilters
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.view.status import (
+    LimitHits,
+    MindState,
+    MindStatus,
+    PerceptionFigures,
+    StreamFigures,
+    TokenFigures,
+    TraceFigures,
+)
 from orchestration.view.tail import EVERYTHING, EntryFilter
 
 if TYPE_CHECKING:
@@ -50,6 +59,17 @@ NODE_KINDS = {
     consciousness_pb2.EXPLANATION_KIND_ENTRY: NodeKind.ENTRY,
     consciousness_pb2.EXPLANATION_KIND_TRACE: NodeKind.TRACE,
     consciousness_pb2.EXPLANATION_KIND_PERCEPTION: NodeKind.PERCEPTION,
+}
+STANDINGS = {
+    consciousness_pb2.STANDING_KEPT: Standing.KEPT,
+    consciousness_pb2.STANDING_RETIRED: Standing.RETIRED,
+    consciousness_pb2.STANDING_FORGOTTEN: Standing.FORGOTTEN,
+}
+MIND_STATES = {
+    mind_pb2.MIND_STATE_STARTING: MindState.STARTING,
+    mind_pb2.MIND_STATE_RUNNING: MindState.RUNNING,
+    mind_pb2.MIND_STATE_DEGRADED: MindState.DEGRADED,
+    mind_pb2.MIND_STATE_DOWN: MindState.DOWN,
 }
 SUBMIND_STATES = {
     mind_pb2.SUBMIND_STATE_STARTING: SubmindState.STARTING,
@@ -230,4 +250,33 @@ def explanation(sent: consciousness_pb2.Explanation) -> Explanation:
         trust=sent.trust if sent.HasField("trust") else None,
         children=tuple(explanation(child) for child in sent.children),
         truncated=sent.truncated,
+        standing=STANDINGS.get(sent.standing, Standing.KEPT),
+    )
+
+
+def status(sent: mind_pb2.MindStatus) -> MindStatus:
+    """How the mind is; a state that this version does not know reads as degraded."""
+    tokens = sent.tokens
+    return MindStatus(
+        mind=sent.mind,
+        state=MIND_STATES.get(sent.state, MindState.DEGRADED),
+        version=sent.version,
+        uptime=sent.uptime.seconds + sent.uptime.nanos * 1e-9,
+        perceptions=PerceptionFigures(
+            sent.perceptions.acknowledged, sent.perceptions.head, sent.perceptions.per_minute
+        ),
+        stream=StreamFigures(sent.stream.head, sent.stream.per_hour),
+        traces=TraceFigures(sent.traces.live, sent.traces.total),
+        tokens=TokenFigures(
+            tokens.input, tokens.output, tokens.cost, tokens.budget_left if tokens.HasField("budget_left") else None
+        ),
+        substrate={
+            name: value.string_value if value.HasField("string_value") else value.number_value
+            for name, value in sent.substrate.fields.items()
+        },
+        limits=tuple(
+            LimitHits(one.name, one.limit if one.HasField("limit") else None, one.hits) for one in sent.limits
+        ),
+        subminds=dict(sent.subminds),
+        reasons=tuple(sent.reasons),
     )

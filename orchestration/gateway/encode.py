@@ -23,24 +23,20 @@ from environment.messages import (
 from orchestration.gateway import decode
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
 from orchestration.view.json import salience_of
-from orchestration.view.status import MindState, MindStatus
 
 if TYPE_CHECKING:
     from environment.lineage import Explanation
-    from environment.search import Hit
-
+    from environment.search import Hit, SearchFilters
     from orchestration.gateway.errors import InvalidRequest
+    from orchestration.view.status import MindStatus
+    from orchestration.view.tail import EntryFilter
 
 ENTRY_KINDS = {kind: number for number, kind in decode.ENTRY_KINDS.items()}
 THOUGHT_KINDS = {kind: number for number, kind in decode.THOUGHT_KINDS.items()}
 _NODE_KINDS = {kind: number for number, kind in decode.NODE_KINDS.items()}
 _SUBMIND_STATES = {state: number for number, state in decode.SUBMIND_STATES.items()}
-_MIND_STATES = {
-    MindState.STARTING: mind_pb2.MIND_STATE_STARTING,
-    MindState.RUNNING: mind_pb2.MIND_STATE_RUNNING,
-    MindState.DEGRADED: mind_pb2.MIND_STATE_DEGRADED,
-    MindState.DOWN: mind_pb2.MIND_STATE_DOWN,
-}
+_MIND_STATES = {state: number for number, state in decode.MIND_STATES.items()}
+_STANDINGS = {standing: number for number, standing in decode.STANDINGS.items()}
 _BILLION = 1_000_000_000
 _LONGEST = 315_576_000_000
 """Ten thousand years: all that a duration may say."""
@@ -241,4 +237,28 @@ def explanation(made: Explanation) -> consciousness_pb2.Explanation:
         trust=made.trust,
         children=[explanation(child) for child in made.children],
         truncated=made.truncated,
+        standing=_STANDINGS[made.standing],
+    )
+
+
+def entry_filter(wants: EntryFilter) -> consciousness_pb2.WatchFilter:
+    """Which entries a reader wants."""
+    return consciousness_pb2.WatchFilter(
+        kinds=[ENTRY_KINDS[kind] for kind in sorted(wants.kinds)],
+        min_salience=wants.min_salience,
+        source=wants.source,
+        contains=wants.contains,
+    )
+
+
+def search_filter(filters: SearchFilters) -> environment_pb2.SearchFilter:
+    """Which traces a search considers."""
+    return environment_pb2.SearchFilter(
+        source=filters.source or "",
+        author=filters.author or "",
+        kind=None if filters.kind is None else THOUGHT_KINDS[filters.kind],
+        since=None if filters.since is None else timestamp(filters.since),
+        until=None if filters.until is None else timestamp(filters.until),
+        min_salience=filters.min_salience,
+        live_only=filters.live_only,
     )

@@ -23,6 +23,13 @@ class ExplanationKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     EXPLANATION_KIND_ENTRY: _ClassVar[ExplanationKind]
     EXPLANATION_KIND_TRACE: _ClassVar[ExplanationKind]
     EXPLANATION_KIND_PERCEPTION: _ClassVar[ExplanationKind]
+
+class Standing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STANDING_UNSPECIFIED: _ClassVar[Standing]
+    STANDING_KEPT: _ClassVar[Standing]
+    STANDING_RETIRED: _ClassVar[Standing]
+    STANDING_FORGOTTEN: _ClassVar[Standing]
 ENTRY_KIND_UNSPECIFIED: EntryKind
 ENTRY_KIND_THOUGHT: EntryKind
 ENTRY_KIND_SEGUE: EntryKind
@@ -30,6 +37,10 @@ EXPLANATION_KIND_UNSPECIFIED: ExplanationKind
 EXPLANATION_KIND_ENTRY: ExplanationKind
 EXPLANATION_KIND_TRACE: ExplanationKind
 EXPLANATION_KIND_PERCEPTION: ExplanationKind
+STANDING_UNSPECIFIED: Standing
+STANDING_KEPT: Standing
+STANDING_RETIRED: Standing
+STANDING_FORGOTTEN: Standing
 
 class StreamEntry(_message.Message):
     __slots__ = ("seq", "id", "kind", "text", "time", "at", "salience", "confidence", "trust", "perceptions", "lineage", "focus", "author")
@@ -100,7 +111,7 @@ class ExplainResponse(_message.Message):
     def __init__(self, explanation: _Optional[_Union[Explanation, _Mapping]] = ...) -> None: ...
 
 class Explanation(_message.Message):
-    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated")
+    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated", "standing")
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -112,6 +123,7 @@ class Explanation(_message.Message):
     TRUST_FIELD_NUMBER: _ClassVar[int]
     CHILDREN_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    STANDING_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: ExplanationKind
     text: str
@@ -123,4 +135,5 @@ class Explanation(_message.Message):
     trust: float
     children: _containers.RepeatedCompositeFieldContainer[Explanation]
     truncated: bool
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ...) -> None: ...
+    standing: Standing
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ..., standing: _Optional[_Union[Standing, str]] = ...) -> None: ...

@@ -1,0 +1,6 @@
+"""A typed client of a running mind: perceive, watch, explain, search; resumes after disconnects."""
+
+from orchestration.client.errors import Busy, ClientError, Denied, Rejected, Unavailable, UnknownId
+from orchestration.client.mind import MindClient
+
+__all__ = ["Busy", "ClientError", "Denied", "MindClient", "Rejected", "Unavailable", "UnknownId"]

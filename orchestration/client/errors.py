@@ -1,0 +1,108 @@
+"""What a mind may answer instead. Each class says what to do about it; all survive pickling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import grpc
+from google.rpc import error_details_pb2
+from google.rpc.status_pb2 import Status
+
+from orchestration.gateway.answers import DETAILS_KEY
+from orchestration.gateway.errors import FieldViolation
+
+_INDEX = re.compile(r"^perceptions\[(\d+)\]")
+
+
+class ClientError(Exception):
+    """Root of this package's errors, and the one for what has no class of its own."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        """The standard name of the gRPC status, for example ``INTERNAL``."""
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Rejected(ClientError):
+    """The request is wrong: correct what ``violations`` name. None of it was taken in."""
+
+    def __init__(self, code: str, message: str, violations: Iterable[FieldViolation] = ()) -> None:
+        super().__init__(code, message)
+        self.violations = tuple(violations)
+        self.args = (code, message, self.violations)
+
+    def indexes(self) -> dict[int, str]:
+        """Which perceptions of a batch are wrong, and why."""
+        found: dict[int, str] = {}
+        for violation in self.violations:
+            match = _INDEX.match(violation.field)
+            if match:
+                field = violation.field[match.end() :].lstrip(".")
+                found.setdefault(int(match[1]), f"{field}: {violation.why}" if field else violation.why)
+        return found
+
+
+class Unavailable(ClientError):
+    """Nobody answers, or the store cannot write just now: try again after ``retry_after`` seconds, if it says so.
+
+    Whether a perception was taken in is not known; sending it again with its idempotency key is safe.
+    """
+
+    def __init__(self, code: str, message: str, retry_after: float | None = None) -> None:
+        super().__init__(code, message)
+        self.retry_after = retry_after
+        self.args = (code, message, retry_after)
+
+
+class Busy(Unavailable):
+    """The mind is at one of its bounds, which ``message`` names: nothing was taken in, try again later."""
+
+
+class Denied(ClientError):
+    """A token is required, or this is not the right one."""
+
+
+class UnknownId(ClientError):
+    """The mind holds nothing of that id: it never did, or it has been forgotten."""
+
+
+def _details(error: grpc.aio.AioRpcError) -> Status:
+    metadata: Any = error.trailing_metadata() or ()  # the stubs do not know that it can be iterated
+    for key, value in metadata:
+        if key == DETAILS_KEY and isinstance(value, bytes):
+            return Status.FromString(value)
+    return Status()
+
+
+def translate(error: grpc.aio.AioRpcError) -> ClientError:
+    """What a failed call means."""
+    code, message = error.code(), error.details() or error.code().name
+    violations: list[FieldViolation] = []
+    retry_after: float | None = None
+    for detail in _details(error).details:
+        bad, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+        if detail.Unpack(bad):
+            violations += [FieldViolation(one.field, one.description) for one in bad.field_violations]
+        elif detail.Unpack(retry):
+            retry_after = retry.retry_delay.seconds + retry.retry_delay.nanos * 1e-9
+    match code:
+        case grpc.StatusCode.INVALID_ARGUMENT:
+            return Rejected(code.name, message, violations)
+        case grpc.StatusCode.RESOURCE_EXHAUSTED if retry_after is None:
+            return Rejected(code.name, message, [FieldViolation("", message)])
+        case grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return Busy(code.name, message, retry_after)
+        case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.DEADLINE_EXCEEDED:
+            return Unavailable(code.name, message, retry_after)
+        case grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.PERMISSION_DENIED:
+            return Denied(code.name, message)
+        case grpc.StatusCode.NOT_FOUND:
+            return UnknownId(code.name, message)
+        case _:
+            return ClientError(code.name, message)

@@ -1,0 +1,203 @@
+"""The client: one connection to one mind."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import count
+from random import Random, SystemRandom
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+
+from environment.lineage import Explanation
+from environment.messages import Connection, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
+from environment.search import Hit, SearchFilters
+from orchestration.client.errors import Unavailable, translate
+from orchestration.client.patience import Patience
+from orchestration.client.upload import Upload
+from orchestration.gateway import decode, encode
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.view.tail import EVERYTHING, EntryFilter
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from orchestration.view.status import MindStatus
+
+A = TypeVar("A", bound=Message)
+
+_MIB = 1024 * 1024
+_OPTIONS = (
+    ("grpc.max_receive_message_length", 64 * _MIB),
+    ("grpc.max_send_message_length", 64 * _MIB),
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 1000),
+    ("grpc.max_reconnect_backoff_ms", 2000),
+)
+
+
+class MindClient:
+    """Talks to one mind: ``async with MindClient("127.0.0.1:50051") as mind: ...``.
+
+    Every method may raise a ``ClientError``. Calls that meet a mind that is away or busy are repeated for ``patience``
+    seconds; ``watch`` and ``perceive_many``, once they have been connected, for ever. A repeated perception is never
+    taken in twice: each is sent with an idempotency key, its own or one made here.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        token: str | None = None,
+        timeout: float = 30.0,
+        patience: float = 10.0,
+        chance: Random | None = None,
+    ) -> None:
+        """``target`` is ``HOST:PORT``, ``timeout`` and ``patience`` are seconds; ``chance`` gives keys and pauses."""
+        self._target = target
+        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._timeout = timeout
+        self._patience = patience
+        self._chance = chance or SystemRandom()
+        self._keys = (f"{self._chance.getrandbits(64):016x}-{number:08x}" for number in count())
+        self._open: grpc.aio.Channel | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Hang up. May be called twice."""
+        if self._open is not None:
+            channel, self._open = self._open, None
+            await channel.close(None)
+
+    async def perceive(self, batch: Sequence[NewPerception]) -> list[Receipt]:
+        """Tell the mind; the receipts, in order, once all is durable. ``received`` and ``trust`` do not travel."""
+        request = perception_pb2.PerceiveRequest(perceptions=[encode.perception(one) for one in self.keyed(batch)])
+        answer = await self._ask("PerceptionService/Perceive", request, perception_pb2.PerceiveResponse)
+        return decode.receipts(answer.receipts)
+
+    def perceive_many(
+        self,
+        source: AsyncIterable[NewPerception] | Iterable[NewPerception],
+        *,
+        batch: int = 64,
+        window: int = 8,
+        linger: float = 0.05,
+        refused: Callable[[NewPerception, str], None] | None = None,
+    ) -> AsyncIterator[Receipt]:
+        """Tell the mind all of ``source``; receipts in its order, as perceptions become durable.
+
+        Reads on only while fewer than ``window`` batches are unanswered. A perception waits at most ``linger`` seconds
+        for others to share its batch. One that the mind refuses is handed to ``refused`` with the reason, and the rest
+        goes on; without ``refused`` it raises ``Rejected``.
+        """
+        upload = Upload(self, source, batch=batch, window=window, linger=linger, refused=refused)
+        return upload.receipts()
+
+    async def watch(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncIterator[StreamEntry]:
+        """The stream of consciousness from ``from_seq`` on (0: only what is new), without end, gap or repeat."""
+        patience = self.patience()
+        if from_seq == 0:  # from here on it must be a number, or what happens during a disconnect would be lost
+            from_seq = (await self.status()).stream.head + 1
+        while True:
+            request = consciousness_pb2.WatchRequest(from_seq=from_seq, filter=encode.entry_filter(wants))
+            call = self.channel.unary_stream(
+                "/submind.v1.ConsciousnessService/Watch",
+                request_serializer=consciousness_pb2.WatchRequest.SerializeToString,
+                response_deserializer=consciousness_pb2.WatchResponse.FromString,
+            )(request, metadata=self._metadata)
+            try:
+                async for answer in call:
+                    patience.succeeded(for_good=True)
+                    yield decode.entry(answer.entry)
+                    from_seq = answer.entry.seq + 1
+                await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
+            except grpc.aio.AioRpcError as error:
+                meaning = translate(error)
+                if not isinstance(meaning, Unavailable):
+                    raise meaning from error
+                await patience.after(meaning)
+            finally:
+                call.cancel()
+
+    async def explain(self, id_or_seq: str | int) -> Explanation:
+        """The lineage of an entry (by number or id), a trace or a perception. Raises ``UnknownId``."""
+        request = consciousness_pb2.ExplainRequest(id=str(id_or_seq))
+        answer = await self._ask("ConsciousnessService/Explain", request, consciousness_pb2.ExplainResponse)
+        return decode.explanation(answer.explanation)
+
+    async def search(self, text: str, k: int = 10, filters: SearchFilters | None = None) -> list[Hit]:
+        """The traces nearest in meaning, nearest first."""
+        request = environment_pb2.SearchRequest(text=text, k=k, filter=encode.search_filter(filters or SearchFilters()))
+        answer = await self._ask("EnvironmentService/Search", request, environment_pb2.SearchResponse)
+        return [decode.hit(hit) for hit in answer.hits]
+
+    async def trace(self, trace_id: str) -> list[Trace]:
+        """All revisions of a trace, oldest first. Raises ``UnknownId``."""
+        request = environment_pb2.GetTraceRequest(id=trace_id)
+        answer = await self._ask("EnvironmentService/GetTrace", request, environment_pb2.GetTraceResponse)
+        return [decode.trace(trace) for trace in answer.revisions]
+
+    async def status(self) -> MindStatus:
+        """How the mind is."""
+        answer = await self._ask("MindService/GetStatus", mind_pb2.GetStatusRequest(), mind_pb2.GetStatusResponse)
+        return decode.status(answer.status)
+
+    async def subminds(self) -> list[SubmindReport]:
+        """What each actor last said of itself."""
+        request = mind_pb2.ListSubmindsRequest()
+        answer = await self._ask("MindService/ListSubminds", request, mind_pb2.ListSubmindsResponse)
+        return [decode.report(report) for report in answer.subminds]
+
+    async def connections(self, owner: str | None = None) -> list[Connection]:
+        """All connections, or one submind's; strongest first."""
+        request = mind_pb2.ListConnectionsRequest(owner=owner or "")
+        answer = await self._ask("MindService/ListConnections", request, mind_pb2.ListConnectionsResponse)
+        return [decode.connection(connection) for connection in answer.connections]
+
+    @property
+    def channel(self) -> grpc.aio.Channel:
+        """The connection, opened at its first use."""
+        if self._open is None:
+            self._open = grpc.aio.insecure_channel(self._target, options=_OPTIONS)
+        return self._open
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What goes with every call."""
+        return self._metadata
+
+    def patience(self) -> Patience:
+        """For one undertaking."""
+        return Patience(self._chance, self._patience)
+
+    def keyed(self, batch: Iterable[NewPerception]) -> list[NewPerception]:
+        """The perceptions, each with an idempotency key: its own, or one that nobody else has."""
+        return [one if one.key else replace(one, key=next(self._keys)) for one in batch]
+
+    async def _ask(self, method: str, request: Message, answer: type[A]) -> A:
+        """One question that may be asked again."""
+        call: Any = self.channel.unary_unary(
+            f"/submind.v1.{method}",
+            request_serializer=type(request).SerializeToString,
+            response_deserializer=answer.FromString,
+        )
+        patience = self.patience()
+        while True:
+            try:
+                return await call(request, metadata=self._metadata, timeout=self._timeout)  # type: ignore[no-any-return]
+            except grpc.aio.AioRpcError as error:
+                meaning = translate(error)
+                if not isinstance(meaning, Unavailable):
+                    raise meaning from error
+                await patience.after(meaning)

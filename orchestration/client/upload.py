@@ -1,0 +1,179 @@
+"""Telling a mind a great deal: batches in flight, acknowledged in order, sent again after a disconnect."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import grpc
+
+from environment.messages import NewPerception, Receipt
+from orchestration.client.errors import Rejected, Unavailable, translate
+from orchestration.gateway import decode, encode
+from orchestration.gateway.errors import FieldViolation
+from orchestration.pb.submind.v1 import perception_pb2 as pb
+
+if TYPE_CHECKING:
+    from orchestration.client.mind import MindClient
+
+Refused: TypeAlias = Callable[[NewPerception, str], None]
+_Call: TypeAlias = Any
+"""``grpc.aio.StreamStreamCall``, of which the stubs know too little."""
+
+
+class Upload:
+    """One ``perceive_many``. Guarantee: what a receipt was yielded for is durable, and in the mind once."""
+
+    def __init__(
+        self,
+        mind: MindClient,
+        source: AsyncIterable[NewPerception] | Iterable[NewPerception],
+        *,
+        batch: int,
+        window: int,
+        linger: float,
+        refused: Refused | None,
+    ) -> None:
+        self._mind = mind
+        self._source = source
+        self._batch = batch
+        self._linger = linger
+        self._refused = refused
+        self._window = window
+        self._unanswered: deque[list[NewPerception]] = deque()
+        """Batches sent or about to be, oldest first: what a new connection begins with."""
+        self._ready: asyncio.Queue[list[NewPerception] | None] = asyncio.Queue(1)
+        self._ended = False
+        """Whether the source has no more."""
+
+    async def receipts(self) -> AsyncIterator[Receipt]:
+        """Run the upload."""
+        reader = asyncio.create_task(self._read_source(), name="perceive-many")
+        patience = self._mind.patience()
+        try:
+            ended = False
+            while not ended:
+                try:
+                    async for receipt in self._one_connection():
+                        patience.succeeded(for_good=True)
+                        yield receipt
+                    ended = True
+                except Unavailable as error:
+                    await patience.after(error)
+            await reader
+        finally:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+
+    async def _read_source(self) -> None:
+        """Cut the source into batches; after the last comes None, also where the source failed."""
+        try:
+            if isinstance(self._source, AsyncIterable):
+                await self._read_slowly(self._source)
+            else:
+                items = iter(self._source)
+                while batch := list(islice(items, self._batch)):
+                    await self._ready.put(self._mind.keyed(batch))
+        except Exception:
+            await self._ready.put(None)
+            raise
+        await self._ready.put(None)
+
+    async def _read_slowly(self, source: AsyncIterable[NewPerception]) -> None:
+        """Cut a source that may pause: no perception waits longer than ``linger`` for the batch to fill."""
+        now = asyncio.get_running_loop().time
+        items, batch, due = aiter(source), list[NewPerception](), 0.0
+        following = asyncio.ensure_future(_next(items))
+        try:
+            ended = False
+            while not ended:
+                await asyncio.wait({following}, timeout=max(due - now(), 0.0) if batch else None)
+                if following.done():
+                    ended = following.exception() is not None or following.result() is None
+                    if not ended and (item := following.result()) is not None:
+                        due = due if batch else now() + self._linger
+                        batch.append(item)
+                        following = asyncio.ensure_future(_next(items))
+                if batch and (ended or len(batch) >= self._batch or now() >= due):
+                    await self._ready.put(self._mind.keyed(batch))
+                    batch = []
+            following.result()  # raises what the source raised
+        finally:
+            following.cancel()
+
+    async def _one_connection(self) -> AsyncIterator[Receipt]:
+        """Send what is unanswered, then what is new, until all is answered. Raises ``ClientError``."""
+        method: Any = self._mind.channel.stream_stream(
+            "/submind.v1.PerceptionService/PerceiveStream",
+            request_serializer=pb.PerceiveStreamRequest.SerializeToString,
+            response_deserializer=pb.PerceiveStreamResponse.FromString,
+        )
+        call: _Call = method(metadata=self._mind.metadata)
+        free = asyncio.Semaphore(self._window - len(self._unanswered))
+        sender = asyncio.create_task(self._send(call, free), name="perceive-many-send")
+        try:
+            while isinstance(answer := await call.read(), pb.PerceiveStreamResponse):
+                batch = self._unanswered[0]
+                receipts = decode.receipts(answer.receipts)
+                if answer.HasField("refusal"):
+                    receipts = await self._tell_again(batch, answer.refusal)
+                self._unanswered.popleft()
+                free.release()
+                for receipt in receipts:
+                    yield receipt
+            await sender
+            if self._unanswered or not self._ended:
+                raise Unavailable("UNAVAILABLE", "the server ended the stream early")
+        except grpc.aio.AioRpcError as error:
+            raise translate(error) from error
+        finally:
+            call.cancel()
+            sender.cancel()
+            await asyncio.gather(sender, return_exceptions=True)
+
+    async def _send(self, call: _Call, free: asyncio.Semaphore) -> None:
+        try:
+            for batch in tuple(self._unanswered):
+                await call.write(_request(batch))
+            while not self._ended:
+                await free.acquire()
+                new = await self._ready.get()
+                if new is None:
+                    self._ended = True
+                else:
+                    self._unanswered.append(new)
+                    await call.write(_request(new))
+            await call.done_writing()
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+            return  # the call has ended; reading from it tells why
+
+    async def _tell_again(self, batch: list[NewPerception], refusal: pb.Refusal) -> list[Receipt]:
+        """Leave out what was refused and tell the rest. Raises ``Rejected`` where nobody wants to know of it."""
+        error = Rejected(
+            "INVALID_ARGUMENT",
+            refusal.reason,
+            [FieldViolation(one.field, one.description) for one in refusal.violations],
+        )
+        while batch:
+            wrong = error.indexes()
+            if self._refused is None or not wrong:
+                raise error
+            for index, why in wrong.items():
+                self._refused(batch[index], why)
+            batch[:] = [one for index, one in enumerate(batch) if index not in wrong]
+            try:
+                return await self._mind.perceive(batch) if batch else []
+            except Rejected as again:
+                error = again
+        return []
+
+
+def _request(batch: Sequence[NewPerception]) -> pb.PerceiveStreamRequest:
+    return pb.PerceiveStreamRequest(perceptions=[encode.perception(one) for one in batch])
+
+
+async def _next(items: AsyncIterator[NewPerception]) -> NewPerception | None:
+    return await anext(items, None)
