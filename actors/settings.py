@@ -81,10 +81,10 @@ class BindingSettings(Section):
     """Combinations over which a head's mean and deviation are taken."""
     temperature: float = Field(default=0.5, gt=0)
     """Of the joint softmax over combinations."""
-    sharp: Share = 0.35
-    """Focus at which a binding fires without waiting for its window to close."""
-    confident: float = 0.4
-    """Weighted z-score below which a binding is not worth a thought."""
+    kin: float = Field(default=0.65, ge=0)
+    """Kinship (cosine, more for each association in common) from which a memory belongs to an event."""
+    apart: Seconds = 300.0
+    """Event time that must lie between the two: what was said a moment ago is context, not a memory."""
     same: float = Field(default=0.92, ge=0, le=1)
     """Cosine beyond which a memory says the same as the event and adds nothing."""
     interest: Share = 0.6

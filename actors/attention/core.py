@@ -34,6 +34,7 @@ from actors.events import (
 from actors.names import ENVIRONMENT, STREAM
 from actors.perception.running import RunningRank
 from actors.snapshots import pack, unpack
+from actors.submind.binding import kinship, related
 from actors.submind.budget import Allowance
 from actors.submind.composing import clock_time, earlier, material
 from actors.submind.peers import Peer
@@ -158,22 +159,17 @@ class AttentionCore:
         return [Generate(token, self._request(held.trace, bound))]
 
     def _bind(self, focus: Trace) -> tuple[Trace, ...]:
-        """The recent traces that belong to the focus: near in meaning or sharing terms, and resting on something else."""
+        """The recent traces about the same thing as the focus that rest on something else."""
         mine = {p.id for p in focus.thought.perceptions}
-        terms = set(focus.thought.associations)
         scored = []
         for trace in self._recent:
             thought = trace.thought
-            if (
-                trace.id == focus.id
-                or thought.kind is not ThoughtKind.PERCEPT
-                or mine & {p.id for p in thought.perceptions}
-            ):
+            if thought.kind is not ThoughtKind.PERCEPT or not mine.isdisjoint(p.id for p in thought.perceptions):
                 continue
             likeness = float(np.dot(thought.vector, focus.thought.vector))
-            shared = len(terms & set(thought.associations))
-            if likeness >= self._settings.bind_above or shared >= 2:  # noqa: PLR2004  # one shared term may be chance
-                scored.append((likeness + 0.2 * shared, thought.at, trace))
+            kin = kinship(likeness, related(focus.thought, thought))
+            if kin >= self._settings.bind_above:
+                scored.append((kin, thought.at, trace))
         scored.sort(key=lambda item: (-item[0], -item[1], item[2].id))
         return tuple(trace for _, _, trace in scored[: self._settings.bind])
 

@@ -13,6 +13,13 @@ from environment.messages import Instant, Trace, Vector
 _REMEMBERED = 4096
 
 
+class _Seen(msgspec.Struct):
+    at: Instant
+    version: int
+    newest: Instant
+    """Event time of the latest thing it rested on."""
+
+
 class Inhibition:
     """Remembers a bounded number of conscious thoughts."""
 
@@ -20,23 +27,21 @@ class Inhibition:
         self._settings = settings
         self._rows = np.zeros((settings.inhibition_memory, dim), np.float32)
         self._count = 0
-        self._last: OrderedDict[str, tuple[Instant, int]] = OrderedDict()
+        self._last: OrderedDict[str, _Seen] = OrderedDict()
         self.strength = settings.inhibition
 
     def suppressed(self, trace: Trace, now: Instant) -> bool:
-        """True when the trace, what it came from or what it rests on was conscious and nothing changed since.
+        """True when the trace, or another about the same, was conscious and nothing changed since.
 
-        A later thought about the same perceptions is a change only once the refractory time is over.
+        A revision is a change once the refractory time is over; a new thought about the same perception is one only
+        when it rests on something that happened later.
         """
         last = self._last.get(trace.id)
         if last is not None:
-            return trace.version <= last[1] or now - last[0] < self._settings.refractory
-        return any(
-            seen is not None and now - seen[0] < self._settings.refractory
-            for seen in (
-                self._last.get(i) for i in (*trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1]))
-            )
-        )
+            return trace.version <= last.version or now - last.at < self._settings.refractory
+        newest = max((p.time for p in trace.thought.perceptions), default=trace.thought.time)
+        about = (*trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1]))
+        return any(seen is not None and newest <= seen.newest for seen in map(self._last.get, about))
 
     def loss(self, vector: Vector) -> float:
         """Share of salience lost to likeness with recent conscious thoughts, 0..``strength``."""
@@ -51,8 +56,9 @@ class Inhibition:
         """The trace has become conscious."""
         self._rows[self._count % len(self._rows)] = trace.thought.vector
         self._count += 1
+        newest = max((p.time for p in trace.thought.perceptions), default=trace.thought.time)
         for i in (trace.id, *trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1])):
-            self._last[i] = (now, trace.version if i == trace.id else 0)
+            self._last[i] = _Seen(now, trace.version if i == trace.id else 0, newest)
             self._last.move_to_end(i)
         while len(self._last) > _REMEMBERED:
             self._last.popitem(last=False)
@@ -62,7 +68,7 @@ class Inhibition:
         return {
             "rows": self._rows.tobytes(),
             "count": self._count,
-            "last": [[i, at, version] for i, (at, version) in self._last.items()],
+            "last": list(self._last.items()),
             "strength": self.strength,
         }
 
@@ -72,12 +78,12 @@ class Inhibition:
         rows = np.frombuffer(saved.rows, np.float32).reshape(-1, self._rows.shape[1])
         if rows.shape == self._rows.shape:
             self._rows, self._count = rows.copy(), saved.count
-        self._last = OrderedDict((i, (at, version)) for i, at, version in saved.last)
+        self._last = OrderedDict(saved.last)
         self.strength = saved.strength
 
 
 class _Saved(msgspec.Struct):
     rows: bytes
     count: int
-    last: list[tuple[str, float, int]]
+    last: list[tuple[str, _Seen]]
     strength: float

@@ -18,6 +18,9 @@ from actors.perception.running import FadingCounts, RunningRank
 from actors.perception.settings import AppraisalSettings
 from environment.messages import Vector
 
+_DOUBT = 20
+"""Values of which the first ranks are not taken at their word."""
+
 
 @lru_cache(maxsize=1)
 def valences() -> Mapping[str, float]:
@@ -58,7 +61,7 @@ class Appraiser:
         energy, balance = self._affect(text, words)
         freshness, rarity = self._wording(words)
         raw = {"novelty": novelty, "emotion": energy, "freshness": freshness, "rarity": rarity}
-        parts = {k: rank.update(raw[k]) for k, rank in self._ranks.items()}
+        parts = {k: rank.surely(raw[k], _DOUBT) for k, rank in self._ranks.items()}
         value = sum(w * parts[k] for k, w in self._weights.items()) / self._norm
         return Appraisal(value + (1 - value) * surprise, parts, balance)
 

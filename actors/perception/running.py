@@ -40,6 +40,12 @@ class RunningRank:
         self._order.append(value)
         return (low + high + 1) / (2 * len(values))
 
+    def surely(self, value: float, doubt: int) -> float:
+        """As ``update``, but near .5 until clearly more than ``doubt`` values have been seen."""
+        rank = self.update(value)
+        n = len(self._order)
+        return (rank * n + 0.5 * doubt) / (n + doubt)
+
     def dump(self) -> list[float]:
         """For a snapshot."""
         return list(self._order)

@@ -109,9 +109,14 @@ def read(text: str) -> Wording:
 
 
 def rarest(terms: Sequence[str], seen: FadingCounts, most: int) -> tuple[str, ...]:
-    """The terms met least often so far, ``most`` at the most, rarest first; ones with digits and names win ties."""
-    order = sorted(terms, key=lambda t: (seen.get(t), not (_DIGIT.search(t) or " " in t or "-" in t), -len(t), t))
-    return tuple(order[:most])
+    """The terms met least often so far, ``most`` at the most, rarest first; ones with digits and names win ties.
+
+    What every thousandth term is tells nothing apart and is left out, once enough has been seen to know.
+    """
+    common = max(8, seen.total // 1000)
+    few = [t for t in terms if seen.get(t) <= common]
+    few.sort(key=lambda t: (seen.get(t), not (_DIGIT.search(t) or " " in t or "-" in t), -len(t), t))
+    return tuple(few[:most])
 
 
 def span(seconds: float) -> str:

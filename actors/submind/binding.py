@@ -14,13 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from actors.settings import BindingSettings
-from actors.submind.heads import Matrix, Moments, focus, softmax
+from actors.submind.heads import Moments, focus, softmax
 from environment.messages import Instant, Thought, Vector
 
 _HEADS = 5
-_WEIGHTS = np.array([0.25, 0.3, 0.2, 0.1, 0.15])
-"""Content, associations, goal, emotion, distance: summing to 1."""
-_HOUR = 3600.0
+_WEIGHTS = np.array([0.4, 0.15, 0.2, 0.1, 0.15])
+"""Kinship, salience of the memory, goal, emotion, another source: summing to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Bound:
     """The best combination and how sure the choice was."""
 
     event: Thought
-    memory: Thought | None
+    memory: Thought
     goal: Goal
     score: float
     """Weighted sum of z-scores."""
@@ -77,14 +76,19 @@ class Window:
         return len(self._events)
 
 
-def related(a: Thought, b: Thought) -> tuple[float, tuple[str, ...]]:
-    """How much two thoughts share by association: (0..1, the shared terms, most telling first)."""
+def related(a: Thought, b: Thought) -> tuple[str, ...]:
+    """The associations two thoughts share, in the first one's order, which is most telling first."""
     shared = set(a.associations) & set(b.associations)
-    if not shared:
-        return 0.0, ()
-    least = min(len(a.associations), len(b.associations))
-    ordered = tuple(t for t in a.associations if t in shared)
-    return len(shared) / least, ordered
+    return tuple(t for t in a.associations if t in shared) if shared else ()
+
+
+def kinship(likeness: float, shared: Sequence[str]) -> float:
+    """How sure it is that two thoughts are about one thing, from their cosine and the associations they share.
+
+    A specific term (a name of two words, a host, a part number) says more than a word.
+    """
+    specific = sum(not term.isalpha() for term in shared)
+    return likeness + 0.2 * (len(shared) - specific) + 0.35 * specific
 
 
 class Binder:
@@ -95,57 +99,43 @@ class Binder:
         self.moments = Moments(_HEADS, settings.memory)
 
     def bind(self, events: Sequence[Thought], memories: Sequence[Thought], goals: Sequence[Goal]) -> Bound | None:
-        """The best combination; None when there is no event.
+        """The best combination; None where no event and memory are about one thing.
 
-        A memory that rests on the same perceptions as the event, or is about the very same thing said again, adds
-        nothing and is left out.
+        A memory that rests on the same perceptions as the event, says the same again, or is part of the same
+        conversation adds nothing and is left out.
         """
-        if not events:
-            return None
         k = self._settings.k
-        by_goal = [max(float(e.vector @ g.vector) for g in goals) for e in events]
-        events = [
-            e
-            for _, _, e in sorted(
-                zip(by_goal, range(len(events)), events, strict=True), key=lambda x: (-x[0] - x[2].salience, x[1])
-            )
-        ][:k]
-        goals = sorted(goals, key=lambda g: -max(float(e.vector @ g.vector) for e in events))[:k]
-        pairs = [(e, m) for e in events for m in memories[: 4 * k] if self._adds(e, m)]
+        fit = [max(float(e.vector @ g.vector) for g in goals) + e.salience for e in events]
+        best = [events[i] for i in sorted(range(len(events)), key=lambda i: -fit[i])[:k]]
+        pairs = [pair for event in best for memory in memories if (pair := self._pair(event, memory)) is not None]
         if not pairs:
-            best_event = max(events, key=lambda e: (e.salience, e.id))
-            return Bound(best_event, None, goals[0], 0.0, 0.0, ())
-        triples, rows = self._rows(pairs, goals)
-        z = self.moments.z(rows)
+            return None
+        pairs = sorted(pairs, key=lambda p: -p[2])[: k * k]
+        goals = sorted(goals, key=lambda g: -max(float(e.vector @ g.vector) for e in best))[:k]
+        triples = [(event, memory, goal) for event, memory, _, _ in pairs for goal in goals]
+        rows = np.asarray([self._row(event, memory, kin, goal) for event, memory, kin, _ in pairs for goal in goals])
+        scores = self.moments.z(rows) @ _WEIGHTS
         self.moments.learn(rows)
-        scores = z @ _WEIGHTS
-        keep = np.argsort(-scores, kind="stable")[: k * k * k]
-        probabilities = softmax(scores[keep], self._settings.temperature)
-        event, memory, goal = triples[int(keep[0])]
-        return Bound(event, memory, goal, float(scores[keep[0]]), focus(probabilities), related(event, memory)[1])
+        first = int(scores.argmax())
+        event, memory, goal = triples[first]
+        sharp = focus(softmax(scores, self._settings.temperature))
+        return Bound(event, memory, goal, float(scores[first]), sharp, related(event, memory))
 
-    def _adds(self, event: Thought, memory: Thought) -> bool:
+    def _pair(self, event: Thought, memory: Thought) -> tuple[Thought, Thought, float, float] | None:
+        """(Event, memory, kinship, cosine) where the memory adds something and belongs to the event."""
+        if event.time - memory.time < self._settings.apart:
+            return None
         if memory.id == event.id or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
-            return False
-        return float(event.vector @ memory.vector) < self._settings.same
+            return None
+        likeness = float(event.vector @ memory.vector)
+        kin = kinship(likeness, related(event, memory))
+        return None if likeness >= self._settings.same or kin < self._settings.kin else (event, memory, kin, likeness)
 
-    def _rows(
-        self, pairs: Sequence[tuple[Thought, Thought]], goals: Sequence[Goal]
-    ) -> tuple[list[tuple[Thought, Thought, Goal]], Matrix]:
-        triples, rows = [], []
-        for event, memory in pairs:
-            content = float(event.vector @ memory.vector)
-            shared = related(event, memory)[0]
-            feeling = _accord(event.emotions, memory.emotions)
-            other = (
-                event.perceptions and memory.perceptions and event.perceptions[0].source != memory.perceptions[0].source
-            )
-            apart = min(abs(event.time - memory.time) / (6 * _HOUR), 1.0) * 0.5 + (0.5 if other else 0.0)
-            for goal in goals:
-                fit = float(event.vector @ goal.vector) + 0.5 * float(memory.vector @ goal.vector)
-                triples.append((event, memory, goal))
-                rows.append((content, shared, fit, feeling, apart))
-        return triples, np.asarray(rows)
+    def _row(self, event: Thought, memory: Thought, kin: float, goal: Goal) -> tuple[float, ...]:
+        """Raw head scores."""
+        other = event.perceptions and memory.perceptions and event.perceptions[0].source != memory.perceptions[0].source
+        fit = float(event.vector @ goal.vector) + 0.5 * float(memory.vector @ goal.vector)
+        return kin, memory.salience, fit, _accord(event.emotions, memory.emotions), 1.0 if other else 0.0
 
 
 def _accord(a: Mapping[str, float], b: Mapping[str, float]) -> float:

@@ -44,9 +44,8 @@ def material(role: Role, thought: Thought, when: str, first: Sequence[str] = ())
 def request(author: str, bound: Bound) -> Request:
     """Ask for the thought that binds an event, a memory and a goal."""
     materials = [material(Role.EVENT, bound.event, clock_time(bound.event.time), bound.shared)]
-    if bound.memory is not None:
-        when = earlier(bound.memory.time, bound.event.time)
-        materials.append(material(Role.MEMORY, bound.memory, when, bound.shared))
+    when = earlier(bound.memory.time, bound.event.time)
+    materials.append(material(Role.MEMORY, bound.memory, when, bound.shared))
     materials.append(Material(Role.GOAL, bound.goal.text))
     return Request(Act.BIND, author, tuple(materials))
 
@@ -59,9 +58,9 @@ def perceptions_of(parts: Sequence[Thought]) -> tuple[PerceptionRef, ...]:
 
 def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via], topic: str, now: Instant) -> Thought:
     """The thought of a binding: its event's salience raised by how surely it was bound, the trust of its least part."""
-    parts = [bound.event, *([bound.memory] if bound.memory else [])]
+    parts = [bound.event, bound.memory]
     parents = tuple(p.id for p in parts)
-    confidence = min(_CERTAIN, 0.3 + 0.5 * bound.focus) if bound.memory else 0.3
+    confidence = min(_CERTAIN, 0.4 + 0.2 * len(bound.shared) + 0.2 * bound.focus)
     salience = bound.event.salience + (1 - bound.event.salience) * 0.3 * confidence
     terms = tuple(dict.fromkeys((*bound.shared, *bound.event.associations)))[:_TERMS]
     return Thought(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -36,6 +36,7 @@ from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
 from actors.submind.voice import Voice
 from environment.messages import Instant, Perception, Thought, Trace, Via
+from environment.salience import at as level_at
 
 _SEEN = 4096
 _WAITING = 64
@@ -163,20 +164,17 @@ class SubmindCore:
         events = self._window.events(now)
         if search.event.id not in {e.id for e in events}:
             return []
-        memories = [t.thought for t in found.traces]
-        bound = self._binder.bind([search.event], memories, self._goals)
-        if bound is None or bound.memory is None:
+        bound = self._binder.bind(events, [t.thought for t in found.traces], self._goals)
+        if bound is None:
             return []
-        if bound.score < self._settings.binding.confident or not self._allowance.take(now):
-            return []
+        if not self._allowance.take(now):
+            return [Count("limit_hits:bindings")]
         self._window.remove([bound.event.id])
         return [self._generate(bound, now), *self._meet(bound, found.traces, now)]
 
     def _meet(self, bound: Bound, traces: Sequence[Trace], now: Instant) -> list[Effect]:
         """The memory that was bound proved useful: raise its trace, and get to know its author."""
         memory = bound.memory
-        if memory is None:
-            return []
         trace = next(t for t in traces if t.thought is memory)
         effects: list[Effect] = [Send(ENVIRONMENT, Reinforce(trace.id, self.name, _GAIN, (bound.event.id,)))]
         for author in dict.fromkeys((trace.thought.author, bound.event.author)):
@@ -184,13 +182,14 @@ class SubmindCore:
         return effects
 
     def _stumble(self, traces: Sequence[Trace], now: Instant) -> list[Effect]:
-        """Met while wandering: each is taken as an event, as if somebody had told it."""
+        """Met while wandering: each is taken as an event, as salient as it still is."""
         effects: list[Effect] = []
         for trace in traces[:2]:
             if trace.id not in self._seen:
                 self._remember(trace.id)
                 self._voice.place(trace.thought.vector, trace.thought.associations, now)
-                effects += self._consider(trace.thought, now)
+                faded = replace(trace.thought, salience=level_at(trace.level, now))
+                effects += self._consider(faded, now)
         return effects
 
     def _generate(self, bound: Bound, now: Instant) -> Effect:
@@ -206,7 +205,7 @@ class SubmindCore:
         bound, _ = self._bindings.pop(generated.token, (None, 0.0))
         if bound is None:
             return []
-        parts = [bound.event, *([bound.memory] if bound.memory else [])]
+        parts = [bound.event, bound.memory]
         via = tuple(dict.fromkeys(self._via[p.id] for p in parts if p.id in self._via))
         topic = self._voice.place(generated.vector, bound.event.associations, now)
         thought = compose(self.name, bound, generated, via, topic.label, now)

@@ -26,7 +26,7 @@ from environment.messages import EntryKind, Instant, Perception, StreamEntry, Th
 
 _WAITING = 32
 _DUE = re.compile(
-    r"\b(must|need(s|ed)? to|please|should|by \d|deadline|before|due|asap|urgent|can (you|someone)|don't forget|remind)\b",
+    r"\b(must|need(s|ed)? to|please|should|by \d|deadline|before|due|asap|urgent|can (you|someone)|don't forget)\b",
     re.IGNORECASE,
 )
 
