@@ -16,6 +16,8 @@ import pytest
 from environment.errors import FencedOut, StoreBroken, StoreFull, StoreUnavailable, WrongSchema
 from environment.ports import WriteEntries, WriteState, WriteTrace
 from environment.stores.sqlite import open_stores
+from environment.stores.sqlite.lane import connect, translate
+from environment.stores.sqlite.schema import MIND, PERCEPTIONS, migrate
 from tests.environment.stores.contract import Backend, StoreContract, entry, live_ids, name, perception, trace
 
 ROOT = str(Path(__file__).parents[3])
@@ -284,3 +286,36 @@ async def test_a_leader_in_another_process_fences_this_one_out(tmp_path):
         await stores.commit([WriteEntries((entry(1, id=name("c", "late")),))], fence=epoch)
     assert await stores.stream.head() == 0
     await stores.close()
+
+
+def test_migrations_only_add_and_are_applied_in_order(tmp_path):
+    first = ("CREATE TABLE one (a TEXT)", "INSERT INTO one VALUES ('kept')")
+    second = ("ALTER TABLE one ADD COLUMN b TEXT DEFAULT 'new'",)
+    connection = connect(tmp_path / "x.db", "FULL", 1.0)
+    migrate(connection, (first,))
+    migrate(connection, (first,))
+    migrate(connection, (first, second))
+    assert connection.execute("SELECT a, b FROM one").fetchall() == [("kept", "new")]
+    broken = (*second, "ALTER TABLE nowhere ADD COLUMN c TEXT")
+    with pytest.raises(sqlite3.OperationalError):
+        migrate(connection, (first, second, ("CREATE TABLE three (a)", *broken)))
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'three'").fetchone() == (0,)
+    connection.close()
+
+
+def test_every_table_carries_the_mind():
+    tables = [statement for step in (*PERCEPTIONS, *MIND) for statement in step if statement.startswith("CREATE TABLE")]
+    assert len(tables) == 10
+    assert all("mind TEXT NOT NULL" in table for table in tables)
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), sqlite3.OperationalError("database or disk is full")]
+)
+def test_no_room_is_said_in_one_way(error):
+    if isinstance(error, sqlite3.Error):
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+    said = translate(error, Path("mind.db"))
+    assert isinstance(said, StoreFull)
+    assert "mind.db" in str(said)

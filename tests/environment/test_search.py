@@ -1,0 +1,67 @@
+"""Search finds by meaning what its filters let through."""
+
+import pytest
+
+from environment.index.shard import Shard
+from environment.messages import Level, PerceptionRef, ThoughtKind, Trace
+from environment.search import SearchFilters, search
+from tests.environment.worlds import DIM, NOON, thought, unit
+
+TRACES = [
+    Trace(thought(0, vector=unit(1)), 1, Level(0.5, NOON, 1800.0), authors=("text",)),
+    Trace(thought(1, vector=unit(1, 0.1)), 2, Level(0.9, NOON, 1800.0), authors=("text", "causes")),
+    Trace(
+        thought(2, vector=unit(1, 0.2), kind=ThoughtKind.INSIGHT, perceptions=(PerceptionRef("p-x", NOON, "feed"),)),
+        1,
+        Level(0.7, NOON, 1800.0),
+        live=False,
+        authors=("text",),
+    ),
+    Trace(thought(3, vector=unit(0, 1)), 1, Level(0.1, NOON, 1800.0), authors=("text",)),
+]
+
+
+def found(k: int = 10, now: float = NOON, **filters: object) -> list[int]:
+    shard = Shard(DIM)
+    held = {trace.id: trace for trace in TRACES}
+    for trace in TRACES:
+        shard.add(trace.id, trace.thought.vector)
+    hits = search(shard, held, unit(1), k, SearchFilters(**filters), now)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    return [TRACES.index(hit.trace) for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, [0, 1, 2, 3]),
+        ({"k": 2}, [0, 1]),
+        ({"k": 0}, []),
+        ({"live_only": True}, [0, 1, 3]),
+        ({"source": "feed"}, [2]),
+        ({"source": "nobody"}, []),
+        ({"author": "causes"}, [1]),
+        ({"kind": ThoughtKind.INSIGHT}, [2]),
+        ({"since": NOON + 1}, [1, 2, 3]),
+        ({"until": NOON + 1}, [0]),
+        ({"since": NOON + 1, "until": NOON + 2}, [1]),
+        ({"min_salience": 0.4}, [0, 1, 2]),
+        ({"min_salience": 0.4, "now": NOON + 1800}, [1]),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(filters, expected):
+    assert found(**filters) == expected
+
+
+def test_a_hit_says_how_salient_it_was_when_asked():
+    shard = Shard(DIM)
+    shard.add(TRACES[0].id, TRACES[0].thought.vector)
+    (hit,) = search(shard, {TRACES[0].id: TRACES[0]}, unit(1), 3, SearchFilters(), NOON + 1800)
+    assert hit.salience == pytest.approx(0.25)
+    assert hit.score == pytest.approx(1)
+
+
+def test_what_the_index_holds_and_nobody_knows_is_no_hit():
+    shard = Shard(DIM)
+    shard.add("t-gone", unit(1))
+    assert search(shard, {}, unit(1), 3, SearchFilters(), NOON) == []
