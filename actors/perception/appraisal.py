@@ -112,15 +112,17 @@ class Appraiser:
         }
 
     def load(self, state: dict[str, object]) -> None:
-        """From a snapshot."""
+        """From a snapshot; what was taken under another window or embedder is learned anew."""
         saved = msgspec.convert(state, _Saved)
         for k, values in saved.ranks.items():
             if k in self._ranks:
                 self._ranks[k].load(values)
         self._words.load(saved.words)
         self._pairs.load(saved.pairs)
-        self._recent = np.frombuffer(saved.recent, np.float16).astype(np.float32).reshape(self._recent.shape).copy()
-        self._seen = saved.seen
+        recent = np.frombuffer(saved.recent, np.float16).astype(np.float32)
+        if recent.size == self._recent.size:
+            self._recent = recent.reshape(self._recent.shape)
+            self._seen = saved.seen
 
 
 class _Saved(msgspec.Struct):

@@ -18,6 +18,8 @@ from actors.submind.voice import Voice
 from environment.identity import thought_id
 from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
 
+_TEND_EVERY = 300.0
+
 
 class PerceptualCore:
     """One modality's way into the mind.
@@ -46,6 +48,8 @@ class PerceptualCore:
         self._posted_at: Instant = 0.0
         self._reading = False
         self._event_time: Instant = 0.0
+        self._heard_at: Instant = 0.0
+        self._tended: Instant = 0.0
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         return self._interpreter.texts(perceptions)
@@ -65,6 +69,7 @@ class PerceptualCore:
                 self._voice.asked(event, now)
                 return self._voice.record()
             case Started():
+                self._heard_at = now
                 return [*self._repost(now), *self._read_on(), WakeAt(now + self._settings.resend_after)]
             case Tick():
                 return self._tick(now)
@@ -73,6 +78,7 @@ class PerceptualCore:
 
     def _perceive(self, event: Perceived, now: Instant) -> list[Effect]:
         self._reading = False
+        self._heard_at = now
         effects: list[Effect] = []
         thoughts: list[Thought] = []
         for perception in event.perceptions:
@@ -129,11 +135,35 @@ class PerceptualCore:
         if self._reading or len(self._waiting) >= self._settings.unacknowledged:
             return []
         self._reading = True
-        return [Read(self._cursor, self._settings.batch, self._modality)]
+        return [Read(self._cursor, self._settings.batch, self._modality), *self._listen()]
+
+    def _listen(self) -> list[Effect]:
+        """Wake when something may have fallen silent, should nothing at all be perceived until then."""
+        due = self._interpreter.due()
+        if due is None:
+            return []
+        return [WakeAt(self._heard_at + self._settings.resend_after + max(0.0, due - self._event_time))]
+
+    def _silences(self, now: Instant) -> list[Effect]:
+        """What has fallen silent while the log held nothing new: event time then passes as mind time does.
+
+        It trails by ``resend_after``, so that a perception on its way is waited for.
+        """
+        if not self._reading:
+            return []
+        effects: list[Effect] = []
+        thoughts: list[Thought] = []
+        passed = max(0.0, now - self._heard_at - self._settings.resend_after)
+        for percept in self._interpreter.quiet(self._event_time + passed):
+            effects += self._think(percept, now, thoughts)
+        return [*self._post(thoughts, now), *effects, *self._voice.record(), *self._listen()]
 
     def _tick(self, now: Instant) -> list[Effect]:
-        self._voice.tend(now)
-        effects = self._voice.record()
+        effects = self._silences(now)
+        if now - self._tended >= _TEND_EVERY:
+            self._tended = now
+            self._voice.tend(now)
+            effects += self._voice.record()
         if self._waiting:
             effects.append(WakeAt(now + self._settings.resend_after))
             if now - self._posted_at >= self._settings.resend_after:

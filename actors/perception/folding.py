@@ -89,6 +89,10 @@ class Folding:
         """Regular templates that stopped coming; each is named once."""
         return [self._series[key] for key in self._watch.silences(now, self._rhythm)]
 
+    def due(self) -> Instant | None:
+        """Event time before which no silence is found."""
+        return self._watch.due()
+
     def _begin(self, key: tuple[str, str], time: Instant) -> Series:
         series = Series(*key, Rhythm(time), window_start=time)
         self._watch.forget(key)
@@ -132,7 +136,7 @@ class Folding:
         """From a snapshot."""
         saved = msgspec.convert(state, _Saved)
         self._watch.latest, self.folded, self.forgotten = saved.latest, saved.folded, saved.forgotten
-        for series in saved.series:
+        for series in saved.series[-self._settings.templates :]:
             self._series[(series.source, series.template)] = series
             self._watch.restore((series.source, series.template), series.rhythm)
 

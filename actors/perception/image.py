@@ -109,6 +109,9 @@ class ImageInterpreter:
     def quiet(self, now: Instant) -> list[Percept]:
         return [self._silence(source) for source, _ in self._watch.silences(now, self._rhythm)]
 
+    def due(self) -> Instant | None:
+        return self._watch.due()
+
     def figures(self) -> Mapping[str, float]:
         return {
             "perceptions_folded_total": float(self._folded),
@@ -234,6 +237,8 @@ class ImageInterpreter:
         self._views = OrderedDict(saved.views)
         self._watch.latest = saved.latest
         for source, view in self._views.items():
+            if len(view.vector) != self._nothing.nbytes // 2:  # of another embedder
+                view.vector = b""
             self._watch.restore((source, ""), view.rhythm)
         self._folded, self._refused, self._forgotten = saved.counts
 

@@ -44,6 +44,10 @@ class Interpreter(Protocol):
         """What is worth a thought because something did not come; ``now`` is the latest event time."""
         ...
 
+    def due(self) -> Instant | None:
+        """Event time before which ``quiet`` has nothing to say; None while it never has."""
+        ...
+
     def figures(self) -> Mapping[str, float]:
         """Gauges and counters by metric name."""
         ...

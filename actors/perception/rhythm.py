@@ -12,7 +12,7 @@ from environment.messages import Instant
 
 _SMOOTH = 0.2
 _STEADY = 0.25
-_LAG_FADES = 0.9
+_LAG_FADES = 0.97
 _WARIEST = 6
 
 Key: TypeAlias = tuple[str, str]
@@ -52,8 +52,10 @@ class Watch:
         """Latest event time of all; part of the owner's snapshot."""
 
     def beat(self, key: Key, rhythm: Rhythm, time: Instant) -> bool:
-        """Take in one more; True when it ends a silence that was named."""
+        """Take in one more; True when it ends a silence, be it one that nobody had the time to name."""
         self.latest = max(self.latest, time)
+        if not rhythm.silent and self._watched(rhythm) and time > self._due_at(rhythm):
+            self._fall_silent(rhythm)
         rhythm.lag = max(self.latest - time, rhythm.lag * _LAG_FADES)
         gap = max(0.0, time - rhythm.last)
         rhythm.last = max(rhythm.last, time)
@@ -86,11 +88,13 @@ class Watch:
             if due > now:
                 self._await(key, rhythm)
                 continue
-            rhythm.silent = True
-            rhythm.silences += 1
-            rhythm.regular = 0
+            self._fall_silent(rhythm)
             found.append((due, key))
         return [key for _, key in sorted(found)]
+
+    def due(self) -> Instant | None:
+        """Event time before which nothing more falls silent; None while nothing is watched."""
+        return self._due[0][0] if self._due else None
 
     def restore(self, key: Key, rhythm: Rhythm) -> None:
         """Watch over a rhythm from a snapshot."""
@@ -100,6 +104,11 @@ class Watch:
     def forget(self, key: Key) -> None:
         """The owner no longer keeps this rhythm."""
         self._waiting.pop(key, None)
+
+    def _fall_silent(self, rhythm: Rhythm) -> None:
+        rhythm.silent = True
+        rhythm.silences += 1
+        rhythm.regular = 0
 
     def _watched(self, rhythm: Rhythm) -> bool:
         return rhythm.regular >= self._regular << min(rhythm.silences, _WARIEST)

@@ -23,6 +23,8 @@ _LARGEST = 1e150
 """Numbers beyond this would overflow when they are compared; they are counted and left out."""
 _PLENTY = 1000.0
 """Deviations beyond which more say nothing more: a constant that moves is that far off."""
+_DOUBT = 20
+"""Changes of which the first ranks are not taken at their word."""
 _CITED = 4
 _ASPECT = 0.5
 """Weight of what happens beside what it happens to, in a vector."""
@@ -124,6 +126,9 @@ class TelemetryInterpreter:
             by_source.setdefault(key[0], []).append(self._series[key])
         return [self._silence(source, silent) for source, silent in by_source.items()]
 
+    def due(self) -> Instant | None:
+        return self._watch.due()
+
     def figures(self) -> Mapping[str, float]:
         return {
             "telemetry_readings_total": float(self._readings),
@@ -213,7 +218,7 @@ class TelemetryInterpreter:
         ranked = []
         for series, change in changed:
             surprise = math.log1p(min(change.deviations, _PLENTY)) / math.log2(1 + change.times)
-            ranked.append((self._ranks.update(surprise), series, change))
+            ranked.append((self._ranks.surely(surprise, _DOUBT), series, change))
         ranked.sort(key=lambda item: (-item[0], item[1].metric))
         most = self._settings.segments
         beyond = len(ranked) - most
@@ -280,10 +285,12 @@ class TelemetryInterpreter:
         saved = msgspec.convert(state, _Saved)
         self._watch.latest = saved.latest
         for series in saved.series:
+            if len(series.vector) != 2 * self._dim:  # of another embedder
+                series.vector = b""
             self._series[series.key] = series
             self._watch.restore(series.key, series.rhythm)
         self._ranks.load(saved.ranks)
-        self._aspects = saved.aspects
+        self._aspects = {text: v for text, v in saved.aspects.items() if len(v) == 2 * self._dim}
         self._news = OrderedDict(saved.news)
         self._readings, self._forgotten, self._refused = saved.counts
 

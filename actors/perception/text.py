@@ -89,6 +89,9 @@ class TextInterpreter:
             )
         return found
 
+    def due(self) -> Instant | None:
+        return self._folding.due()
+
     def figures(self) -> Mapping[str, float]:
         return {
             "perceptions_folded_total": float(self._folding.folded),
@@ -176,7 +179,8 @@ class TextInterpreter:
         self._cut = saved.cut
         self._terms.load(saved.terms)
         for key, vector in saved.vectors.items():
-            self._vectors[key] = np.frombuffer(vector, np.float16)
+            if len(vector) == 2 * self._dim:  # else of another embedder
+                self._vectors[key] = np.frombuffer(vector, np.float16)
 
 
 class _Saved(msgspec.Struct):
