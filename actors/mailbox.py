@@ -17,14 +17,15 @@ class _Slot:
 
 
 class Mailbox:
-    """Thoughts by ageing priority; everything else (answers, ticks, posts) first and in order of arrival.
+    """Thoughts by ageing priority; everything else (answers, ticks, posts) before them and in order of arrival.
 
     Ageing is exact and costs nothing: priority grows by ``1 / patience`` a second for all alike, so the order of
     ``priority - arrival / patience`` never changes while waiting. A thought is overtaken only by those that arrive
     within ``patience`` seconds after it.
 
     Guarantee: at most ``capacity`` thoughts and ``capacity`` other events; when full the least goes, be it the
-    newcomer, and ``dropped`` counts it.
+    newcomer, and ``dropped`` counts it. Of several events taken at once a quarter are thoughts, if so many wait, so
+    that neither kind starves.
     """
 
     def __init__(self, capacity: int, patience: float) -> None:
@@ -63,7 +64,8 @@ class Mailbox:
     def take(self, limit: int) -> list[Event]:
         """Up to ``limit`` events, most urgent first."""
         taken: list[Event] = []
-        while self._first and len(taken) < limit:
+        kept = min(self._waiting, max(limit // 4, min(1, limit - 1)))
+        while self._first and len(taken) < limit - kept:
             taken.append(self._first.popleft())
         while self._waiting and len(taken) < limit:
             taken.append(self._remove(self._best))

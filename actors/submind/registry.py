@@ -15,6 +15,7 @@ from actors.settings import ConnectionSettings
 from environment.messages import ChangeKind, Connection, ConnectionChange, Instant
 
 _PENDING = 4096
+_MERGED = 256
 
 
 @dataclass(slots=True)
@@ -54,6 +55,8 @@ class Registry:
         self._pending: deque[_Pending] = deque()
         self._changes: list[ConnectionChange] = []
         self._touched: set[tuple[str, str]] = set()
+        self._merged: dict[str, str] = {}
+        """Topics that lately became part of another."""
 
     def __len__(self) -> int:
         return sum(len(links) for links in self._links.values())
@@ -64,14 +67,19 @@ class Registry:
 
     def open(self, topic: str, label: str, peer: str, now: Instant, reason: str) -> bool:
         """Open a transient connection; False when it was there, or the registries are full of stronger ones."""
+        if peer == self._owner or peer in self._links.get(topic, {}):
+            return False
+        self._expire_due(now)
         links = self._links.setdefault(topic, {})
         self._labels[topic] = label
-        if peer in links or peer == self._owner:
-            return False
         links[peer] = Link(peer, self._settings.initial, ltp=False, last_use=now, settled=now)
         self._record(topic, links[peer], now, ChangeKind.OPENED, reason)
         if len(links) > self._settings.per_topic:
+            self._settle_all(topic, now)
+        if len(links) > self._settings.per_topic:
             self._evict(topic, min(links.values(), key=self._rank), now, "the topic has no room")
+        if len(self) > self._settings.total:
+            self.tend(now)
         if len(self) > self._settings.total:
             weakest = min(
                 ((t, x) for t, ls in self._links.items() for x in ls.values()), key=lambda p: self._rank(p[1])
@@ -81,10 +89,9 @@ class Registry:
 
     def use(self, topic: str, peer: str, now: Instant) -> None:
         """A thought went along the connection: credit may follow within the window."""
-        link = self._links.get(topic, {}).get(peer)
+        link = self._current(topic, peer, now)
         if link is None:
             return
-        self._settle(topic, link, now)
         link.uses += 1
         link.last_use = now
         self._pending.append(_Pending(now + self._settings.credit_window, topic, peer))
@@ -94,15 +101,15 @@ class Registry:
 
     def credit(self, topic: str, peer: str, now: Instant, reason: str) -> None:
         """What came of a use proved useful: ``w += eta * (1 - w)``; the link's oldest open use counts as rewarded."""
-        link = self._links.get(topic, {}).get(peer)
+        topic = self._merged.get(topic, topic)
+        link = self._current(topic, peer, now)
         if link is None:
             return
-        self._settle(topic, link, now)
         link.weight += self._settings.eta * (1 - link.weight)
-        link.credited += 1
         for pending in self._pending:
             if pending.topic == topic and pending.peer == peer and not pending.rewarded:
                 pending.rewarded = True
+                link.credited += 1
                 break
         self._record(topic, link, now, ChangeKind.CREDITED, reason)
         if not link.ltp and link.weight >= self._settings.promote_at and link.credited >= self._settings.promote_uses:
@@ -113,29 +120,40 @@ class Registry:
 
     def tend(self, now: Instant) -> None:
         """Let uses without credit expire and idle connections fade; how often it is called changes nothing."""
-        while self._pending and self._pending[0].due <= now:
-            self._expire(self._pending.popleft(), now)
+        self._expire_due(now)
         for topic in list(self._links):
-            for link in list(self._links[topic].values()):
-                self._settle(topic, link, now)
+            self._settle_all(topic, now)
 
     def refuse(self, topic: str, peer: str, now: Instant, reason: str) -> None:
         """Record that a peer's request to be registered was refused."""
         self._changes.append(ConnectionChange(self._owner, topic, peer, now, ChangeKind.REFUSED, 0.0, reason))
 
     def merge(self, gone: str, kept: str, label: str, now: Instant) -> None:
-        """Move the connections of a topic that became part of another."""
+        """Move the connections of a topic that became part of another; of two to one peer the stronger stays."""
+        self.tend(now)
+        self._follow(gone, kept)
         links = self._links.pop(gone, {})
         self._labels.pop(gone, None)
+        if not links:
+            return
         into = self._links.setdefault(kept, {})
         self._labels[kept] = label
         for peer, link in links.items():
-            self._touched.add((gone, peer))
-            if peer not in into or into[peer].weight < link.weight:
+            self._touched.update(((gone, peer), (kept, peer)))
+            if peer not in into or self._rank(into[peer]) < self._rank(link):
                 into[peer] = link
-                self._touched.add((kept, peer))
         while len(into) > self._settings.per_topic:
             self._evict(kept, min(into.values(), key=self._rank), now, "topics merged")
+
+    def _follow(self, gone: str, kept: str) -> None:
+        """Open uses move along, and credit that still names the topic that is gone finds the other."""
+        for pending in self._pending:
+            if pending.topic == gone:
+                pending.topic = kept
+        self._merged = {old: kept if new == gone else new for old, new in self._merged.items()}
+        self._merged[gone] = kept
+        while len(self._merged) > _MERGED:
+            del self._merged[next(iter(self._merged))]
 
     def drop(self, topic: str, now: Instant, reason: str) -> None:
         """Forget all connections of a topic that is gone."""
@@ -176,6 +194,18 @@ class Registry:
     def _rank(self, link: Link) -> tuple[bool, float, Instant]:
         return (link.ltp, link.weight, link.last_use)
 
+    def _current(self, topic: str, peer: str, now: Instant) -> Link | None:
+        """The link as of ``now``, if it has not faded away."""
+        self._expire_due(now)
+        link = self._links.get(topic, {}).get(peer)
+        if link is not None:
+            self._settle(topic, link, now)
+        return self._links.get(topic, {}).get(peer)
+
+    def _settle_all(self, topic: str, now: Instant) -> None:
+        for link in list(self._links[topic].values()):
+            self._settle(topic, link, now)
+
     def _settle(self, topic: str, link: Link, now: Instant) -> None:
         """Apply idle decay up to ``now``. Exponential, so settling in steps or at once gives the same."""
         idle = now - max(link.settled, link.last_use)
@@ -187,6 +217,10 @@ class Registry:
             self._record(topic, link, now, ChangeKind.DEMOTED, f"weight {link.weight:.2f}")
         if not link.ltp and link.weight < self._settings.forget_at:
             self._remove(topic, link, now, ChangeKind.FORGOTTEN, f"weight {link.weight:.2f}")
+
+    def _expire_due(self, now: Instant) -> None:
+        while self._pending and self._pending[0].due <= now:
+            self._expire(self._pending.popleft(), now)
 
     def _expire(self, pending: _Pending, now: Instant) -> None:
         link = self._links.get(pending.topic, {}).get(pending.peer)
@@ -224,6 +258,7 @@ class Registry:
                 for x in links.values()
             ],
             "pending": [msgspec.to_builtins(p) for p in self._pending],
+            "merged": self._merged,
         }
 
     def load(self, state: dict[str, object]) -> None:
@@ -234,9 +269,11 @@ class Registry:
             link = Link(peer, weight, ltp, last_use, uses, credited, settled, deque(history))
             self._links.setdefault(topic, {})[peer] = link
         self._pending = deque(saved.pending)
+        self._merged = saved.merged
 
 
 class _Saved(msgspec.Struct):
     labels: dict[str, str]
     links: list[tuple[str, str, float, bool, Instant, int, int, Instant, list[tuple[Instant, str]]]]
     pending: list[_Pending]
+    merged: dict[str, str]

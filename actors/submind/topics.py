@@ -101,7 +101,7 @@ class Topics:
         row /= np.float32(max(float(np.sqrt(row @ row)), 1e-6))
         self._relabel(topic, terms)
         if self._uses % _MERGE_EVERY == 0:
-            self._merge(index)
+            return self._merge(index)
         return topic
 
     def nearest(self, vector: Vector) -> Topic | None:
@@ -114,7 +114,8 @@ class Topics:
             return None
         scores = self._matrix[: len(self._topics)] @ centred
         index = int(scores.argmax())
-        return index if scores[index] >= self._settings.threshold else None
+        full = len(self._topics) >= self._settings.capacity
+        return index if scores[index] >= (self._settings.crowded if full else self._settings.threshold) else None
 
     def _new(self, centred: Vector) -> int:
         self._made += 1
@@ -131,25 +132,27 @@ class Topics:
         self._matrix[index] = centred
         return index
 
-    def _merge(self, index: int) -> None:
-        """Join the topic at ``index`` with its nearest when they have grown together."""
+    def _merge(self, index: int) -> Topic:
+        """Join the topic at ``index`` with its nearest when they have grown together; the topic it is now part of."""
         scores = self._matrix[: len(self._topics)] @ self._matrix[index]
         scores[index] = -1
         other = int(scores.argmax())
         if len(self._topics) == 1 or scores[other] <= self._settings.merge:
-            return
+            return self._topics[index]
         keep, gone = (index, other) if self._topics[index].traffic >= self._topics[other].traffic else (other, index)
         kept, lost = self._topics[keep], self._topics[gone]
         share = lost.traffic / (kept.traffic + lost.traffic)
         row = self._matrix[keep] * (1 - share) + self._matrix[gone] * share
         self._matrix[keep] = row / max(float(np.sqrt(row @ row)), 1e-6)
         kept.traffic += lost.traffic
+        self._last_use[keep] = max(self._last_use[keep], self._last_use[gone])
         self._relabel(kept, lost.terms)
         self.merged.append((lost.key, kept.key))
         last = len(self._topics) - 1
         self._topics[gone], self._last_use[gone] = self._topics[last], self._last_use[last]
         self._matrix[gone] = self._matrix[last]
         del self._topics[last], self._last_use[last]
+        return kept
 
     def _relabel(self, topic: Topic, terms: Iterable[str]) -> None:
         counts = topic.terms
@@ -175,14 +178,25 @@ class Topics:
         }
 
     def load(self, state: dict[str, object]) -> None:
-        """From a snapshot."""
+        """From a snapshot; of more topics than there is room for the latest used stay.
+
+        Topics of another embedder mean nothing here and are left behind.
+        """
         saved = msgspec.convert(state, _Saved)
+        self._made = saved.made
+        if len(saved.mean) != self._centre.mean.nbytes:
+            self.dropped = [key for key, *_ in saved.topics]
+            return
         self._centre.mean = np.frombuffer(saved.mean, np.float32).copy()
-        self._centre.seen, self._made, self._uses = saved.seen, saved.made, saved.uses
+        self._centre.seen, self._uses = saved.seen, saved.uses
         rows = np.frombuffer(saved.matrix, np.float32).reshape(-1, self._matrix.shape[1])
-        self._matrix[: len(rows)] = rows
-        self._topics = [Topic(key, traffic, Counter(terms), label) for key, traffic, terms, label, _ in saved.topics]
-        self._last_use = [last for *_, last in saved.topics]
+        stay = sorted(sorted(range(len(rows)), key=lambda i: -saved.topics[i][-1])[: len(self._matrix)])
+        self._matrix[: len(stay)] = rows[stay]
+        self._topics = [
+            Topic(saved.topics[i][0], saved.topics[i][1], Counter(saved.topics[i][2]), saved.topics[i][3]) for i in stay
+        ]
+        self._last_use = [saved.topics[i][-1] for i in stay]
+        self.dropped = [key for i, (key, *_) in enumerate(saved.topics) if i not in set(stay)]
 
 
 class _Saved(msgspec.Struct):

@@ -9,7 +9,7 @@ from actors.effects import Commit, Effect, Send
 from actors.events import Credit, Message, Register
 from actors.settings import ConnectionSettings, TopicSettings
 from actors.submind.peers import Peer
-from actors.submind.registry import Registry
+from actors.submind.registry import Link, Registry
 from actors.submind.topics import Topic, Topics
 from environment.messages import Instant, Thought, Vector
 from environment.ports import WriteConnections
@@ -47,16 +47,19 @@ class Voice:
     def speak(
         self, thought: Thought, topic: Topic, now: Instant, exclude: frozenset[str] = frozenset()
     ) -> list[Effect]:
-        """Send a thought to the strongest few peers of its topic."""
-        links = [link for link in self.registry.peers(topic.key) if link.peer not in exclude]
+        """Send a thought to the strongest few peers of its topic; now and then the last of them is somebody new."""
+        links = self._listeners(topic.key, exclude)
         if not links:
             self._seed(topic.key, topic.label, thought, now, exclude)
-            links = [link for link in self.registry.peers(topic.key) if link.peer not in exclude]
+            links = self._listeners(topic.key, exclude)
+        chosen = links[: self._settings.fan_out]
         if self._chance.uniform() < self._settings.explore:
-            self._explore(topic.key, topic.label, now, exclude | {link.peer for link in links})
-            links = [link for link in self.registry.peers(topic.key) if link.peer not in exclude]
+            known = {link.peer for link in links}
+            self._explore(topic.key, topic.label, now, exclude | known)
+            new = [link for link in self._listeners(topic.key, exclude) if link.peer not in known]
+            chosen = [*chosen[: self._settings.fan_out - len(new)], *new]
         effects: list[Effect] = []
-        for link in links[: self._settings.fan_out]:
+        for link in chosen:
             self.registry.use(topic.key, link.peer, now)
             self._sequence[link.peer] = self._sequence.get(link.peer, 0) + 1
             message = Message(thought, self._owner, topic.key, topic.label, link.weight, self._sequence[link.peer])
@@ -80,7 +83,8 @@ class Voice:
         """A peer asks to be told about a topic; refused for topics this submind does not have, and for strangers."""
         topic = self.topics.nearest(request.topic_vector)
         if topic is None or request.sender not in self._peers:
-            self.registry.refuse(topic.key if topic else "", request.sender, now, "not a topic of mine")
+            reason = "not a topic of mine" if request.sender in self._peers else "nobody I know"
+            self.registry.refuse(topic.key if topic else "", request.sender, now, reason)
             return False
         return self.registry.open(
             topic.key, topic.label, request.sender, now, f"asked, through trace {request.trace_id}"
@@ -96,6 +100,10 @@ class Voice:
         if not (kept or gone or changes):
             return []
         return [Commit(WriteConnections(self._owner, tuple(kept), tuple(gone), tuple(changes)))]
+
+    def _listeners(self, topic: str, exclude: frozenset[str]) -> list[Link]:
+        """Connected peers that are there, strongest first."""
+        return [x for x in self.registry.peers(topic) if x.peer not in exclude and x.peer in self._peers]
 
     def _seed(self, topic: str, label: str, thought: Thought, now: Instant, exclude: frozenset[str]) -> None:
         """A new topic knows nobody: begin with those whose goals are nearest to it."""
