@@ -9,7 +9,6 @@ from http import HTTPStatus
 from typing import TypeAlias
 
 import structlog
-from environment.lineage import UnknownId
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
@@ -19,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from environment.errors import StoreFull, StoreUnavailable
+from environment.lineage import UnknownId
 from orchestration.gateway.errors import (
     FieldViolation,
     IntakeBusy,

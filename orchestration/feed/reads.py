@@ -1,14 +1,12 @@
 """The mind's state as JSON: stream, lineage, search, traces, subminds, connections, status."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
-from environment.search import SearchFilters
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from environment.messages import Instant, ThoughtKind
+from environment.search import SearchFilters
 from orchestration.feed import answers
 from orchestration.feed.answers import many, one, refusals
 from orchestration.feed.context import FeedContext

@@ -14,6 +14,7 @@ from environment.index.ports import VectorIndex
 from environment.messages import Instant, Trace, Vector
 from environment.ports import TraceStore
 from environment.salience import at
+from environment.search import Hit, SearchFilters, search
 from orchestration.view.settings import ViewSettings
 
 T = TypeVar("T")
@@ -45,25 +46,11 @@ class TraceFollower:
             await self._catch_up()
             return await self._heavy(len(self._live), lambda: self._rank(limit, now))
 
-    async def nearest(self, vector: Vector, k: int, wanted: Callable[[Trace], bool]) -> list[tuple[Trace, float]]:
-        """The ``k`` wanted live traces nearest to ``vector``, with their cosine, nearest first."""
+    async def search(self, vector: Vector, k: int, filters: SearchFilters, now: Instant) -> list[Hit]:
+        """The ``k`` live traces nearest to ``vector`` that pass the filters at mind time ``now``, nearest first."""
         async with self._lock:
             shard = await self._catch_up()
-            if not self._live or not np.any(vector):
-                return []
-            return await self._heavy(len(self._live), lambda: self._search(shard, vector, k, wanted))
-
-    def _search(
-        self, shard: VectorIndex, vector: Vector, k: int, wanted: Callable[[Trace], bool]
-    ) -> list[tuple[Trace, float]]:
-        """Widen the search until enough of what it finds is wanted."""
-        reach = 2 * k
-        while True:
-            near = shard.search(vector, min(reach, len(shard)))
-            found = [(trace, score) for name, score in near if (trace := self._live.get(name)) and wanted(trace)]
-            if len(found) >= k or reach >= len(shard):
-                return found[:k]
-            reach *= 4
+            return await self._heavy(len(self._live), lambda: search(shard, self._live, vector, k, filters, now))
 
     def _rank(self, limit: int, now: Instant) -> list[tuple[Trace, float]]:
         ranked = heapq.nlargest(limit, ((at(trace.level, now), trace.id) for trace in self._live.values()))
@@ -85,7 +72,7 @@ class TraceFollower:
         live: dict[str, Trace] = {}
         async for batch in self._traces.live(self._settings.follow_batch):
             live.update((trace.id, trace) for trace in batch)
-        shard = self._make_shard()
+        shard = await asyncio.to_thread(self._make_shard)  # FAISS takes its time to load
         if live:
             await self._heavy(len(live), lambda: shard.rebuild(list(live), _vectors(live.values())))
         self._live, self._change, self._shard = live, change, shard

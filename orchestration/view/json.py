@@ -7,30 +7,26 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
+from environment.lineage import Explanation
+from environment.messages import (
+    Connection,
+    ConnectionChange,
+    Instant,
+    PerceptionRef,
+    Receipt,
+    StreamEntry,
+    SubmindReport,
+    Trace,
+)
 from environment.salience import at
+from environment.search import Hit
 from orchestration.telemetry.escape import escape_json
 from orchestration.view import shapes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from environment.lineage import Explanation
-    from environment.search import Hit
-
-    from environment.messages import (
-        Connection,
-        ConnectionChange,
-        Instant,
-        PerceptionRef,
-        Receipt,
-        StreamEntry,
-        SubmindReport,
-        Trace,
-    )
-    from orchestration.view.status import MindStatus
+from orchestration.view.status import MindStatus
 
 JsonObject: TypeAlias = dict[str, Any]
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from actors.substrate.ports import Embedder
 from environment.index.ports import VectorIndex
+from environment.lineage import Explanation, explain
 from environment.messages import Connection, ConnectionChange, Instant, SubmindReport, Trace
 from environment.ports import Stores
+from environment.search import Hit, SearchFilters
 from orchestration.view import status as judged
 from orchestration.view.follower import TraceFollower
-from orchestration.view.json import salience_of
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
-
-if TYPE_CHECKING:
-    from environment.lineage import Explanation
-    from environment.search import Hit, SearchFilters
 
 _MINUTE, _HOUR = 60.0, 3600.0
 _RATE_ENTRIES, _SAMPLES = 200, 256
@@ -135,8 +131,6 @@ class MindView:
 
     async def explain(self, id_or_seq: str) -> Explanation:
         """The lineage of an entry (by number or id), a trace or a perception. Raises ``UnknownId``."""
-        from environment.lineage import explain  # noqa: PLC0415 - TEMPORARY
-
         return await explain(self._stores, id_or_seq)
 
     async def search(self, text: str, k: int, filters: SearchFilters | None = None) -> list[Hit]:
@@ -144,14 +138,9 @@ class MindView:
 
         Empty where the embedder knows none of the words.
         """
-        from environment.search import Hit, SearchFilters  # noqa: PLC0415 - TEMPORARY
-
-        now, chosen = self._clock(), filters or SearchFilters()
         (vector,) = await self._embedder.embed([text])
-        near = await self._follower.nearest(
-            vector, min(k, self._settings.search_k), lambda trace: chosen.matches(trace, now)
-        )
-        return [Hit(trace, score, salience_of(trace, now)) for trace, score in near]
+        most = min(k, self._settings.search_k)
+        return await self._follower.search(vector, most, filters or SearchFilters(), self._clock())
 
     async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
         """The live traces that are most salient now, with their salience, the most salient first."""
@@ -191,6 +180,6 @@ class MindView:
         return StreamFigures(head, len(recent) * _HOUR / max(now - recent[0], 1.0))
 
     def _new_shard(self) -> VectorIndex:
-        from environment.index.shard import Shard  # noqa: PLC0415 - TEMPORARY
+        from environment.index.shard import Shard  # noqa: PLC0415 - only who searches waits for FAISS
 
         return Shard(self._embedder.dim)

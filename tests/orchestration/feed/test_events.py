@@ -13,6 +13,7 @@ import pytest
 from environment.messages import EntryKind
 from environment.ports import WriteEntries
 from tests.environment.stores.contract import entry
+from tests.orchestration.until import until
 
 
 async def think(feed, first, count=1, **changes):
@@ -214,9 +215,3 @@ async def first(stream, count):
 
 async def drain(stream):
     return [event async for event in stream if "data" in event]
-
-
-async def until(condition, seconds=5):
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.005)

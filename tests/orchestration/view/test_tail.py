@@ -3,6 +3,7 @@
 import asyncio
 import random
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from environment.stores.sqlite import open_stores
 from orchestration.view.settings import TailSettings
 from orchestration.view.tail import EntryFilter, StreamTail
 from tests.environment.stores.contract import entry
+from tests.orchestration.until import until
 
 QUICK = TailSettings(fast=0.0005, idle=0.002, batch=3, recent=4)
 
@@ -65,25 +67,23 @@ def test_every_reader_gets_every_entry_once_in_order(seed, appends, readers, rec
         chance = random.Random(seed)
         log = Log(chance, failing)
         tail = StreamTail(log, TailSettings(fast=0.0005, idle=0.001, batch=batch, recent=recent))
-        last = sum(appends) + max(first for first, _ in readers)
+        last = sum(appends) + max(start for start, _ in readers)
 
-        async def read(first, slow):
+        async def read(start, slow):
             seen = []
-            async with aclosing(tail.follow(first)) as entries:
-                async for one in entries:
-                    seen.append(one.seq)
-                    if slow:
-                        await asyncio.sleep(chance.random() * 0.002)
-                    if one.seq == last:
-                        return first, seen
+            async for one in first(tail.follow(start), last - start + 1):
+                seen.append(one.seq)
+                if slow:
+                    await asyncio.sleep(chance.random() * 0.002)
+            return start, seen
 
         tasks = [asyncio.create_task(read(*reader)) for reader in readers]
         for count in appends:
             log.append(count)
             await asyncio.sleep(chance.random() * 0.002)
         log.append(last - len(log.entries))
-        for first, seen in await asyncio.wait_for(asyncio.gather(*tasks), 20):
-            assert seen == list(range(first, last + 1))
+        for start, seen in await asyncio.wait_for(asyncio.gather(*tasks), 20):
+            assert seen == list(range(start, last + 1))
         await tail.close()
 
     asyncio.run(run())
@@ -98,8 +98,9 @@ def test_a_reader_cut_off_anywhere_goes_on_where_it_was(seed, cuts):
         tail = StreamTail(log, QUICK)
 
         async def read():
-            async for one in tail.follow(seen[-1] + 1 if seen else 1):
-                seen.append(one.seq)
+            start = seen[-1] + 1 if seen else 1
+            async for one in tail.follow(start):
+                seen.insert(len(seen), one.seq)
 
         for cut in cuts:
             log.append(chance.randrange(6))
@@ -109,9 +110,7 @@ def test_a_reader_cut_off_anywhere_goes_on_where_it_was(seed, cuts):
             await asyncio.gather(task, return_exceptions=True)
         log.append(1)
         final = asyncio.create_task(read())
-        async with asyncio.timeout(20):
-            while not seen or seen[-1] < len(log.entries):
-                await asyncio.sleep(0.001)
+        await until(lambda: seen and seen[-1] == len(log.entries), 20)
         assert seen == list(range(1, len(log.entries) + 1))
         assert tail.waiting <= 1
         await tail.close()
@@ -240,8 +239,6 @@ async def test_it_follows_another_process_writing_to_sqlite(tmp_path):
     ],
 )
 def test_filters(wants, matches):
-    from dataclasses import replace
-
     assert wants.matches(replace(entry(1), kind=EntryKind.THOUGHT, text="It was said.", salience=0.5)) is matches
 
 
@@ -263,9 +260,3 @@ async def first(entries, count):
             count -= 1
             if not count:
                 return
-
-
-async def until(condition):
-    async with asyncio.timeout(5):
-        while not condition():
-            await asyncio.sleep(0.001)

@@ -1,0 +1,189 @@
+"""The mind's state as JSON, from real stores."""
+
+from dataclasses import replace
+
+import pytest
+
+from actors.substrate.embedding import WordLlamaEmbedder
+from environment.messages import Level
+from environment.ports import WriteConnections, WriteEntries, WriteTrace
+from tests.environment.stores.contract import NOON, change, connection, entry, perception, revision, trace
+
+EMBEDDER = WordLlamaEmbedder()
+
+
+def said(number, text, value=0.8, **changes):
+    made = trace(number)
+    thought = replace(made.thought, text=text, vector=EMBEDDER.embed_now([text])[0], **changes)
+    return replace(made, thought=thought, level=Level(value, NOON, 3600.0), live=True, conscious=None)
+
+
+async def get(feed, path, status=200, **params):
+    query = {name.rstrip("_"): value for name, value in params.items()}
+    answer = await feed.client.get(path, params=query or None)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    return answer.json()
+
+
+async def test_the_stream_by_pages(feed):
+    await feed.stores.commit([WriteEntries(tuple(entry(n) for n in range(1, 251)))])
+    newest = await get(feed, "/v1/stream")
+    assert [each["seq"] for each in newest["entries"]] == list(range(151, 251))
+    assert newest["head"] == 250
+    seen, after = [], 1
+    while page := (await get(feed, "/v1/stream", from_=after, limit=37))["entries"]:
+        seen += [each["seq"] for each in page]
+        after = seen[-1] + 1
+    assert seen == list(range(1, 251))
+
+
+async def test_an_empty_mind_has_empty_answers(feed):
+    assert await get(feed, "/v1/stream") == {"entries": [], "head": 0}
+    assert await get(feed, "/v1/traces") == {"traces": []}
+    assert await get(feed, "/v1/search", q="pump") == {"hits": []}
+    assert await get(feed, "/v1/connections") == {"connections": []}
+    assert await get(feed, "/v1/connections/history") == {"changes": []}
+
+
+async def test_lineage_by_number_and_by_id(feed):
+    (receipt,) = await feed.stores.perceptions.append([perception(1, text="the pump leaks")])
+    base = said(1, "a leak at the pump", parents=(receipt.id,))
+    told = replace(entry(1), lineage=(base.id,), focus=base.id)
+    await feed.stores.commit([WriteTrace(base), WriteEntries((told,))])
+    root = await get(feed, "/v1/explain/1")
+    assert (root["id"], root["kind"]) == (told.id, "entry")
+    (node,) = root["children"]
+    assert (node["id"], node["kind"], node["author"]) == (base.id, "trace", base.thought.author)
+    leaf = next(child for child in node["children"] if child["id"] == receipt.id)
+    assert (leaf["kind"], leaf["text"], leaf["source"], leaf["children"]) == ("perception", "the pump leaks", "ops", [])
+    assert "author" not in leaf
+    assert await get(feed, f"/v1/explain/{told.id}") == root
+    assert (await get(feed, f"/v1/explain/{base.id}"))["id"] == base.id
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/explain/9", "/v1/explain/t-00000000000000000000", "/v1/explain/x", "/v1/traces/t-0"]
+)
+async def test_what_is_not_there_is_not_found(feed, path):
+    problem = await get(feed, path, 404)
+    assert problem["status"] == 404
+    assert problem["type"] == "urn:submind:problem:unknown-id"
+    assert path.rpartition("/")[2] in problem["detail"]
+
+
+async def test_a_trace_with_its_revisions(feed):
+    base = said(1, "one")
+    newer = revision(base, "people", "two")
+    await feed.stores.commit([WriteTrace(base), WriteTrace(newer)])
+    feed.now[0] = NOON + 3600
+    revisions = (await get(feed, f"/v1/traces/{base.id}"))["revisions"]
+    assert [(each["version"], each["text"]) for each in revisions] == [(1, "one"), (2, "two")]
+    assert revisions[0]["salience"] == pytest.approx(0.4)
+
+
+async def test_live_traces_and_search(feed):
+    await feed.stores.commit([WriteTrace(said(1, "the pump leaks", 0.3)), WriteTrace(said(2, "lunch at noon", 0.9))])
+    assert [each["text"] for each in (await get(feed, "/v1/traces"))["traces"]] == ["lunch at noon", "the pump leaks"]
+    assert len((await get(feed, "/v1/traces", limit=1))["traces"]) == 1
+    hits = (await get(feed, "/v1/search", q="leaking pump", k=1))["hits"]
+    assert [hit["trace"]["text"] for hit in hits] == ["the pump leaks"]
+    assert hits[0]["score"] > 0.5
+    assert (await get(feed, "/v1/search", q="pump", min_salience=0.5))["hits"][0]["trace"]["text"] == "lunch at noon"
+    assert (await get(feed, "/v1/search", q="pump", author="nobody"))["hits"] == []
+    assert (await get(feed, "/v1/search", q="pump", until="1999-01-01T00:00:00Z"))["hits"] == []
+
+
+async def test_connections_and_what_happened_to_them(feed):
+    kept = (connection("causes"), connection("causes", "k2", "places"))
+    await feed.stores.commit([WriteConnections("causes", kept, (), (change(1), change(2)))])
+    told = (await get(feed, "/v1/connections"))["connections"]
+    assert {(each["owner"], each["topic"], each["peer"]) for each in told} == {
+        ("causes", "k1", "people"),
+        ("causes", "k2", "places"),
+    }
+    assert (await get(feed, "/v1/connections", owner="people"))["connections"] == []
+    assert len((await get(feed, "/v1/connections/history", limit=1))["changes"]) == 1
+
+
+async def test_status_and_subminds(feed):
+    status = await get(feed, "/v1/status")
+    assert list(status) == (
+        "mind state version uptime_s perceptions stream traces tokens substrate limits subminds reasons".split()
+    )
+    assert (status["mind"], status["state"], status["version"]) == ("alpha", "running", "1.2.3")
+    assert list(status["tokens"]) == ["in", "out", "cost", "budget_left"]
+    (told,) = (await get(feed, "/v1/subminds"))["subminds"]
+    assert (told["name"], told["state"]) == ("causes", "running")
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/v1/stream?from=0", "from"),
+        ("/v1/stream?limit=501", "limit"),
+        ("/v1/search", "q"),
+        ("/v1/search?q=", "q"),
+        ("/v1/search?q=pump&k=0", "k"),
+        ("/v1/search?q=pump&kind=dream", "kind"),
+        ("/v1/search?q=pump&since=yesterday", "since"),
+        ("/v1/search?q=pump&min_salience=nan", "min_salience"),
+        (f"/v1/search?q={'x' * 4001}", "q"),
+        (f"/v1/explain/{'1' * 65}", "id"),
+    ],
+)
+async def test_a_wrong_field_is_named(feed, path, field):
+    problem = await get(feed, path, 422)
+    assert [error["field"] for error in problem["errors"]] == [field]
+    assert problem["errors"][0]["why"]
+
+
+async def test_hostile_text_in_questions_and_answers(feed):
+    text = "</script>\x00\x1b[31m\u202e" + "w" * 3000
+    await feed.stores.commit([WriteTrace(said(1, text))])
+    answer = await feed.client.get("/v1/traces")
+    assert answer.json()["traces"][0]["text"] == text
+    assert not set(answer.text) & set("\x00\x1b\u202e")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    problem = await feed.client.get("/v1/explain/%00%1b%5B31m%E2%80%AE%3Cscript%3E")
+    assert problem.status_code == 404
+    assert not set(problem.text) & set("\x00\x1b\u202e")
+
+
+async def test_json_is_compressed_for_whoever_takes_it_and_events_never(feed):
+    await feed.stores.commit([WriteEntries(tuple(entry(n) for n in range(1, 60)))])
+    large = await feed.client.get("/v1/stream", headers={"Accept-Encoding": "gzip"})
+    assert large.headers["content-encoding"] == "gzip"
+    async with feed.client.stream("GET", "/v1/stream/events?from=1", headers={"Accept-Encoding": "gzip"}) as answer:
+        assert "content-encoding" not in answer.headers
+
+
+async def test_the_interface_is_described_whole(feed):
+    described = (await feed.client.get("/openapi.json")).json()
+    paths = described["paths"]
+    assert {
+        "/v1/stream", "/v1/stream/events", "/v1/explain/{id}", "/v1/search", "/v1/traces", "/v1/traces/{id}",
+        "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/status", "/v1/perceptions",
+        "/metrics", "/healthz", "/readyz",
+    } == set(paths)  # fmt: skip
+    refs = set(_refs(described))
+    assert refs <= {f"#/components/schemas/{name}" for name in described["components"]["schemas"]}
+    for path, methods in paths.items():
+        for method in methods.values():
+            assert method["description"], path
+            ok = method["responses"]["200"]["content"]
+            assert any(content.get("schema") for content in ok.values()), path
+            if path.startswith("/v1/"):
+                assert "application/problem+json" in method["responses"]["503"]["content"]
+
+
+def _refs(node):
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for value in node.values():
+            yield from _refs(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _refs(value)
