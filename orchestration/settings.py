@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from actors.attention.settings import AttentionSettings
 from actors.metacognition.settings import MetacognitionSettings
+from actors.names import ATTENTION, CONTROL, ENVIRONMENT, MONITORING, STREAM, THINKING
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings, ShellSettings
 from actors.stream.settings import StreamSettings
@@ -23,12 +24,15 @@ from actors.thinking.settings import ThinkingSettings
 from environment.config import Section
 from environment.messages import Instant, Modality
 from environment.settings import EnvironmentSettings
+from orchestration.feed.settings import FeedSettings
+from orchestration.gateway.settings import GatewaySettings
+from orchestration.telemetry.settings import LogSettings
 from orchestration.view.settings import ViewSettings
 
 NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 """A DNS label that starts with a letter: names become directories, addresses and label values."""
 
-RESERVED = frozenset({"environment", "attention", "stream", "thinking"})
+RESERVED = frozenset({ENVIRONMENT, ATTENTION, STREAM, THINKING})
 """Actors that every mind has: no submind may take their names."""
 
 
@@ -66,7 +70,7 @@ class SubmindRole(StrEnum):
     """The mind itself."""
 
 
-METACOGNITIVE = ("monitoring", "control")
+METACOGNITIVE = (MONITORING, CONTROL)
 """The two directions of metacognition (Nelson & Narens 1990): what the object level tells, and what it is told."""
 
 
@@ -205,23 +209,29 @@ class Settings(Section):
 
     mind: MindSettings = MindSettings()
     """Who the mind is."""
-    shell: ShellSettings = ShellSettings()
-    """How every actor takes in its work."""
-    environment: EnvironmentSettings = EnvironmentSettings()
-    """How traces evaporate, rise and go."""
-    substrate: SubstrateSettings = SubstrateSettings()
-    """What it thinks with."""
     perception: PerceptionSettings = PerceptionSettings()
     """How raw input becomes events."""
     submind: CognitiveSettings = CognitiveSettings()
-    """How cognitive subminds connect, crawl and bind."""
+    """How a submind holds topics and connections, binds and crawls."""
+    environment: EnvironmentSettings = EnvironmentSettings()
+    """The subliminal environment: how traces evaporate, rise and go."""
     attention: AttentionSettings = AttentionSettings()
-    """How few thoughts become conscious, and which."""
+    """What becomes conscious, and how much of it."""
     stream: StreamSettings = StreamSettings()
-    """How they are ordered."""
+    """The order of conscious thoughts, and the segues between them."""
     thinking: ThinkingSettings = ThinkingSettings()
-    """What is done about them."""
+    """What is done about a conscious thought."""
     metacognition: MetacognitionSettings = MetacognitionSettings()
-    """How the mind watches itself."""
+    """How the mind watches itself, and how far it may change itself."""
+    substrate: SubstrateSettings = SubstrateSettings()
+    """What the mind thinks with: by rule, or with language models on a server."""
+    shell: ShellSettings = ShellSettings()
+    """How every actor takes in its work."""
+    gateway: GatewaySettings = GatewaySettings()
+    """gRPC: where perceptions come in and readers are answered."""
+    feed: FeedSettings = FeedSettings()
+    """HTTP and the page."""
     view: ViewSettings = ViewSettings()
     """How a mind is looked at."""
+    telemetry: LogSettings = LogSettings()
+    """What is logged."""
