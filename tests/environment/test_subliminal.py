@@ -259,6 +259,17 @@ def test_counts_of_reinforcement_survive_in_a_snapshot():
     assert len(environment.snapshot()) == 1
 
 
+def test_subminds_beyond_those_counted_apart_share_one_count():
+    environment = world(reinforcers=2)
+    environment.post([thought(1)], NOON)
+    gains = []
+    for by in ("a", "b", "c", "d", "a"):
+        before = now_of(environment, thought(1).id, NOON)
+        environment.reinforce(thought(1).id, by, 0.1, (), NOON)
+        gains.append((now_of(environment, thought(1).id, NOON) - before) / (1 - before))
+    assert gains == pytest.approx([0.1, 0.1, 0.1, 0.1 / math.log2(3), 0.1 / math.log2(3)])
+
+
 NUMBERS = st.integers(0, 11)
 SHARES = st.floats(-0.5, 1.5)
 BYS = st.sampled_from(["a", "b", "text"])
