@@ -98,7 +98,7 @@ def translate(error: grpc.aio.AioRpcError) -> ClientError:
             return Rejected(code.name, message, [FieldViolation("", message)])
         case grpc.StatusCode.RESOURCE_EXHAUSTED:
             return Busy(code.name, message, retry_after)
-        case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.DEADLINE_EXCEEDED:
+        case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.DEADLINE_EXCEEDED | grpc.StatusCode.ABORTED:
             return Unavailable(code.name, message, retry_after)
         case grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.PERMISSION_DENIED:
             return Denied(code.name, message)

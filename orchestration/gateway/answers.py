@@ -21,6 +21,7 @@ from orchestration.gateway.errors import (
     Stopping,
     TooLarge,
     TooMany,
+    TooSlow,
     Unauthenticated,
     Unknown,
 )
@@ -63,6 +64,8 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
             return code.RESOURCE_EXHAUSTED, text, [_retry(error.retry_after), _quota("disk", text)]
         case StoreUnavailable():
             return code.UNAVAILABLE, text, [_retry(error.retry_after)]
+        case TooSlow():
+            return code.ABORTED, text, [_retry(1.0)]
         case Stopping():
             return code.UNAVAILABLE, text, [_retry(1.0)]
         case Unknown():

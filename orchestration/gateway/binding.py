@@ -20,7 +20,7 @@ from google.protobuf.message import DecodeError, Message
 from protovalidate import Validator
 
 from orchestration.gateway.answers import abort
-from orchestration.gateway.errors import FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany
+from orchestration.gateway.errors import FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany, TooSlow
 from orchestration.gateway.settings import GatewaySettings
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -179,8 +179,13 @@ def server_stream(guard: Guard, request: type[Message], method: StreamMethod) ->
     """A handler for one question and answers without end."""
 
     async def talk(raw: bytes, context: Context) -> None:
+        patience = guard.settings.reader_timeout
         async for answer in method(guard.parse(request, raw)):
-            await context.write(answer.SerializeToString())
+            try:
+                async with asyncio.timeout(patience):
+                    await context.write(answer.SerializeToString())
+            except TimeoutError:
+                raise TooSlow(patience) from None
         raise Stopping  # these answers end only with the server
 
     async def call(raw: bytes, context: Context) -> None:

@@ -87,6 +87,17 @@ class TooMany(GatewayError):
         return f"{self.limit} are open, as many as {self.name} allows: try again in {self.retry_after:g} s"
 
 
+class TooSlow(GatewayError):
+    """The reader took nothing for ``seconds``: read faster, or ask for less; go on from the last entry that came."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+    def __str__(self) -> str:
+        return f"nothing was read for {self.seconds:g} s: connect again and go on from the last answer"
+
+
 class Unknown(GatewayError):
     """The mind holds no ``kind`` (trace, entry, perception) of that id: it never did, or it has been forgotten."""
 

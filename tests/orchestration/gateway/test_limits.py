@@ -1,0 +1,120 @@
+"""The quick look at plain batches, held against the schema's rules and the slow look."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environment.messages import Image, NewPerception
+from orchestration.gateway import decode, encode, errors
+from orchestration.gateway.binding import Guard
+from orchestration.gateway.errors import FieldViolation, IntakeRejected, InvalidRequest
+from orchestration.gateway.limits import Limits
+from orchestration.gateway.settings import GatewaySettings, IntakeSettings
+from orchestration.pb.submind.v1 import perception_pb2
+from tests.environment.stores.contract import NOON
+
+GUARD = Guard(GatewaySettings())
+TIGHT = IntakeSettings(batch=3, text_bytes=12, labels=2, label_bytes=5, trust={"feed/*": 0.5})
+
+texts = st.one_of(st.text(max_size=14), st.sampled_from(["a b", " ", "x" * 13, "\u96ea" * 5]))
+sources = st.sampled_from(["ops", "feed/a", "", "a\nb", "s" * 257, "\u96ea"])
+sent = st.builds(
+    perception_pb2.Perception,
+    source=sources,
+    text=texts,
+    idempotency_key=st.sampled_from(["", "k", "k" * 256, "k" * 257, "\u96ea" * 100]),
+    labels=st.dictionaries(st.sampled_from(["", "a", "b", "c", "n" * 129]), st.text(max_size=7), max_size=3),
+)
+
+
+def wrong(look):
+    try:
+        look()
+    except InvalidRequest as error:
+        return {violation.field for violation in error.violations}
+    return None
+
+
+@given(st.lists(sent, max_size=4), st.lists(st.floats(NOON - 1e12, NOON + 1000), min_size=4, max_size=4))
+def test_what_looks_plain_keeps_every_rule(perceptions, times):
+    for one, time in zip(perceptions, times, strict=False):
+        one.time.CopyFrom(encode.timestamp(time))
+    limits = Limits(TIGHT)
+    for name in ("ops", "feed/a"):
+        limits.check([NewPerception(name, NOON, NOON, "x")], NOON)
+    made = decode.perceptions(perceptions, NOON, limits.trust_of)
+    size = limits.size_of_plain(made, NOON)
+    if size is not None:
+        assert wrong(lambda: GUARD.check(perception_pb2.PerceiveRequest(perceptions=perceptions))) is None
+        assert wrong(lambda: limits.check(made, NOON)) is None
+        assert size == sum(len(one.text) for one in made)
+
+
+def test_an_unknown_source_or_a_wrong_trust_is_looked_at():
+    limits = Limits(TIGHT)
+    stranger = NewPerception("ops", NOON, NOON, "x", trust=0.4)
+    assert limits.size_of_plain([stranger], NOON) is None
+    limits.check([stranger], NOON)
+    assert limits.size_of_plain([stranger], NOON) == 1
+    assert limits.size_of_plain([NewPerception("ops", NOON, NOON, "x", trust=1.0)], NOON) is None
+
+
+def test_remembered_sources_are_bounded():
+    limits = Limits(IntakeSettings())
+    for number in range(10_000):
+        limits.check([NewPerception(f"s{number}", NOON, NOON, "x")], NOON)
+    assert len(limits._known) <= 4096
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": "\ud800"},
+        {"text": "x", "source": "\udfff"},
+        {"text": "x", "key": "\ud800"},
+        {"text": "x", "labels": {"a": "\ud800"}},
+        {"text": "x", "labels": {"\ud800": "a"}},
+        {"telemetry": {"\ud800": 1.0}},
+        {"text": "x", "time": float("nan")},
+        {"text": "x", "time": float("inf")},
+        {"text": "x", "telemetry": {"a": 1.0}},
+        {"text": "x", "image": Image(b"x", "image/png")},
+        {},
+    ],
+)
+def test_what_the_wire_could_not_carry_is_refused_from_elsewhere(fields):
+    given_fields = {"source": "ops", "time": NOON, "received": NOON} | fields
+    with pytest.raises(IntakeRejected) as refused:
+        Limits(IntakeSettings()).check([NewPerception(**given_fields)], NOON)
+    assert refused.value.field.startswith("perceptions[0].")
+
+
+@given(st.floats(-62_135_596_800, 253_402_300_799))
+def test_times_survive_the_wire_to_the_nanosecond(time):
+    assert decode.instant(encode.timestamp(time)) == pytest.approx(time, abs=1e-6)
+    if abs(time) > 1e8:
+        assert decode.instant(encode.timestamp(time)) == time
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.IntakeRejected("text", "too long", [FieldViolation("time", "wrong")]),
+        errors.InvalidRequest("k", "too many"),
+        errors.IntakeBusy(0.5),
+        errors.TooLarge("gateway.message_bytes", 9, 8),
+        errors.TooMany("gateway.calls", 1, 0.5),
+        errors.TooSlow(3.0),
+        errors.Unknown("trace", "t-1"),
+        errors.Unauthenticated(),
+        errors.Stopping(),
+        errors.UnsafeListen("0.0.0.0:1", "why"),
+    ],
+)
+def test_errors_survive_pickling_and_say_what_to_do(error):
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was just made
+    assert type(again) is type(error)
+    assert vars(again) == vars(error)
+    assert str(again) == str(error)

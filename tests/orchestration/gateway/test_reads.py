@@ -1,0 +1,223 @@
+"""Watch, Explain, Search, GetTrace and the mind's own figures, as a stock client sees them."""
+
+import asyncio
+from dataclasses import replace
+
+import grpc
+import pytest
+
+from actors.substrate.embedding import WordLlamaEmbedder
+from environment.messages import EntryKind, Level, PerceptionRef
+from environment.ports import WriteConnections, WriteReport, WriteTrace
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2
+from tests.environment.stores.contract import NOON, connection, name, perception, report, revision, trace
+from tests.orchestration.gateway.conftest import refusal
+from tests.orchestration.until import until
+
+
+async def take(call, count):
+    async with asyncio.timeout(10):
+        return [(await call.read()).entry for _ in range(count)]
+
+
+async def drain(call, into):
+    while (answer := await call.read()) is not grpc.aio.EOF:
+        into.append(answer.entry.seq)
+
+
+async def test_an_entry_comes_as_it_was_numbered(gateway):
+    await gateway.think(1, 3)
+    first, *others = await take(gateway.watch(1), 3)
+    assert [entry.seq for entry in (first, *others)] == [1, 2, 3]
+    assert (first.kind, first.text, first.focus) == (consciousness_pb2.ENTRY_KIND_THOUGHT, "conscious 1", name("t", 1))
+    assert first.time.ToNanoseconds() == int((NOON + 1) * 1e9)
+    assert first.perceptions[0].source == "ops"
+    assert list(first.lineage) == [name("t", 1)]
+
+
+async def test_zero_means_only_what_is_new(gateway):
+    await gateway.think(1, 3)
+    call = gateway.watch()
+    await until(lambda: gateway.tail.waiting == 1)
+    await gateway.think(4)
+    assert [entry.seq for entry in await take(call, 1)] == [4]
+
+
+@pytest.mark.parametrize("cut", [1, 2, 5])
+async def test_it_is_resumable_from_anywhere_without_gap_or_repeat(gateway, cut):
+    seen, following = [], 1
+    for number in range(1, 10):
+        await gateway.think(number)
+        if number % cut == 0:
+            call = gateway.watch(following)
+            seen += [entry.seq for entry in await take(call, number + 1 - following)]
+            call.cancel()
+            following = seen[-1] + 1
+    assert seen == list(range(1, len(seen) + 1))
+
+
+async def test_filters(gateway):
+    await gateway.think(1, 2, text="the DISK is full")
+    await gateway.think(3, 1, kind=EntryKind.SEGUE)
+    await gateway.think(4, 1, salience=0.99)
+    everything = {
+        1: {"contains": "disk"},
+        3: {"kinds": [consciousness_pb2.ENTRY_KIND_SEGUE]},
+        4: {"min_salience": 0.9},
+    }
+    for seq, wanted in everything.items():
+        assert [entry.seq for entry in await take(gateway.watch(1, **wanted), 1)] == [seq]
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await gateway.watch(1, source="nobody").read()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"filter": {"min_salience": 2}}, "filter.min_salience"),
+        ({"filter": {"kinds": [99]}}, "filter.kinds[0]"),
+        ({"filter": {"kinds": [0]}}, "filter.kinds[0]"),
+        ({"from_seq": 2**63}, "from_seq"),
+    ],
+)
+async def test_a_question_that_makes_no_sense_is_named(gateway, wrong, field):
+    failed = await refusal(gateway.consciousness.Watch(consciousness_pb2.WatchRequest(**wrong)).read())
+    assert failed.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert list(failed.fields) == [field]
+
+
+async def test_a_reader_who_reads_nothing_is_not_buffered_and_is_let_go(serve):
+    async with serve(reader_timeout=0.5) as gateway:
+        await gateway.think(1, 800, text="x" * 20_000)
+        fetched = 0
+        read = gateway.stores.stream.read
+
+        async def counted(*args):
+            nonlocal fetched
+            found = await read(*args)
+            fetched += len(found)
+            return found
+
+        gateway.stores.stream.read = counted
+        slow = gateway.watch(1)
+        await slow.read()
+        await until(lambda: gateway.server.figures()["gateway_open:watchers"] == 1)
+        other = gateway.watch(799)  # others are served meanwhile
+        assert [entry.seq for entry in await take(other, 2)] == [799, 800]
+        other.cancel()
+        await asyncio.sleep(0.2)
+        assert fetched < 700
+        await until(lambda: gateway.server.figures()["gateway_open:watchers"] == 0)
+        kept = []
+        failed = await refusal(drain(slow, kept))
+        assert failed.code is grpc.StatusCode.ABORTED
+        following = len(kept) + 2
+        assert kept == list(range(2, following))  # what was under way still comes, in order
+        assert following < 800
+        again = gateway.watch(following)
+        assert [entry.seq for entry in await take(again, 3)] == [following, following + 1, following + 2]
+
+
+async def test_readers_who_vanish_are_forgotten_and_too_many_are_asked_to_come_back(serve):
+    async with serve(watchers=2) as gateway:
+        calls = [gateway.watch(1) for _ in range(2)]
+        await until(lambda: gateway.tail.waiting == 2)
+        failed = await refusal(gateway.watch(1).read())
+        assert (failed.code, failed.quota) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "gateway.watchers")
+        for call in calls:
+            call.cancel()
+        await until(lambda: gateway.tail.waiting == 0)
+        await until(lambda: gateway.server.figures()["gateway_open:watchers"] == 0)
+        await gateway.think(1)
+        assert [entry.seq for entry in await take(gateway.watch(1), 1)] == [1]
+
+
+async def test_stopping_ends_readers_unavailable(gateway):
+    await gateway.think(1)
+    call = gateway.watch(1)
+    await take(call, 1)
+    stop = asyncio.ensure_future(gateway.server.stop())
+    failed = await refusal(call.read())
+    assert failed.code is grpc.StatusCode.UNAVAILABLE
+    assert failed.retry_after > 0
+    await stop
+
+
+async def test_explain_leads_from_an_entry_to_its_perceptions(gateway):
+    (receipt,) = await gateway.stores.perceptions.append([perception(1)])
+    one = trace(1)
+    ref = PerceptionRef(receipt.id, NOON + 1, "ops")
+    one = replace(one, thought=replace(one.thought, parents=(receipt.id,), perceptions=(ref,)))
+    await gateway.stores.commit([WriteTrace(one)])
+    await gateway.think(1, lineage=(one.id,), focus=one.id)
+    for asked in ("1", name("c", 1)):
+        answer = await gateway.consciousness.Explain(consciousness_pb2.ExplainRequest(id=asked))
+        root = answer.explanation
+        assert (root.kind, root.id) == (consciousness_pb2.EXPLANATION_KIND_ENTRY, name("c", 1))
+        (below,) = root.children
+        assert (below.kind, below.id) == (consciousness_pb2.EXPLANATION_KIND_TRACE, one.id)
+        (leaf,) = below.children
+        assert (leaf.kind, leaf.source) == (consciousness_pb2.EXPLANATION_KIND_PERCEPTION, "ops")
+        assert leaf.standing == consciousness_pb2.STANDING_KEPT
+        assert not leaf.HasField("salience")
+
+
+@pytest.mark.parametrize("unknown", ["99", "t-00000000000000000000", "nonsense", "-1"])
+async def test_explaining_what_is_not_there(gateway, unknown):
+    failed = await refusal(gateway.consciousness.Explain(consciousness_pb2.ExplainRequest(id=unknown)))
+    assert failed.code is grpc.StatusCode.NOT_FOUND
+    assert unknown in failed.text
+
+
+async def test_a_trace_comes_with_its_revisions_and_its_salience_now(gateway):
+    first = replace(trace(1), level=Level(0.8, NOON, 100.0))
+    second = replace(revision(first, "people", "built on"), level=Level(0.6, NOON, 100.0), conscious=7)
+    await gateway.stores.commit([WriteTrace(first)])
+    await gateway.stores.commit([WriteTrace(second)])
+    gateway.now[0] = NOON + 100
+    answer = await gateway.environment.GetTrace(environment_pb2.GetTraceRequest(id=first.id))
+    assert [one.version for one in answer.revisions] == [1, 2]
+    newest = answer.revisions[-1]
+    assert list(newest.authors) == ["text", "people"]
+    assert newest.salience == pytest.approx(0.3)
+    assert newest.level.half_life.seconds == 100
+    assert newest.conscious == 7
+    assert not answer.revisions[0].HasField("conscious")
+    failed = await refusal(gateway.environment.GetTrace(environment_pb2.GetTraceRequest(id="t-none")))
+    assert failed.code is grpc.StatusCode.NOT_FOUND
+
+
+async def test_search_finds_by_meaning_and_filters(gateway):
+    texts = ["the database disk is full", "lunch at noon in the canteen", "the storage volume has no space left"]
+    vectors = await WordLlamaEmbedder().embed(texts)
+    for number, (text, vector) in enumerate(zip(texts, vectors, strict=True)):
+        one = trace(number)
+        thought = replace(one.thought, text=text, vector=vector, author=f"a{number}")
+        await gateway.stores.commit([WriteTrace(replace(one, thought=thought, authors=(f"a{number}",)))])
+    ask = environment_pb2.SearchRequest(text="disk space", k=2)
+    answer = await gateway.environment.Search(ask)
+    assert {hit.trace.thought.text for hit in answer.hits} == {texts[0], texts[2]}
+    assert answer.hits[0].score >= answer.hits[1].score
+    ask.filter.author = "a1"
+    answer = await gateway.environment.Search(ask)
+    assert [hit.trace.thought.text for hit in answer.hits] == [texts[1]]
+    failed = await refusal(gateway.environment.Search(environment_pb2.SearchRequest(k=1001)))
+    assert list(failed.fields) == ["text", "k"]
+
+
+async def test_the_mind_tells_of_itself(gateway):
+    await gateway.stores.commit(
+        [
+            WriteReport(replace(report("causes"), at=NOON)),
+            WriteConnections("causes", (connection(), connection(peer="text", weight=0.9)), (), ()),
+        ]
+    )
+    subminds = (await gateway.mind.ListSubminds(mind_pb2.ListSubmindsRequest())).subminds
+    assert [(one.name, one.state) for one in subminds] == [("causes", mind_pb2.SUBMIND_STATE_RUNNING)]
+    listed = (await gateway.mind.ListConnections(mind_pb2.ListConnectionsRequest(owner="causes"))).connections
+    assert [one.peer for one in listed] == ["text", "people"]
+    assert not (await gateway.mind.ListConnections(mind_pb2.ListConnectionsRequest(owner="x"))).connections
+    status = (await gateway.mind.GetStatus(mind_pb2.GetStatusRequest())).status
+    assert (status.mind, status.version, status.state) == ("alpha", "1.2.3", mind_pb2.MIND_STATE_RUNNING)
+    assert status.subminds["running"] == 1
