@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ _BROKEN = {
 }
 
 
+_PAUSE = 0.02
 _LARGEST = (1 << 63) - 1
 
 
@@ -57,7 +59,7 @@ def connect(
     connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, cached_statements=256)
     try:
         if not read_only:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_wal(connection, busy_timeout)
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute("PRAGMA journal_size_limit = 67108864")
         connection.execute("PRAGMA wal_autocheckpoint = 2000")
@@ -69,6 +71,20 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+def _use_wal(connection: sqlite3.Connection, busy_timeout: float) -> None:
+    # SQLite does not wait here by itself when several processes open a new file at once.
+    for _ in range(max(1, round(busy_timeout / _PAUSE))):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _BUSY:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
+    connection.execute("PRAGMA journal_mode = WAL")
 
 
 @contextmanager

@@ -174,11 +174,13 @@ async def test_a_folder_that_cannot_be_is_named(tmp_path):
 
 
 async def test_two_openings_at_once_make_one_schema(tmp_path):
-    opened = await asyncio.gather(*(open_stores(tmp_path, f"mind-{n}") for n in range(6)))
-    for stores in opened:
-        await stores.commit([WriteTrace(trace(1))])
-        assert len(await live_ids(stores)) == 1
-        await stores.close()
+    for place in range(5):
+        directory = tmp_path / str(place)
+        opened = await asyncio.gather(*(open_stores(directory, f"mind-{n}") for n in range(6)))
+        for stores in opened:
+            await stores.commit([WriteTrace(trace(1))])
+            assert len(await live_ids(stores)) == 1
+            await stores.close()
 
 
 WRITER = """
