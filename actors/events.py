@@ -180,7 +180,9 @@ class Salient:
 
     traces: tuple[Trace, ...]
     passed: int = 0
-    """New traces that were not salient enough to be named: attention paces itself by how much it is offered."""
+    """New percepts that were not salient enough to be named: attention paces itself by how much it is offered."""
+    again: bool = False
+    """True for the answer to a survey: these were offered before."""
 
 
 @dataclass(frozen=True, slots=True)

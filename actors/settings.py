@@ -27,6 +27,8 @@ class TopicSettings(Section):
 
     threshold: float = Field(default=0.45, ge=-1, le=1)
     """Cosine to the nearest centroid, after centring, at which a vector joins its topic."""
+    crowded: float = Field(default=0.25, ge=-1, le=1)
+    """The same once there is no room for more topics: only what is unlike all of them may take a place."""
     merge: float = Field(default=0.85, ge=-1, le=1)
     """Cosine between two centroids beyond which the topics become one."""
     capacity: int = Field(default=64, ge=2, le=4096)
@@ -87,7 +89,7 @@ class BindingSettings(Section):
     """Event time that must lie between the two: what was said a moment ago is context, not a memory."""
     same: float = Field(default=0.92, ge=0, le=1)
     """Cosine beyond which a memory says the same as the event and adds nothing."""
-    interest: Share = 0.6
+    interest: Share = 0.7
     """Percentile of salience times relevance an event needs before memories are sought for it."""
     per_hour: float = Field(default=60.0, gt=0)
     """Thoughts a submind may bind an hour (mind time); bursts of a quarter of it."""

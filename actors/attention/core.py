@@ -41,6 +41,7 @@ from actors.submind.peers import Peer
 from actors.substrate.ports import Act, Request, Role
 from environment.identity import entry_id
 from environment.messages import EntryKind, Instant, Perception, ThoughtKind, Trace
+from environment.salience import at as level_at
 
 _SURVEYED = 32
 
@@ -112,11 +113,12 @@ class AttentionCore:
         effects = self._decide_due(now)
         self._pace.offered += salient.passed
         for trace in salient.traces:
-            self._pace.offered += trace.thought.kind is ThoughtKind.PERCEPT
-            self._recent.append(trace)
+            if not salient.again:
+                self._pace.offered += trace.thought.kind is ThoughtKind.PERCEPT
+                self._recent.append(trace)
             if self._inhibition.suppressed(trace, now):
                 continue
-            value = trace.level.value * (1.0 - self._inhibition.loss(trace.thought.vector))
+            value = level_at(trace.level, now) * (1.0 - self._inhibition.loss(trace.thought.vector))
             held = self._held
             if value >= self._settings.break_in:
                 self._held = _Held(trace, value, now)
@@ -261,6 +263,7 @@ class AttentionCore:
                 pace=self._pace.dump(),
                 rank=self._rank.dump(),
                 inhibition=self._inhibition.dump(),
+                recent=list(self._recent),
                 held=(self._held.trace, self._held.value, self._held.at) if self._held else None,
                 bend=self._bend,
                 ceiling=(self._ceiling.left, self._ceiling.at) if self._ceiling else None,
@@ -274,6 +277,7 @@ class AttentionCore:
         self._pace.load(saved.pace)
         self._rank.load(saved.rank)
         self._inhibition.load(saved.inhibition)
+        self._recent.extend(saved.recent)
         self._held = _Held(*saved.held) if saved.held else None
         self._bend = saved.bend
         if self._ceiling and saved.ceiling:
@@ -287,6 +291,7 @@ class _Saved(msgspec.Struct):
     pace: list[object]
     rank: list[float]
     inhibition: dict[str, object]
+    recent: list[Trace]
     held: tuple[Trace, float, float] | None
     bend: float
     ceiling: tuple[float, float | None] | None

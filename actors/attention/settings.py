@@ -38,7 +38,7 @@ class AttentionSettings(Section):
     """Cognitive subminds told of a conscious thought because their goals are nearest, besides its authors."""
     resend_after: Seconds = 20.0
     """Time after which a thought the stream has not confirmed is handed over again."""
-    survey_every: Seconds = 600.0
+    survey_every: Seconds = 3600.0
     """How often attention asks the environment what it may have missed."""
     bend: float = Field(default=2.0, ge=1)
     """How far metacognition may raise or lower the share of winners that pass: by this factor at most."""

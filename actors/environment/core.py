@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Sequence
 from random import Random
 
 from actors.chance import Chance
@@ -26,6 +27,7 @@ from actors.events import (
     Tick,
 )
 from actors.names import ATTENTION
+from environment import salience
 from environment.errors import StaleRevision
 from environment.messages import Instant, Perception, Thought, ThoughtKind, Trace
 from environment.ports import Write
@@ -69,7 +71,7 @@ class EnvironmentCore:
             case Broadcast():
                 return self._conscious(event, now)
             case Survey():
-                return [Send(event.sender, Salient(tuple(self._survey(event.k))), 1.0)]
+                return [Send(event.sender, Salient(tuple(self._survey(event.k, now)), again=True), 1.0)]
             case Started() | Tick():
                 return self._sweep(now)
             case _:
@@ -133,10 +135,12 @@ class EnvironmentCore:
             effects += [Commit(write) for write in raised.writes]
         return effects
 
-    def _survey(self, k: int) -> Iterable[Trace]:
-        waiting = [t for t in self._environment.live() if t.conscious is None]
-        waiting.sort(key=lambda t: (-t.level.value, t.id))
-        return waiting[:k]
+    def _survey(self, k: int, now: Instant) -> list[Trace]:
+        """The most salient that have not been conscious; ties in order of id, so that a replay repeats itself."""
+        waiting = (
+            (salience.at(t.level, now), t.thought.id, t) for t in self._environment.live() if t.conscious is None
+        )
+        return [trace for _, _, trace in heapq.nlargest(k, waiting)]
 
     def _sweep(self, now: Instant) -> list[Effect]:
         every = self._settings.sweep_every

@@ -10,10 +10,11 @@ import numpy as np
 
 from actors.core import Description
 from actors.effects import Count, Effect, Send
-from actors.events import Broadcast, Event, Observation, Observed, Post, Vitals
+from actors.events import Broadcast, Event, Observation, Observed, Posted, Started, Tick, Vitals
 from actors.metacognition.settings import MetacognitionSettings
-from actors.names import CONTROL, ENVIRONMENT
+from actors.names import CONTROL
 from actors.snapshots import pack, unpack
+from actors.submind.postbox import Postbox
 from environment.identity import thought_id
 from environment.messages import EntryKind, Instant, Perception, PerceptionRef, Thought, ThoughtKind, Vector
 
@@ -43,6 +44,7 @@ class MonitoringCore:
         self._dim = dim
         self._settings = settings
         self._seen: deque[_Seen] = deque(maxlen=settings.window)
+        self._postbox = Postbox(name)
         self._troubles: dict[str, Instant] = {}
         self._said: dict[str, Instant] = {}
         self._drops: dict[str, tuple[float, Instant]] = {}
@@ -57,6 +59,11 @@ class MonitoringCore:
                 return self._entry(event, now)
             case Vitals():
                 return self._vitals(event, now)
+            case Posted():
+                self._postbox.arrived(event.ids)
+                return []
+            case Started() | Tick():
+                return self._postbox.tend(now)
             case _:
                 return []
 
@@ -163,19 +170,29 @@ class MonitoringCore:
             depth=1,
             insights=(key,),
         )
-        return [Send(ENVIRONMENT, Post(self.name, (thought,))), Count("reflections_total")]
+        return [*self._postbox.post([thought], now), Count("reflections_total")]
 
     def describe(self) -> Description:
         return Description("metacognitive", self._goal, tuple(self._troubles), {"troubles": float(len(self._troubles))})
 
     def snapshot(self) -> bytes:
-        return pack(_Saved(list(self._seen), self._troubles, self._said, list(self._drops.items()), self._fallbacks))
+        return pack(
+            _Saved(
+                seen=list(self._seen),
+                troubles=self._troubles,
+                said=self._said,
+                drops=list(self._drops.items()),
+                fallbacks=self._fallbacks,
+                waiting=self._postbox.dump(),
+            )
+        )
 
     def restore(self, state: bytes) -> None:
         saved = unpack(state, _Saved)
         self._seen.extend(saved.seen)
         self._troubles, self._said = saved.troubles, saved.said
         self._drops, self._fallbacks = dict(saved.drops), saved.fallbacks
+        self._postbox.load(saved.waiting)
 
 
 class _Saved(msgspec.Struct):
@@ -184,3 +201,4 @@ class _Saved(msgspec.Struct):
     said: dict[str, Instant]
     drops: list[tuple[str, tuple[float, Instant]]]
     fallbacks: dict[str, float]
+    waiting: list[Thought]

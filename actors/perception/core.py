@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 
 import msgspec
 
 from actors.core import Description
-from actors.effects import Count, Effect, Read, Send, WakeAt
-from actors.events import Credit, Event, Perceived, Post, Posted, Register, Started, Tick
-from actors.names import ENVIRONMENT
+from actors.effects import Effect, Read, WakeAt
+from actors.events import Credit, Event, Perceived, Posted, Register, Started, Tick
 from actors.perception.percept import Interpreter, Percept
 from actors.perception.settings import PerceptionSettings
 from actors.snapshots import pack, unpack
+from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
 from environment.identity import thought_id
 from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
@@ -44,8 +43,7 @@ class PerceptualCore:
         self._voice = voice
         self._settings = settings
         self._cursor = 0
-        self._waiting: OrderedDict[str, Thought] = OrderedDict()
-        self._posted_at: Instant = 0.0
+        self._postbox = Postbox(name, settings.resend_after)
         self._reading = False
         self._event_time: Instant = 0.0
         self._heard_at: Instant = 0.0
@@ -59,9 +57,7 @@ class PerceptualCore:
             case Perceived():
                 return self._perceive(event, now)
             case Posted():
-                for i in event.ids:
-                    self._waiting.pop(i, None)
-                return self._read_on()
+                return self._arrived(event, now)
             case Credit():
                 self._voice.credited(event, now)
                 return self._voice.record()
@@ -70,7 +66,7 @@ class PerceptualCore:
                 return self._voice.record()
             case Started():
                 self._heard_at = now
-                return [*self._repost(now), *self._read_on(), WakeAt(now + self._settings.resend_after)]
+                return [*self._postbox.tend(now), *self._read_on()]
             case Tick():
                 return self._tick(now)
             case _:
@@ -79,22 +75,20 @@ class PerceptualCore:
     def _perceive(self, event: Perceived, now: Instant) -> list[Effect]:
         self._reading = False
         self._heard_at = now
-        effects: list[Effect] = []
         thoughts: list[Thought] = []
         for perception in event.perceptions:
             if perception.seq <= self._cursor:
                 continue
             self._cursor = perception.seq
             self._event_time = max(self._event_time, perception.time)
-            for percept in self._interpreter.interpret(perception, event.vectors):
-                effects += self._think(percept, now, thoughts)
-        for percept in self._interpreter.quiet(self._event_time):
-            effects += self._think(percept, now, thoughts)
-        return [*self._post(thoughts, now), *effects, *self._voice.record(), *self._read_on()]
+            percepts = self._interpreter.interpret(perception, event.vectors)
+            thoughts += [self._think(percept, now) for percept in percepts]
+        thoughts += [self._think(percept, now) for percept in self._interpreter.quiet(self._event_time)]
+        return [*self._postbox.post(thoughts, now), *self._voice.record(), *self._read_on()]
 
-    def _think(self, percept: Percept, now: Instant, thoughts: list[Thought]) -> list[Effect]:
+    def _think(self, percept: Percept, now: Instant) -> Thought:
         topic = self._voice.place(percept.vector, percept.terms, now)
-        thought = Thought(
+        return Thought(
             id=thought_id(self.name, [p.id for p in percept.perceptions], percept.part),
             author=self.name,
             kind=ThoughtKind.PERCEPT,
@@ -113,26 +107,18 @@ class PerceptualCore:
             insights=percept.insights,
             count=percept.count,
         )
-        thoughts.append(thought)
-        if percept.salience < self._settings.speak_at:
-            return []
-        return self._voice.speak(thought, topic, now)
 
-    def _post(self, thoughts: Sequence[Thought], now: Instant) -> list[Effect]:
-        if not thoughts:
-            return []
-        if not self._waiting:
-            self._posted_at = now
-        self._waiting.update((t.id, t) for t in thoughts)
-        return [
-            Send(ENVIRONMENT, Post(self.name, tuple(thoughts))),
-            Count("thoughts_total", len(thoughts)),
-            WakeAt(now + self._settings.resend_after),
-        ]
+    def _arrived(self, event: Posted, now: Instant) -> list[Effect]:
+        """What is durable may be told to others."""
+        effects: list[Effect] = []
+        for thought in self._postbox.arrived(event.ids):
+            if thought.salience >= self._settings.speak_at:
+                effects += self._voice.speak(thought, now)
+        return [*effects, *self._voice.record(), *self._read_on()]
 
     def _read_on(self) -> list[Effect]:
         """Ask for more, unless too much waits for the environment: back-pressure ends in the log, which is durable."""
-        if self._reading or len(self._waiting) >= self._settings.unacknowledged:
+        if self._reading or len(self._postbox) >= self._settings.unacknowledged:
             return []
         self._reading = True
         return [Read(self._cursor, self._settings.batch, self._modality), *self._listen()]
@@ -151,12 +137,9 @@ class PerceptualCore:
         """
         if not self._reading:
             return []
-        effects: list[Effect] = []
-        thoughts: list[Thought] = []
         passed = max(0.0, now - self._heard_at - self._settings.resend_after)
-        for percept in self._interpreter.quiet(self._event_time + passed):
-            effects += self._think(percept, now, thoughts)
-        return [*self._post(thoughts, now), *effects, *self._voice.record(), *self._listen()]
+        thoughts = [self._think(percept, now) for percept in self._interpreter.quiet(self._event_time + passed)]
+        return [*self._postbox.post(thoughts, now), *self._voice.record(), *self._listen()]
 
     def _tick(self, now: Instant) -> list[Effect]:
         effects = self._silences(now)
@@ -164,21 +147,11 @@ class PerceptualCore:
             self._tended = now
             self._voice.tend(now)
             effects += self._voice.record()
-        if self._waiting:
-            effects.append(WakeAt(now + self._settings.resend_after))
-            if now - self._posted_at >= self._settings.resend_after:
-                effects += self._repost(now)
-        return [*effects, *self._read_on()]
-
-    def _repost(self, now: Instant) -> list[Effect]:
-        if not self._waiting:
-            return []
-        self._posted_at = now
-        return [Send(ENVIRONMENT, Post(self.name, tuple(self._waiting.values()))), Count("reposts_total")]
+        return [*effects, *self._postbox.tend(now), *self._read_on()]
 
     def describe(self) -> Description:
         figures = {
-            "unacknowledged": float(len(self._waiting)),
+            "unacknowledged": float(len(self._postbox)),
             "cursor": float(self._cursor),
             **self._interpreter.figures(),
         }
@@ -189,7 +162,7 @@ class PerceptualCore:
             _Saved(
                 cursor=self._cursor,
                 event_time=self._event_time,
-                waiting=list(self._waiting.values()),
+                waiting=self._postbox.dump(),
                 voice=self._voice.dump(),
                 interpreter=self._interpreter.dump(),
             )
@@ -198,7 +171,7 @@ class PerceptualCore:
     def restore(self, state: bytes) -> None:
         saved = unpack(state, _Saved)
         self._cursor, self._event_time = saved.cursor, saved.event_time
-        self._waiting.update((t.id, t) for t in saved.waiting)
+        self._postbox.load(saved.waiting)
         self._voice.load(saved.voice)
         self._interpreter.load(saved.interpreter)
 

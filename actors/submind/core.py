@@ -20,7 +20,6 @@ from actors.events import (
     Found,
     Generated,
     Message,
-    Post,
     Posted,
     Register,
     Reinforce,
@@ -34,6 +33,7 @@ from actors.snapshots import pack, unpack
 from actors.submind.binding import Binder, Bound, Goal, Window
 from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
+from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
 from environment.messages import Instant, Perception, Thought, Trace, Via
 from environment.salience import at as level_at
@@ -74,6 +74,7 @@ class SubmindCore:
         self._via: OrderedDict[str, Via] = OrderedDict()
         self._searches: OrderedDict[str, _Search] = OrderedDict()
         self._bindings: OrderedDict[str, tuple[Bound, Instant]] = OrderedDict()
+        self._postbox = Postbox(name)
         self._made = 0
         self._last_work: Instant = 0.0
 
@@ -97,9 +98,9 @@ class SubmindCore:
                 self._voice.asked(event, now)
                 effects = []
             case Started() | Tick():
-                effects = self._tend(now)
+                effects = [*self._postbox.tend(now), *self._tend(now)]
             case Posted():
-                return []
+                effects = self._arrived(event, now)
             case _:
                 return []
         return [*effects, *self._voice.record()]
@@ -212,8 +213,7 @@ class SubmindCore:
         self._remember(thought.id)
         self._last_work = now
         effects: list[Effect] = [
-            Send(ENVIRONMENT, Post(self.name, (thought,))),
-            Count("thoughts_total"),
+            *self._postbox.post([thought], now),
             Count("tokens_in_total", generated.generation.tokens_in),
             Count("tokens_out_total", generated.generation.tokens_out),
             Count("cost_total", generated.generation.cost),
@@ -223,8 +223,14 @@ class SubmindCore:
                 Count("fallbacks_total"),
                 Note("substrate fell back", "warning", {"reason": generated.generation.fallback}),
             ]
-        if thought.depth < self._settings.max_depth:
-            effects += self._voice.speak(thought, topic, now, frozenset(p.author for p in parts))
+        return effects
+
+    def _arrived(self, posted: Posted, now: Instant) -> list[Effect]:
+        """A thought is durable: tell the peers of its topic, but not those it came from."""
+        effects: list[Effect] = []
+        for thought in self._postbox.arrived(posted.ids):
+            if thought.depth < self._settings.max_depth:
+                effects += self._voice.speak(thought, now, frozenset(v.sender for v in thought.via))
         return effects
 
     def _aware(self, broadcast: Broadcast, now: Instant) -> list[Effect]:
@@ -260,6 +266,7 @@ class SubmindCore:
         return pack(
             _Saved(
                 voice=self._voice.dump(),
+                waiting=self._postbox.dump(),
                 drawn=self._chance.drawn,
                 interest=self._interest.dump(),
                 moments=self._binder.moments.dump(),
@@ -273,6 +280,7 @@ class SubmindCore:
     def restore(self, state: bytes) -> None:
         saved = unpack(state, _Saved)
         self._voice.load(saved.voice)
+        self._postbox.load(saved.waiting)
         self._chance.drawn = saved.drawn
         self._interest.load(saved.interest)
         self._binder.moments.load(saved.moments)
@@ -283,6 +291,7 @@ class SubmindCore:
 
 class _Saved(msgspec.Struct):
     voice: dict[str, object]
+    waiting: list[Thought]
     drawn: int
     interest: list[float]
     moments: list[object]

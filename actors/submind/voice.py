@@ -44,10 +44,9 @@ class Voice:
             self._follow_topics(now)
         return topic
 
-    def speak(
-        self, thought: Thought, topic: Topic, now: Instant, exclude: frozenset[str] = frozenset()
-    ) -> list[Effect]:
+    def speak(self, thought: Thought, now: Instant, exclude: frozenset[str] = frozenset()) -> list[Effect]:
         """Send a thought to the strongest few peers of its topic; now and then the last of them is somebody new."""
+        topic = self.topics.nearest(thought.vector) or self.place(thought.vector, thought.associations, now)
         links = self._listeners(topic.key, exclude)
         if not links:
             self._seed(topic.key, topic.label, thought, now, exclude)

@@ -12,12 +12,13 @@ import msgspec
 
 from actors.core import Description
 from actors.effects import Count, Effect, Generate, Note, Send
-from actors.events import Broadcast, Crawl, CrawlKind, Event, Found, Generated, Post
+from actors.events import Broadcast, Crawl, CrawlKind, Event, Found, Generated, Posted, Started, Tick
 from actors.names import ENVIRONMENT
 from actors.perception.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import clock_time, earlier, material, perceptions_of
+from actors.submind.postbox import Postbox
 from actors.substrate.ports import Act, Depth, Request, Role
 from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
@@ -53,6 +54,7 @@ class ThinkingCore:
         self._allowance = Allowance(settings.per_hour)
         self._memory = WorkingMemory(settings.slots, settings.half_life)
         self._acts: OrderedDict[str, _Act] = OrderedDict()
+        self._postbox = Postbox(name)
         self._about: deque[str] = deque(maxlen=settings.loop_window)
         self._done: deque[str] = deque(maxlen=256)
 
@@ -67,6 +69,12 @@ class ThinkingCore:
                 return self._recalled(event, now)
             case Generated():
                 return self._result(event, now)
+            case Posted():
+                for thought in self._postbox.arrived(event.ids):
+                    self._memory.hold(thought, thought.salience, now)
+                return []
+            case Started() | Tick():
+                return self._postbox.tend(now)
             case _:
                 return []
 
@@ -144,9 +152,8 @@ class ThinkingCore:
         spent = generated.generation
         salience = 0.97 if act.act is Act.REPLY else act.entry.salience * self._settings.result_share
         thought = self._thought(parts, spent.text, generated.vector, salience, act.act.value, now)
-        self._memory.hold(thought, salience, now)
         return [
-            Send(ENVIRONMENT, Post(self.name, (thought,))),
+            *self._postbox.post([thought], now),
             Count("results_total"),
             Count("tokens_in_total", spent.tokens_in),
             Count("tokens_out_total", spent.tokens_out),
@@ -185,7 +192,7 @@ class ThinkingCore:
         text = f"Going round in circles about “{about}”: {repeats} of the last acts; letting it pass."
         reflection = self._thought([thought], text, thought.vector, entry.salience * 0.5, "loop", now)
         return [
-            Send(ENVIRONMENT, Post(self.name, (replace(reflection, kind=ThoughtKind.REFLECTION),))),
+            *self._postbox.post([replace(reflection, kind=ThoughtKind.REFLECTION)], now),
             Count("loops_ended_total"),
             Note("loop ended", "info", {"about": about, "repeats": repeats}),
         ]
@@ -206,6 +213,7 @@ class ThinkingCore:
                 at=self._allowance.at,
                 about=list(self._about),
                 done=list(self._done),
+                waiting=self._postbox.dump(),
             )
         )
 
@@ -215,6 +223,7 @@ class ThinkingCore:
         self._allowance.left, self._allowance.at = saved.left, saved.at
         self._about.extend(saved.about)
         self._done.extend(saved.done)
+        self._postbox.load(saved.waiting)
 
 
 class _Saved(msgspec.Struct):
@@ -223,3 +232,4 @@ class _Saved(msgspec.Struct):
     at: Instant | None
     about: list[str]
     done: list[str]
+    waiting: list[Thought]

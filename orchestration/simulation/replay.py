@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from environment.messages import Instant, NewPerception, Perception, StreamEntry
 from environment.ports import Stores
 from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
+from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.faults import NONE, Faults
 from orchestration.simulation.world import Prefetched, World
 from orchestration.wiring import build_shell, plan
@@ -131,14 +131,17 @@ async def replay(
     per_hour: float | None = None,
     seed: int = 0,
 ) -> AsyncIterator[StreamEntry]:
-    """The stream that this mind would have had over a history, sorted by time. ``budget`` bounds it as a whole,
-    ``per_hour`` its rate; without either the configured rate holds. Leaves nothing behind.
+    """The stream that this mind would have had over a history, sorted by time.
+
+    ``budget`` bounds it as a whole, ``per_hour`` its rate; without either the configured rate holds. Leaves nothing
+    behind.
     """
     if per_hour is not None:
         attention = settings.attention.model_copy(update={"per_hour": per_hour})
         settings = settings.model_copy(update={"attention": attention})
     with tempfile.TemporaryDirectory(prefix="submind-replay-") as folder:
-        stores = await open_stores(Path(folder), settings.mind.name, inline=True, synchronous="OFF")
+        opened = await open_stores(Path(folder), settings.mind.name, inline=True, synchronous="OFF")
+        stores = BufferedStores(opened)
         try:
             async for entry in Replay(settings, stores, seed=seed, budget=budget).run(perceptions):
                 yield entry

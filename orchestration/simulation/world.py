@@ -181,7 +181,7 @@ class World:
             for key, value in shell.counters.items():
                 self.tally[key] = self.tally.get(key, 0.0) + value
             await self._be_born(shell.name)
-        elif draw < self.faults.crash + 0.05:  # noqa: PLR2004  # about every twentieth step
+        elif draw < self.faults.crash + 0.05:  # about every twentieth step
             try:
                 await shell.save(self.now)
             except StoreUnavailable:
