@@ -44,7 +44,7 @@ export function entryElement(entry) {
   const parts = [
     segue && el("span", { class: "detail", text: "segue" }),
     agoElement(entry.time),
-    !segue && detail("salience", entry.salience, "How much it stood out when it became conscious, 0 to 1"),
+    !segue && detail("salience", entry.salience, `How much it stood out when it became conscious, 0 to 1. Its confidence is ${share(entry.confidence)}, its trust ${share(entry.trust)}.`),
     low && !segue && trust,
     !segue && detail("confidence", entry.confidence, "How sure its author was that the parts belong together, 0 to 1", "detail weigh"),
     !low && !segue && trust,

@@ -196,6 +196,7 @@ export class Network {
     const metrics = Object.entries(report.metrics ?? {}).filter(([, value]) => value).slice(0, METRICS_LISTED);
     if (metrics.length) fact("metrics", outside(metrics.map(([name, value]) => `${name.replace(/_total$/, "").replaceAll("_", " ")} ${figure(value)}`).join(", ")));
     fact("reported", ago(report.at));
+    fact("lines", "in colour from it, dark to it");
     this.detail.replaceChildren(el("h3", {}, outside(report.name)), el("p", { class: "goal" }, outside(report.goal || "No goal is stated.")), el("dl", {}, ...facts));
   }
 

@@ -116,7 +116,6 @@ export class StreamView {
 
   /** Back to the newest, at the top. */
   async live() {
-    this.paused = false;
     this.pause(false);
     if (this.detached) {
       const head = this.head;
@@ -124,8 +123,10 @@ export class StreamView {
     } else if (this.held.length) {
       this.#release();
     }
-    window.scrollTo({ top: 0, behavior: still.matches ? "auto" : "smooth" });
-    this.focus(this.feed.firstElementChild);
+    const newest = this.feed.firstElementChild;
+    this.#rove(newest);
+    newest?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
   }
 
   async loadOlder() {

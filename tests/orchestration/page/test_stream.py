@@ -1,0 +1,155 @@
+"""The stream as it happens: live, while reading back, over restarts, bounded."""
+
+from __future__ import annotations
+
+import pytest
+
+from environment.messages import EntryKind
+
+
+def test_shows_what_there_is_and_what_comes(world, read):
+    world.conscious(*(f"thought {n}" for n in range(1, 6)))
+    reader = read()
+    page = reader.open()
+    page.wait_for_selector('article[data-seq="5"]')
+    assert reader.numbers() == [5, 4, 3, 2, 1]
+    world.conscious("from one thing to another", kind=EntryKind.SEGUE)
+    world.conscious("a seventh thought", salience=0.9)
+    page.wait_for_selector('article[data-seq="7"]')
+    assert reader.numbers() == [7, 6, 5, 4, 3, 2, 1]
+    assert page.inner_text('article[data-seq="7"] .words') == "a seventh thought"
+    assert "segue" in page.get_attribute('article[data-seq="6"]', "class")
+    assert page.locator('article[data-seq="7"] .source').first.inner_text() == "chat"
+    reader.until("document.getElementById('announcer').textContent.includes('a seventh thought')")
+
+
+def test_salience_shows_in_size(world, read):
+    world.conscious("faint", salience=0.2)
+    world.conscious("strong", salience=0.9)
+    page = read().open()
+    size = "e => parseFloat(getComputedStyle(e).fontSize)"
+    strong, faint = page.locator('[data-seq="2"] .words'), page.locator('[data-seq="1"] .words')
+    assert strong.evaluate(size) > faint.evaluate(size)
+    mark = "e => e.getBoundingClientRect().width"
+    assert page.locator('[data-seq="2"] .mark i').evaluate(mark) > page.locator('[data-seq="1"] .mark i').evaluate(mark)
+
+
+def test_nothing_moves_under_who_reads_further_down(world, read):
+    world.conscious(*(f"thought {n} " + "and so on " * 20 for n in range(1, 61)))
+    reader = read(height=700)
+    page = reader.open()
+    page.wait_for_selector('article[data-seq="60"]')
+    page.evaluate("window.scrollTo(0, 1500)")
+    reader.until("window.scrollY === 1500")
+    where = "document.querySelector('article[data-seq=\"45\"]').getBoundingClientRect().top"
+    before = page.evaluate(where)
+    world.conscious("new one")
+    world.conscious("new two")
+    reader.until("document.getElementById('pill').textContent === '2 new thoughts'")
+    assert page.locator("#pill").is_visible()
+    assert page.evaluate(where) == before
+    assert reader.numbers()[0] == 60
+    page.click("#pill")
+    reader.until("window.scrollY === 0")
+    assert reader.numbers()[:3] == [62, 61, 60]
+    assert page.evaluate("document.activeElement.dataset.seq") == "62"
+    assert page.locator("#pill").is_hidden()
+
+
+def test_pausing_holds_what_comes_until_resumed(world, read):
+    world.conscious("one")
+    reader = read()
+    page = reader.open()
+    page.wait_for_selector("article")
+    page.keyboard.press("p")
+    assert page.get_attribute("#pause", "aria-pressed") == "true"
+    world.conscious("two")
+    reader.until("document.getElementById('pill').textContent === '1 new thought'")
+    assert reader.numbers() == [1]
+    page.click("#pause")
+    page.wait_for_selector('article[data-seq="2"]')
+    assert reader.numbers() == [2, 1]
+
+
+@pytest.mark.parametrize("absent", [7, 230])
+def test_a_restart_leaves_neither_gap_nor_repeat(world, server, read, absent):
+    world.conscious("one", "two", "three")
+    reader = read()
+    reader.expected = ("net::ERR", "Failed to load resource")
+    page = reader.open()
+    page.wait_for_selector('article[data-seq="3"]')
+    for _ in range(2):
+        server.stop()
+        page.wait_for_selector('#connection[data-state="waiting"]')
+        world.conscious(*(f"meanwhile {n}" for n in range(absent)))
+        server.start()
+        page.wait_for_selector(f'article[data-seq="{world.head}"]', timeout=20_000)
+        page.wait_for_selector('#connection[data-state="live"]')
+        world.conscious("and on")
+        page.wait_for_selector(f'article[data-seq="{world.head}"]')
+    _read_to_the_first(reader)
+    assert reader.numbers() == list(range(world.head, 0, -1))
+
+
+def test_a_mind_begun_anew_replaces_what_is_shown(world, server, read):
+    world.conscious(*(f"old {n}" for n in range(9)))
+    reader = read()
+    reader.expected = ("net::ERR", "Failed to load resource")
+    page = reader.open()
+    page.wait_for_selector('article[data-seq="9"]')
+    server.stop()
+    server.directory = world.directory.with_name("other")
+    other = type(world)(server.directory)
+    other.conscious("a first thought again")
+    server.start()
+    reader.until("document.querySelectorAll('#feed > article').length === 1", 20)
+    assert page.inner_text("#feed .words") == "a first thought again"
+    other.conscious("a second")
+    page.wait_for_selector('article[data-seq="2"]')
+    other.close()
+
+
+def _read_to_the_first(reader):
+    page = reader.page
+    for _ in range(40):
+        oldest = page.eval_on_selector("#feed > article:last-child", "a => Number(a.dataset.seq)")
+        if oldest == 1:
+            return
+        page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+        reader.until(f"Number(document.querySelector('#feed > article:last-child').dataset.seq) < {oldest}")
+    raise AssertionError("never reached the first")
+
+
+def test_the_document_stays_bounded_and_the_newest_is_one_press_away(world, read):
+    world.conscious(*(f"thought {n}" for n in range(1, 641)))
+    reader = read()
+    page = reader.open()
+    page.wait_for_selector('article[data-seq="640"]')
+    _read_to_the_first(reader)
+    assert reader.numbers() == list(range(500, 0, -1))
+    world.conscious("the latest")
+    reader.until("document.getElementById('pill').textContent === '141 new thoughts'")
+    page.keyboard.press("n")
+    page.wait_for_selector('article[data-seq="641"]')
+    assert reader.numbers()[0] == 641
+    assert page.evaluate("document.querySelectorAll('#feed > article').length") <= 500
+
+
+def test_an_empty_mind_says_how_to_begin(world, read):
+    page = read().open()
+    page.wait_for_selector("#empty:not([hidden])")
+    assert "submind perceive -" in page.inner_text("#empty")
+    world.perceive("the first thing")
+    page.wait_for_selector("#empty-arrived:not([hidden])")
+    world.conscious("at last")
+    page.wait_for_selector("article")
+    assert page.locator("#empty").is_hidden()
+
+
+def test_less_motion_is_respected(world, read):
+    world.conscious("one")
+    page = read(motion="reduce").open()
+    page.wait_for_selector("article")
+    world.conscious("two")
+    page.wait_for_selector('article[data-seq="2"]')
+    assert page.evaluate("document.getAnimations().length") == 0
