@@ -11,7 +11,6 @@ from prometheus_client import CollectorRegistry
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
 
 from orchestration.feed.context import FeedContext
 from orchestration.feed.events import events
@@ -113,8 +112,5 @@ def _serve_page(app: FastAPI, page: Path) -> None:
 
 def close_streams(app: FastAPI) -> None:
     """End all event streams, and answer no new ones: the first step of stopping."""
-    scope_state: FeedContext = app.state.feed
-    scope_state.closing.set()
-
-
-__all__ = ["PAGE", "Scope", "close_streams", "create_app"]
+    feed: FeedContext = app.state.feed
+    feed.closing.set()

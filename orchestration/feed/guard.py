@@ -21,7 +21,8 @@ _log = structlog.get_logger(__name__)
 
 EVENTS_PATH = "/v1/stream/events"
 _GUARDED = ("/v1/", "/metrics")
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_GONE = 499
+"""Counted where the caller went away before there was an answer."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -80,6 +81,11 @@ class Guard:
         self._open += not streaming
         try:
             await self._app(scope, receive, answer)
+        except Exception as error:
+            _log.exception("request_failed", method=scope["method"], path=scope["path"])
+            if answer.status != _GONE:  # an answer that has begun can only be broken off
+                raise
+            await refusal_of(error).response(scope)(scope, receive, answer)
         finally:
             self._open -= not streaming
 
@@ -125,7 +131,7 @@ class _Answer:
     def __init__(self, send: Send, request_id: str) -> None:
         self._send = send
         self._request_id = request_id
-        self.status = 499  # the caller went away before there was an answer
+        self.status = _GONE
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":

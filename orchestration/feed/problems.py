@@ -161,19 +161,31 @@ def field_path(location: Location) -> str:
 
 
 def install(app: FastAPI) -> None:
-    """Make every error of the application a problem."""
+    """Make every error that can be foreseen a problem; the guard answers for the others."""
 
     async def answer(request: Request, error: Exception) -> Response:
         refusal = refusal_of(error)
-        if refusal.status >= HTTPStatus.INTERNAL_SERVER_ERROR and refusal.kind != "too-many":
-            _log.error("request_failed", path=request.url.path, why=refusal.detail, exc_info=error)
+        if isinstance(error, StoreUnavailable):
+            _log.warning("store_refused", path=request.url.path, why=refusal.detail)
         return refusal.response(request.scope)
 
-    for kind in (HTTPException, RequestValidationError, Exception):
+    for kind in _FORESEEN:
         app.add_exception_handler(kind, answer)
-    for known in (RefusedRequest, InvalidRequest, TooLarge, IntakeBusy, TooMany, StoreUnavailable, Stopping, Unknown):
-        app.add_exception_handler(known, answer)
-    app.add_exception_handler(UnknownId, answer)
+
+
+_FORESEEN: tuple[type[Exception], ...] = (
+    HTTPException,
+    RequestValidationError,
+    RefusedRequest,
+    InvalidRequest,
+    TooLarge,
+    TooMany,
+    IntakeBusy,
+    Stopping,
+    Unknown,
+    UnknownId,
+    StoreUnavailable,
+)
 
 
 def _validation(error: RequestValidationError) -> Refusal:

@@ -31,7 +31,7 @@ _SECRET_TEXT = re.compile(
     r"(?i)(\bbearer\s+|\bbasic\s+(?=[a-z0-9+/=]{12})|[?&](?:token|key|api_key|password)=)[^\s&\"',;]+"
     r"|\bsk-[a-z0-9_-]{8,}"
 )
-_QUIET = ("uvicorn.access", "httpx", "httpcore", "asyncio")
+_QUIET = ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "asyncio")
 _LEAST_SECRET = 8
 
 

@@ -159,6 +159,8 @@ async def test_an_unforeseen_error_tells_nothing_but_that_it_happened(feed):
     assert answer.status_code == 500
     assert answer.headers["content-type"] == "application/problem+json"
     assert "secret" not in answer.text
+    assert answer.json()["instance"].endswith(answer.headers["x-request-id"])
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
     assert (await feed.client.get("/healthz")).status_code == 200
 
 
