@@ -27,7 +27,8 @@ _BROKEN = {
 }
 
 
-_PAUSE = 0.02
+_ROUND = 0.008
+"""SQLite waits 1, 2, 5 ms, then ever longer, so that among many writers some starve: after 5 ms it is asked anew."""
 _LARGEST = (1 << 63) - 1
 
 
@@ -42,7 +43,7 @@ def translate(error: sqlite3.Error | OSError, path: Path) -> SubliminalError:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             return StoreFull(f"no room left on the device for {path.name}", retry_after=5.0)
         return StoreBroken(str(path), error.strerror or str(error))
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    code = _code(error)
     if code == sqlite3.SQLITE_FULL:
         return StoreFull(f"no room left on the device for {path.name}", retry_after=5.0)
     if code in _BUSY:
@@ -52,6 +53,14 @@ def translate(error: sqlite3.Error | OSError, path: Path) -> SubliminalError:
     return StoreUnavailable(f"{path.name}: {error}")
 
 
+def _code(error: Exception) -> int:
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
+
+
+def _is_busy(error: Exception) -> bool:
+    return isinstance(error, sqlite3.Error) and _code(error) in _BUSY
+
+
 def connect(
     path: Path, synchronous: Synchronous, busy_timeout: float, *, read_only: bool = False
 ) -> sqlite3.Connection:
@@ -59,7 +68,7 @@ def connect(
     connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, cached_statements=256)
     try:
         if not read_only:
-            _use_wal(connection, busy_timeout)
+            connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute("PRAGMA journal_size_limit = 67108864")
         connection.execute("PRAGMA wal_autocheckpoint = 2000")
@@ -71,20 +80,6 @@ def connect(
         connection.close()
         raise
     return connection
-
-
-def _use_wal(connection: sqlite3.Connection, busy_timeout: float) -> None:
-    # SQLite does not wait here by itself when several processes open a new file at once.
-    for _ in range(max(1, round(busy_timeout / _PAUSE))):
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _BUSY:
-                raise
-            time.sleep(_PAUSE)
-        else:
-            return
-    connection.execute("PRAGMA journal_mode = WAL")
 
 
 @contextmanager
@@ -154,12 +149,16 @@ class Lane:
 
     def _on_writer(self, work: Callable[[sqlite3.Connection], T]) -> T:
         self._check()
-        try:
-            if self._writer is None:
-                self._writer = connect(self.path, self._synchronous, self._busy_timeout)
-            return work(self._writer)
-        except (sqlite3.Error, OSError) as error:
-            raise translate(error, self.path) from error
+        patience = time.monotonic() + self._busy_timeout
+        while True:
+            try:
+                if self._writer is None:
+                    self._writer = connect(self.path, self._synchronous, min(self._busy_timeout, _ROUND))
+                return work(self._writer)
+            except (sqlite3.Error, OSError) as error:
+                # Busy means that nothing was done: the work may be begun again.
+                if not _is_busy(error) or time.monotonic() > patience:
+                    raise translate(error, self.path) from error
 
     def _on_reader(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
