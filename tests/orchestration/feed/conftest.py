@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import httpx
 import pytest
+import structlog
 
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.ports import Stores, WriteReport
@@ -70,6 +71,15 @@ async def serving(directory, *, token=None, intake=None, process=MindState.RUNNI
         await tail.close()
         await taken.close()
         await stores.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_logs():
+    """Tracebacks as they are logged in service; the default for a terminal draws every local variable."""
+    plain = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
+    structlog.configure(processors=plain)
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -65,69 +65,69 @@ async def test_lines_of_json(feed):
     assert len(await kept(feed)) == 2
 
 
-@pytest.mark.parametrize(
-    ("perception", "field"),
-    [
-        ({}, "perceptions[1].source"),
-        ({"source": ""}, "perceptions[1].source"),
-        ({"source": "ops"}, "perceptions[1].text"),
-        ({"source": "ops", "text": " \n"}, "perceptions[1].text"),
-        ({"source": "ops", "text": 7}, "perceptions[1].text"),
-        ({"source": "ops", "text": "a", "telemetry": {"x": 1}}, "perceptions[1].text"),
-        ({"source": "ops", "text": "a", "time": "tomorrow"}, "perceptions[1].time"),
-        ({"source": "ops", "text": "a", "time": True}, "perceptions[1].time"),
-        ({"source": "ops", "text": "a", "time": NOON + 86400}, "perceptions[1].time"),
-        ({"source": "ops", "text": "a", "trust": 1.0}, "perceptions[1].trust"),
-        ({"source": "ops", "text": "a", "key": "k" * 257}, "perceptions[1].key"),
-        ({"source": "ops", "text": "a", "labels": {"x": 1}}, "perceptions[1].labels.x"),
-        ({"source": "ops", "telemetry": {}}, "perceptions[1].telemetry"),
-        ({"source": "ops", "telemetry": {"load": "high"}}, "perceptions[1].telemetry.load"),
-        ({"source": "ops", "image": {"data": "####", "media_type": "image/png"}}, "perceptions[1].image.data"),
-        ({"source": "ops", "image": {"data": "AAAA", "media_type": "text/html"}}, "perceptions[1].image.media_type"),
-    ],
-)
-async def test_a_wrong_field_is_named_and_nothing_is_taken_in(feed, perception, field):
-    problem = await tell(feed, {"source": "ops", "text": "fine"}, perception, status=422)
-    assert field in [error["field"] for error in problem["errors"]]
-    assert problem["instance"].startswith("urn:submind:request:")
-    assert await kept(feed) == []
+WRONG = [
+    ({}, "perceptions[1].source"),
+    ({"source": ""}, "perceptions[1].source"),
+    ({"source": "ops"}, "perceptions[1].text"),
+    ({"source": "ops", "text": " \n"}, "perceptions[1].text"),
+    ({"source": "ops", "text": 7}, "perceptions[1].text"),
+    ({"source": "ops", "text": "a", "telemetry": {"x": 1}}, "perceptions[1].text"),
+    ({"source": "ops", "text": "a", "time": "tomorrow"}, "perceptions[1].time"),
+    ({"source": "ops", "text": "a", "time": True}, "perceptions[1].time"),
+    ({"source": "ops", "text": "a", "time": NOON + 86400}, "perceptions[1].time"),
+    ({"source": "ops", "text": "a", "trust": 1.0}, "perceptions[1].trust"),
+    ({"source": "ops", "text": "a", "key": "k" * 257}, "perceptions[1].key"),
+    ({"source": "ops", "text": "a", "labels": {"x": 1}}, "perceptions[1].labels.x"),
+    ({"source": "ops", "telemetry": {}}, "perceptions[1].telemetry"),
+    ({"source": "ops", "telemetry": {"load": "high"}}, "perceptions[1].telemetry.load"),
+    ({"source": "ops", "image": {"data": "####", "media_type": "image/png"}}, "perceptions[1].image.data"),
+    ({"source": "ops", "image": {"data": "AAAA", "media_type": "text/html"}}, "perceptions[1].image.media_type"),
+]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b'"perceptions"',
-        b'{"perceptions": []}',
-        b'{"perceptions": [{"source": "ops", "text": "\xff"}]}',
-        b'{"perceptions": [{"source": "ops", "text": "\\ud800"}]}',
-        b'{"perceptions": [{"source": "ops", "telemetry": {"x": NaN}}]}',
-        b"[" * 100_000,
-    ],
-)
-async def test_malformed_bodies_are_refused(feed, body):
-    answer = await feed.client.post("/v1/perceptions", content=body, headers={"Content-Type": "application/json"})
-    assert answer.status_code == 422, answer.text
-    assert answer.json()["errors"][0]["why"]
-    assert await kept(feed) == []
+async def test_a_wrong_field_is_named_and_nothing_is_taken_in(feed):
+    for perception, field in WRONG:
+        problem = await tell(feed, {"source": "ops", "text": "fine"}, perception, status=422)
+        assert field in [error["field"] for error in problem["errors"]]
+        assert problem["instance"].startswith("urn:submind:request:")
+        assert await kept(feed) == []
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Content-Type": "text/plain"},
-        {"Content-Type": "application/x-www-form-urlencoded"},
-        {"Content-Type": "application/json; charset=latin-1"},
-        {"Content-Type": "application/json", "Content-Encoding": "gzip"},
-        {"Content-Type": ""},
-    ],
-)
-async def test_other_forms_are_not_read(feed, headers):
-    answer = await feed.client.post("/v1/perceptions", content=b"{}", headers=headers)
-    assert answer.status_code == 415
-    assert answer.headers["content-type"] == "application/problem+json"
+MALFORMED = [
+    b"",
+    b"{",
+    b"[]",
+    b'"perceptions"',
+    b'{"perceptions": []}',
+    b'{"perceptions": [{"source": "ops", "text": "\xff"}]}',
+    b'{"perceptions": [{"source": "ops", "text": "\\ud800"}]}',
+    b'{"perceptions": [{"source": "ops", "telemetry": {"x": NaN}}]}',
+    b"[" * 100_000,
+]
+
+
+async def test_malformed_bodies_are_refused(feed):
+    for body in MALFORMED:
+        answer = await feed.client.post("/v1/perceptions", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["errors"][0]["why"]
+        assert await kept(feed) == []
+
+
+FORMS = [
+    {"Content-Type": "text/plain"},
+    {"Content-Type": "application/x-www-form-urlencoded"},
+    {"Content-Type": "application/json; charset=latin-1"},
+    {"Content-Type": "application/json", "Content-Encoding": "gzip"},
+    {"Content-Type": ""},
+]
+
+
+async def test_other_forms_are_not_read(feed):
+    for headers in FORMS:
+        answer = await feed.client.post("/v1/perceptions", content=b"{}", headers=headers)
+        assert answer.status_code == 415
+        assert answer.headers["content-type"] == "application/problem+json"
 
 
 async def test_a_body_too_large_is_refused_before_it_is_read(serve):
