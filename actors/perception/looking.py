@@ -25,7 +25,8 @@ _STEP = 2
 """Grey levels by which neighbours must differ to make a bit of the hash: less is noise."""
 _COLOURS = 6
 _MAIN = 0.15
-_BLANK = 0.985
+_BLANK = 1.5
+"""Deviation of the colours, in units of L*a*b*, below which there is nothing to see."""
 _FLAT = 0.55
 """Share of neighbouring pixels exactly alike, above which an image was drawn, not photographed."""
 
@@ -90,7 +91,7 @@ def _seen(image: Image.Image, kind: str, width: int, height: int) -> Look:
     shares = _shares(small)
     colours = [name for name, share in shares if share >= _MAIN][:3]
     chroma = float(np.hypot(light[..., 1], light[..., 2]).mean())
-    if shares[0][1] >= _BLANK:
+    if light.reshape(-1, 3).std(axis=0).max() < _BLANK:
         parts.append(f"blank, all {shares[0][0]}")
     else:
         parts += [f"mostly {listed(colours or [shares[0][0]])}", *_light(light[..., 0])]

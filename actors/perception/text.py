@@ -146,10 +146,10 @@ class TextInterpreter:
         )
 
     def _vector(self, series: Series, vector: Vector | None) -> Vector:
-        """The embedding, or for a line that was expected to fold, that of the one before."""
-        if vector is None:
-            return self._remembered(series)
+        """The embedding of a line, or for more of the same that of the first, however they were batched."""
         key = f"{series.source}\0{series.template}"
+        if vector is None or (series.count > 1 and key in self._vectors):
+            return self._remembered(series)
         self._vectors[key] = vector.astype(np.float16)
         self._vectors.move_to_end(key)
         if len(self._vectors) > _VECTORS:

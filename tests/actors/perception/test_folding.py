@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.perception.folding import Folding, Turn
+from actors.perception.settings import FoldingSettings
+from actors.snapshots import pack, unpack
+
+
+def turns(folding, times, template="t", source="s"):
+    return [folding.take(source, template, t)[0] for t in times]
+
+
+def test_a_flood_of_equal_lines_is_few_events():
+    folding = Folding(FoldingSettings())
+    seen = Counter(turns(folding, [i / 1000 for i in range(100_000)]))
+    assert seen[Turn.NEW] == 1
+    assert 2 <= seen[Turn.SURGE] <= 6
+    assert seen[Turn.RETURN] == 0
+    assert folding.folded == 99_999
+    assert len(folding) == 1
+
+
+def test_a_steady_rate_however_high_is_not_a_surge_for_ever():
+    folding = Folding(FoldingSettings())
+    seen = turns(folding, [i / 10 for i in range(100_000)])
+    assert Turn.SURGE not in seen[20_000:]
+
+
+def test_much_faster_than_before_is_a_surge_and_says_how_many():
+    folding = Folding(FoldingSettings(window=120.0, surge=8.0, least=12))
+    now = 0.0
+    for _ in range(60):
+        now += 60
+        assert folding.take("s", "t", now)[0] is not Turn.SURGE
+    for i in range(100):
+        now += 0.1
+        turn, series, _ = folding.take("s", "t", now)
+        if turn is Turn.SURGE:
+            assert series.in_window >= 8 * 2
+            assert i >= 12
+            return
+    raise AssertionError("no surge")
+
+
+def test_few_repeats_are_never_a_surge():
+    folding = Folding(FoldingSettings(least=12))
+    assert set(turns(folding, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])) == {Turn.NEW, Turn.REPEAT}
+
+
+def test_silence_is_named_once_and_so_is_the_return():
+    folding = Folding(FoldingSettings())
+    turns(folding, [60.0 * i for i in range(30)])
+    assert folding.silences(60.0 * 29 + 200) == []
+    assert [s.template for s in folding.silences(60.0 * 29 + 300)] == ["t"]
+    assert folding.silences(60.0 * 29 + 600) == []
+    turn, _, gap = folding.take("s", "t", 60.0 * 29 + 3600)
+    assert (turn, gap) == (Turn.RETURN, 3600)
+    assert turns(folding, [60.0 * 29 + 3660]) == [Turn.REPEAT]
+
+
+def test_what_is_long_forgotten_is_new_again():
+    folding = Folding(FoldingSettings(forget_after=3600.0))
+    assert turns(folding, [0, 1, 3602]) == [Turn.NEW, Turn.REPEAT, Turn.NEW]
+    assert not folding.known("s", "t", 9999)
+    assert folding.known("s", "t", 3700)
+    assert not folding.known("other", "t", 3700)
+
+
+def test_memory_is_bounded_and_what_is_used_stays():
+    folding = Folding(FoldingSettings(templates=100))
+    for i in range(5000):
+        folding.take("s", "usual", float(i))
+        folding.take("s", f"once {i}", float(i))
+        assert len(folding) <= 100
+    assert folding.known("s", "usual", 5000.0)
+    assert folding.forgotten == 5001 - 100
+
+
+lines = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from(["x", "y"]), st.sampled_from([0.0, 0.01, 1.0, 60.0, 4000.0])),
+    max_size=120,
+)
+
+
+@given(lines, st.integers(0, 120))
+def test_a_snapshot_continues_the_same(log, cut):
+    settings = FoldingSettings(templates=16, least=4, regular=3, forget_after=3600.0)
+
+    def run(folding, part, now):
+        out = []
+        for template, source, gap in part:
+            now += gap
+            turn, series, since = folding.take(source, template, now)
+            out.append((turn, series.count, series.in_window, since))
+            out.append([(s.source, s.template) for s in folding.silences(now)])
+        return out, now
+
+    whole, _ = run(Folding(settings), log, 0.0)
+    folding = Folding(settings)
+    first, now = run(folding, log[:cut], 0.0)
+    again = Folding(settings)
+    again.load(unpack(pack(folding.dump()), dict[str, object]))
+    assert first + run(again, log[cut:], now)[0] == whole
+
+
+@given(lines)
+def test_the_first_line_of_a_template_is_new_and_every_line_is_counted(log):
+    folding = Folding(FoldingSettings(forget_after=1e9))
+    seen, now = set(), 0.0
+    for template, source, gap in log:
+        now += gap
+        turn, _, _ = folding.take(source, template, now)
+        assert (turn is Turn.NEW) == ((source, template) not in seen)
+        seen.add((source, template))
+    assert folding.folded == len(log) - len(seen)

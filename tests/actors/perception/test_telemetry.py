@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import math
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.perception.settings import PerceptionSettings
+from actors.perception.telemetry import TelemetryInterpreter
+from actors.snapshots import pack
+from tests.actors.perception.perceiving import DIM, EMBEDDER, START, perceive, read_off, restored, told
+
+
+def reading(**given):
+    return TelemetryInterpreter(DIM, PerceptionSettings(**given))
+
+
+def steady(n, first=1, value=6.2, metric="compressor_current_a", seed=1, **given):
+    chance = random.Random(seed)
+    return [read_off(first + i, {metric: value + chance.gauss(0, 0.05)}, **given) for i in range(n)]
+
+
+def test_a_shift_reads_well():
+    interpreter = reading()
+    perceive(interpreter, steady(60))
+    (event,) = perceive(interpreter, steady(60, 61, 9.4))
+    figures = re.fullmatch(r"coldstore: compressor current rose from (.+) to (.+) A over 2 min", event.text)
+    assert [float(f) for f in figures.groups()] == pytest.approx([6.2, 9.4], abs=0.1)
+    assert event.insights == ("level shift", "×1.5")
+    assert set(event.terms) >= {"coldstore", "compressor current", "compressor", "current"}
+    assert 0.5 < event.salience <= 0.95
+    assert 2 <= len(event.perceptions) <= 4
+    assert {p.source for p in event.perceptions} == {"coldstore"}
+
+
+def test_vectors_say_what_it_is_about_and_what_happened():
+    interpreter = reading()
+    perceive(interpreter, steady(60))
+    (up,) = perceive(interpreter, steady(60, 61, 9.4))
+    (down,) = perceive(interpreter, steady(60, 121, 3.0))
+    about, other, rising, falling = EMBEDDER.embed_now(
+        ["coldstore compressor current", "bank payment letter", "rising higher", "falling lower"]
+    )
+    assert np.linalg.norm(up.vector) == pytest.approx(1, abs=1e-5)
+    assert up.vector @ about > 0.7
+    assert up.vector @ other < 0.4
+    assert up.vector @ rising > down.vector @ rising
+    assert down.vector @ falling > up.vector @ falling
+
+
+def test_texts_are_asked_for_once_for_each_series():
+    interpreter = reading()
+    batch = steady(20)
+    assert "coldstore compressor current" in interpreter.texts(batch)
+    assert len(interpreter.texts(batch)) < 10
+    perceive(interpreter, batch)
+    assert interpreter.texts(steady(20, 21)) == []
+    assert interpreter.texts([read_off(50, {"compressor_current_a": 6.0, "door": 1.0})]) == ["coldstore door"]
+
+
+def test_first_readings_are_one_low_percept_and_later_ones_ever_rarer():
+    interpreter = reading()
+    first = perceive(interpreter, [read_off(1, {f"m{i}": 1.0 for i in range(50)})])
+    assert len(first) == 1
+    assert first[0].salience < 0.2
+    assert first[0].text == "coldstore: first readings of m0 (1), m1 (1), m2 (1) and 47 more"
+    later = perceive(interpreter, [read_off(2 + i, {f"new{i}": 1.0}) for i in range(500)])
+    assert len(later) <= 9
+
+
+def test_the_silence_of_a_source_is_one_percept_and_so_is_its_return():
+    interpreter = reading()
+    perceive(interpreter, [read_off(i, {"air_c": 3.0, "door": 0.0, "fan_rpm": 900.0}) for i in range(1, 30)])
+    last = START + 60 * 29
+    assert interpreter.quiet(last + 200) == []
+    (silence,) = interpreter.quiet(last + 300)
+    assert silence.text == (
+        "coldstore went silent: no more readings of air (last 3 °C), door (last 0) and fan (last 900 rpm), "
+        "which came every 60 s"
+    )
+    assert silence.count == 3
+    assert silence.time == last + 60
+    assert interpreter.quiet(last + 9000) == []
+    (back,) = perceive(interpreter, [read_off(200, {"air_c": 3.0, "door": 0.0, "fan_rpm": 900.0})])
+    assert "are back after 3 h of silence" in back.text
+
+
+def test_a_spike_is_cited_by_the_reading_that_was_it():
+    interpreter = reading()
+    perceive(interpreter, steady(60))
+    (event,) = perceive(interpreter, [read_off(61, {"compressor_current_a": 14.1}), *steady(5, 62)])
+    assert re.fullmatch(r"coldstore: compressor current spiked to 14.1 A, then 6\.\d+ A", event.text)
+    assert event.perceptions[0].id == f"p-{61:020x}"
+    assert event.time == START + 60 * 61
+
+
+def test_trust_is_that_of_the_least_trusted_reading():
+    interpreter = reading()
+    perceive(interpreter, steady(60, trust=0.9))
+    shift = [*steady(1, 61, 9.4, trust=0.4), *steady(9, 62, 9.4, trust=0.9)]
+    (event,) = perceive(interpreter, shift)
+    assert event.trust == 0.4
+
+
+def test_many_changes_at_once_are_a_few_percepts():
+    interpreter = reading(segments=8)
+    names = [f"sensor{i}" for i in range(100)]
+    perceive(interpreter, [read_off(i, dict.fromkeys(names, 5.0)) for i in range(1, 40)])
+    events = perceive(interpreter, [read_off(i, dict.fromkeys(names, 50.0)) for i in range(40, 60)])
+    assert len(events) == 8
+    assert "and 92 more readings of coldstore changed" in events[0].insights
+
+
+def test_noise_and_rhythm_of_many_series_do_not_chatter():
+    chance = random.Random(2)
+    interpreter = reading()
+    total = 0
+    for i in range(1, 4001):
+        telemetry = {f"air{k}_c": 4 + math.sin(2 * math.pi * i / 1440 + k) + chance.gauss(0, 0.2) for k in range(5)}
+        total += len(perceive(interpreter, [read_off(i, telemetry)]))
+    assert total <= 60
+    assert interpreter.figures()["telemetry_readings_total"] == 20_000
+
+
+def test_memory_is_bounded_and_the_limit_is_told():
+    interpreter = reading(series=50, readings=16)
+    for i in range(1, 400):
+        perceive(interpreter, [read_off(i, {f"metric{i}": 1.0}, source=f"host{i}")])
+    figures = interpreter.figures()
+    assert figures["telemetry_series"] == 50
+    assert figures["limit_hits:series"] == 349
+    assert len(pack(interpreter.dump())) < 100_000
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 1e308, -1e200])
+def test_numbers_beyond_all_measure_are_left_out(value):
+    interpreter = reading()
+    perceive(interpreter, steady(30))
+    assert perceive(interpreter, [read_off(31, {"compressor_current_a": value})]) == []
+    assert interpreter.figures()["limit_hits:telemetry_value"] == 1
+    assert perceive(interpreter, steady(30, 32)) == []
+
+
+def test_hostile_names_are_harmless():
+    interpreter = reading()
+    name = "fan\u202e\x00\x1b[31m_" + "x" * 5000
+    events = perceive(interpreter, [read_off(i, {name: 1.0}, source="bad\x00\u202e") for i in range(1, 40)])
+    events += perceive(interpreter, [read_off(i, {name: 90.0}, source="bad\x00\u202e") for i in range(40, 60)])
+    assert len(events) == 2
+    for event in events:
+        assert event.text.isprintable()
+        assert len(event.text) < 400
+        assert all(t.isprintable() for t in event.terms)
+
+
+readings = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b"]),
+        st.dictionaries(st.sampled_from(["x", "y_c"]), st.sampled_from([1.0, 1.1, 5.0, 40.0, -3.0]), max_size=2),
+        st.sampled_from([1.0, 60.0, 60.0, 60.0, 5000.0]),
+    ),
+    max_size=150,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(readings, st.integers(0, 150))
+def test_a_snapshot_continues_the_same(log, cut):
+    now, perceptions = START, []
+    for i, (source, telemetry, gap) in enumerate(log, 1):
+        now += gap
+        perceptions.append(read_off(i, telemetry, now, source))
+    whole = perceive(reading(), perceptions, batch=1)
+    interpreter = reading()
+    first = perceive(interpreter, perceptions[:cut], batch=1)
+    again = restored(interpreter, reading())
+    assert again.figures() == interpreter.figures()
+    assert told(first + perceive(again, perceptions[cut:], batch=1)) == told(whole)
+    keys = [(tuple(p.id for p in e.perceptions), e.part) for e in whole]
+    assert len(set(keys)) == len(keys)
+    assert all(0 <= e.salience <= 1 for e in whole)
+
+
+def test_the_cost_of_a_reading_does_not_grow():
+    from time import perf_counter
+
+    interpreter = reading()
+    chance = random.Random(1)
+    costs = []
+    for block in range(6):
+        batch = [read_off(block * 2000 + i, {"x": chance.gauss(0, 1), "y": chance.random()}) for i in range(2000)]
+        start = perf_counter()
+        for perception in batch:
+            interpreter.interpret(perception, {})
+        costs.append(perf_counter() - start)
+    assert min(costs[3:]) < 2 * min(costs[:3])
