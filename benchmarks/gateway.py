@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 ECHO = "/benchmark.Echo/Both"
 PERCEIVE = "/submind.v1.PerceptionService/PerceiveStream"
 TARGET = 0.30
-TEXT = "Nov 21 07:{:02d}:{:02d} web-{:02d} nginx[231]: upstream timed out (110) while reading response header, request {}"
+TEXT = (
+    "Nov 21 07:{:02d}:{:02d} web-{:02d} nginx[231]: upstream timed out (110) while reading response header, request {}"
+)
 
 
 async def serve_echo() -> None:
@@ -170,12 +172,12 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         for name, method in (("echo", ECHO), ("gateway", PERCEIVE)):
             with tempfile.TemporaryDirectory(dir=arguments.directory) as directory:
                 with server("--serve", name, "--directory", directory) as port:
-                    drive_one = drive(
-                        port, method, sent, arguments.streams, arguments.window, arguments.seconds
-                    )
+                    drive_one = drive(port, method, sent, arguments.streams, arguments.window, arguments.seconds)
                     rounds[name].append(asyncio.run(drive_one))
     medians = {
-        name: Figures(*(statistics.median(column) for column in zip(*(asdict(one).values() for one in all_of), strict=True)))
+        name: Figures(
+            *(statistics.median(column) for column in zip(*(asdict(one).values() for one in all_of), strict=True))
+        )
         for name, all_of in rounds.items()
     }
     ratio = medians["gateway"].batches_per_s / medians["echo"].batches_per_s

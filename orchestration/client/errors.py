@@ -15,6 +15,9 @@ from orchestration.gateway.errors import FieldViolation
 
 _INDEX = re.compile(r"^perceptions\[(\d+)\]")
 
+_CUT_OFF = "execute_batch"
+"""How grpc.aio tells, as INTERNAL, that a message was written just when the call ended; why it ended is lost."""
+
 
 class ClientError(Exception):
     """Root of this package's errors, and the one for what has no class of its own."""
@@ -104,5 +107,7 @@ def translate(error: grpc.aio.AioRpcError) -> ClientError:
             return Denied(code.name, message)
         case grpc.StatusCode.NOT_FOUND:
             return UnknownId(code.name, message)
+        case grpc.StatusCode.INTERNAL if _CUT_OFF in (error.debug_error_string() or ""):
+            return Unavailable("UNAVAILABLE", "the call ended while something was being sent")
         case _:
             return ClientError(code.name, message)

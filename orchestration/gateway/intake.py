@@ -33,8 +33,9 @@ class Intake:
 
     Guarantees: an answered batch is durable, all of it. A batch that is refused or fails was not taken in, none of
     it, unless the log failed after writing, which only the log knows: sending again under the same keys is safe.
-    While one commit runs, the next gathers; what waits is bounded in number and in bytes. A caller that goes away
-    before its commit begins takes its batch with it.
+    While one commit runs, the next gathers; what waits is bounded in number and in bytes. Batches are written in the
+    order in which they were submitted; when the log is unavailable, all that wait are told so at once. A caller that
+    goes away before its commit begins takes its batch with it.
     """
 
     def __init__(self, log: PerceptionLog, settings: IntakeSettings, clock: Callable[[], Instant]) -> None:
@@ -175,7 +176,8 @@ class Intake:
         try:
             receipts = await self._log.append([one for batch in wanted for one in batch.perceptions])
         except StoreUnavailable as error:
-            self._answer_all(wanted, error)
+            # What waits fails as well: who sent several batches may then send them all again, in their order.
+            self._answer_all([*wanted, *self._queue], error)
         except Exception as error:  # noqa: BLE001 - one caller's batch must not fail its neighbours'
             if len(wanted) > 1:
                 for batch in wanted:

@@ -19,7 +19,6 @@ from orchestration.view.tail import EntryFilter
 if TYPE_CHECKING:
     from environment.lineage import Explanation
     from environment.search import Hit, SearchFilters
-
     from orchestration.view.status import MindStatus
 
 _K = 10

@@ -73,6 +73,7 @@ class _Talk:
         self._upload = upload
         self._unanswered: asyncio.Queue[_Unanswered | None] = asyncio.Queue()
         self._free = asyncio.Semaphore(guard.settings.stream_batches)
+        self._last: asyncio.Future[list[Receipt]] | None = None
 
     async def read(self) -> None:
         """Read until the caller has sent all. Raises ``Stopping``, ``TooLarge``, or ``InvalidRequest`` for nonsense."""
@@ -93,12 +94,16 @@ class _Talk:
             await self._free.acquire()
 
     async def _submit(self, request: pb.PerceiveStreamRequest) -> asyncio.Future[list[Receipt]]:
-        """Hand a batch to the intake, waiting for room there."""
+        """Hand a batch to the intake, waiting for room there. Raises what became of the one before, if that failed."""
         while True:
+            if self._last is not None and self._last.done():
+                self._last.result()  # nothing of a stream is taken in behind a gap
             try:
-                return submit(self._intake, self._guard, request)
+                self._last = submit(self._intake, self._guard, request)
             except IntakeBusy:
                 await self._intake.room()
+            else:
+                return self._last
 
     async def answer(self) -> None:
         """Answer in order until the reader ended. Raises what the intake answered, when that is the store's error."""

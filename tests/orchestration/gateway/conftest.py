@@ -34,6 +34,7 @@ class Gateway:
 
     stores: Stores
     tail: StreamTail
+    view: MindView
     intake: Intake
     server: GatewayServer
     port: int
@@ -87,7 +88,7 @@ async def serving(directory, *, log=None, intake=None, **settings):
     port = await server.start()
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
     try:
-        yield Gateway(stores, tail, taken, server, port, channel, now)
+        yield Gateway(stores, tail, view, taken, server, port, channel, now)
     finally:
         await channel.close()
         await server.stop()

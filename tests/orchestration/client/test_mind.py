@@ -1,0 +1,234 @@
+"""The client against a real server: what it gives back, what it repeats, what it raises."""
+
+import asyncio
+import pickle
+import random
+from dataclasses import replace
+
+import pytest
+
+from environment.errors import StoreUnavailable
+from environment.lineage import NodeKind
+from environment.messages import EntryKind, Image, SubmindState
+from environment.ports import WriteConnections, WriteReport, WriteTrace
+from environment.search import SearchFilters
+from orchestration.client import Busy, ClientError, Denied, MindClient, Rejected, Unavailable, UnknownId
+from orchestration.gateway.errors import FieldViolation
+from orchestration.gateway.settings import IntakeSettings
+from orchestration.view.status import MindState
+from orchestration.view.tail import EntryFilter
+from tests.environment.stores.contract import NOON, connection, entry, name, perception, report, revision, trace
+from tests.orchestration.client.conftest import lines
+from tests.orchestration.until import until
+
+
+async def test_every_modality_arrives_as_it_was(gateway, mind):
+    sent = [
+        perception(1, labels={"level": "warn"}, key="mine", time=NOON + 0.25),
+        perception(2, telemetry={"x": 1.5}, time=NOON),
+        perception(3, image=Image(b"\x89PNG", "image/png"), time=NOON),
+    ]
+    receipts = await mind.perceive(sent)
+    kept = await gateway.stores.perceptions.read(0, 10)
+    assert [(one.id, one.seq) for one in kept] == [(receipt.id, receipt.seq) for receipt in receipts]
+    assert all(receipt.new for receipt in receipts)
+    for one, was in zip(kept, sent, strict=True):
+        assert (one.source, one.time, one.text, one.telemetry, one.image, one.labels) == (
+            was.source,
+            was.time,
+            was.text,
+            was.telemetry,
+            was.image,
+            was.labels,
+        )
+    assert kept[0].key == "mine"
+    assert len({one.key for one in kept}) == 3
+    assert [receipt.new for receipt in await mind.perceive(sent)] == [False, True, True]
+
+
+class Faulty:
+    """A log that fails before or after writing, as chance has it: a disk, a crash between commit and answer."""
+
+    def __init__(self, log, chance):
+        self.log, self.chance = log, chance
+
+    async def append(self, batch):
+        draw = self.chance.random()
+        if draw < 0.15:
+            raise StoreUnavailable("away", retry_after=0.01)
+        receipts = await self.log.append(batch)
+        if draw < 0.3:
+            raise StoreUnavailable("written, and then the answer was lost", retry_after=0.01)
+        return receipts
+
+
+async def test_repeating_never_doubles(serve):
+    async with (
+        serve(log=lambda log: Faulty(log, random.Random(5))) as gateway,
+        MindClient(gateway.target, chance=random.Random(1)) as mind,
+    ):
+        for number in range(20):
+            await mind.perceive(lines(3, first=number * 3))
+        receipts = [receipt async for receipt in mind.perceive_many(lines(300, first=60), batch=10)]
+        assert len(receipts) == 300
+        assert await gateway.texts() == [f"line {number}" for number in range(360)]
+
+
+async def test_a_wrong_perception_is_named(gateway, mind):
+    with pytest.raises(Rejected) as failed:
+        await mind.perceive([perception(1, time=NOON), perception(2, text=" ")])
+    assert failed.value.violations[0].field == "perceptions[1].text"
+    assert failed.value.indexes().keys() == {1}
+    assert await gateway.texts() == []
+
+
+async def test_what_is_not_there(mind):
+    with pytest.raises(UnknownId):
+        await mind.trace("t-none")
+    with pytest.raises(UnknownId, match="99"):
+        await mind.explain(99)
+
+
+async def test_nobody_there(free_port):
+    async with MindClient(f"127.0.0.1:{free_port}", patience=0.2) as mind:
+        for question in (
+            mind.status(),
+            mind.perceive(lines(1)),
+            anext(mind.watch(1)),
+            anext(mind.perceive_many(lines(1))),
+        ):
+            with pytest.raises(Unavailable):
+                await question
+
+
+async def test_too_much_at_once_is_told_apart_from_busy(serve):
+    async with (
+        serve(message_bytes=65536, intake=IntakeSettings(pending=1)) as gateway,
+        MindClient(gateway.target, patience=0.1) as mind,
+    ):
+        with pytest.raises(Rejected, match="message_bytes"):
+            await mind.perceive([perception(1, text="x" * 70_000)])
+        held = asyncio.Event()
+        append = gateway.stores.perceptions.append
+
+        async def slowly(batch):
+            await held.wait()
+            return await append(batch)
+
+        gateway.intake._log = type("Slow", (), {"append": staticmethod(slowly)})()
+        waiting = asyncio.ensure_future(mind.perceive(lines(1)))
+        await until(lambda: gateway.intake.figures()["intake_waiting"] == 1)
+        with pytest.raises(Busy) as busy:
+            await mind.perceive(lines(1, first=1))
+        assert busy.value.retry_after == 0.25
+        held.set()
+        await waiting
+
+
+async def test_a_token(serve, tmp_path):
+    path = tmp_path / "token"
+    path.write_text("correct-horse-battery")
+    async with serve(token_file=path) as gateway:
+        for wrong in (None, "wrong-horse-battery"):
+            async with MindClient(gateway.target, token=wrong) as mind:
+                for question in (mind.status(), anext(mind.watch(1)), anext(mind.perceive_many(lines(1)))):
+                    with pytest.raises(Denied):
+                        await question
+        async with MindClient(gateway.target, token="correct-horse-battery") as mind:  # noqa: S106 - of this test
+            assert (await mind.perceive(lines(1)))[0].new
+            assert (await mind.status()).perceptions.head == 1
+
+
+async def test_entries_come_back_as_they_were(gateway, mind):
+    await gateway.think(1, 3)
+    await gateway.think(4, kind=EntryKind.SEGUE, focus="")
+    stream = mind.watch(1)
+    assert [await anext(stream) for _ in range(4)] == [
+        *(entry(seq) for seq in (1, 2, 3)),
+        replace(entry(4), kind=EntryKind.SEGUE, focus=""),
+    ]
+    await stream.aclose()
+    chosen = mind.watch(1, EntryFilter(kinds=frozenset({EntryKind.SEGUE})))
+    assert (await anext(chosen)).seq == 4
+    await chosen.aclose()
+
+
+async def test_watching_goes_on_through_restarts_of_the_server(serve, free_port):
+    seen = []
+
+    async def read(mind):
+        async for one in mind.watch():
+            seen.append(one.seq)  # noqa: PERF401 - watched from outside
+
+    listen = f"127.0.0.1:{free_port}"
+    async with MindClient(listen, patience=5.0, chance=random.Random(3)) as mind:
+        reader = None
+        for life in range(3):
+            async with serve(listen=listen, grace=0.1) as gateway:
+                if reader is None:
+                    await mind.status()
+                    reader = asyncio.ensure_future(read(mind))
+                    await until(lambda tail=gateway.tail: tail.waiting == 1)
+                await gateway.think(life * 4 + 1, 2)
+                await until(lambda upto=life * 4 + 2: seen and seen[-1] == upto, 15)
+                await gateway.server.stop()
+                await gateway.think(life * 4 + 3, 2)  # while nobody can see it
+        assert seen == list(range(1, 11))
+        reader.cancel()
+
+
+async def test_only_new_ones_even_when_cut_off_before_the_first(serve, free_port):
+    listen = f"127.0.0.1:{free_port}"
+    async with MindClient(listen, patience=10.0, chance=random.Random(3)) as mind:
+        async with serve(listen=listen, grace=0.1) as gateway:
+            await gateway.think(1, 3)
+            first = asyncio.ensure_future(anext(mind.watch()))
+            await until(lambda: gateway.tail.waiting == 1)
+        async with serve(listen=listen) as gateway:
+            await gateway.think(4, 2)
+            assert (await first).seq == 4
+
+
+async def test_reads_come_back_as_messages(gateway, mind):
+    one = trace(1)
+    two = revision(one, "people", "built on")
+    told = replace(report("causes"), at=NOON)
+    await gateway.stores.commit(
+        [WriteTrace(one), WriteReport(told), WriteConnections("causes", (connection(),), (), ())]
+    )
+    await gateway.stores.commit([WriteTrace(two)])
+    await gateway.think(1)
+    found = await mind.trace(one.id)
+    assert [(back.version, back.level, back.authors, back.conscious) for back in found] == [
+        (was.version, was.level, was.authors, was.conscious) for was in (one, two)
+    ]
+    assert found[1].live
+    assert found[1].thought == replace(two.thought, vector=found[1].thought.vector)
+    assert await mind.subminds() == [told]
+    assert await mind.connections("causes") == [connection()]
+    assert await mind.connections("x") == []
+    explanation = await mind.explain(1)
+    assert (explanation.kind, explanation.id) == (NodeKind.ENTRY, name("c", 1))
+    assert explanation == await gateway.view.explain("1")
+    status = await mind.status()
+    assert (status.mind, status.state, status.stream.head) == ("alpha", MindState.RUNNING, 1)
+    assert status.subminds[SubmindState.RUNNING] == 1
+    assert await mind.search("thought", 5, SearchFilters(author="nobody", since=NOON, until=NOON + 9)) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ClientError("INTERNAL", "no"),
+        Rejected("INVALID_ARGUMENT", "no", [FieldViolation("perceptions[3].text", "empty")]),
+        Unavailable("UNAVAILABLE", "away", 0.5),
+        Busy("RESOURCE_EXHAUSTED", "full", 0.5),
+        Denied("UNAUTHENTICATED", "no"),
+        UnknownId("NOT_FOUND", "no"),
+    ],
+)
+def test_errors_survive_pickling(error):
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was just made
+    assert type(again) is type(error)
+    assert vars(again) == vars(error)
+    assert str(again) == str(error)

@@ -1,0 +1,142 @@
+"""Telling a mind a great deal."""
+
+import asyncio
+import random
+
+import pytest
+
+from orchestration.client import MindClient, Rejected
+from tests.environment.stores.contract import NOON, perception
+from tests.orchestration.client.conftest import lines
+from tests.orchestration.gateway.test_perceive import Gated
+from tests.orchestration.until import until
+
+
+async def slowly(perceptions, pause=0.0):
+    for one in perceptions:
+        await asyncio.sleep(pause)
+        yield one
+
+
+async def test_receipts_come_in_the_order_of_the_source(gateway, mind):
+    receipts = [receipt async for receipt in mind.perceive_many(slowly(lines(500)), batch=16, window=3)]
+    kept = await gateway.stores.perceptions.read(0, 1000)
+    assert [one.text for one in kept] == [f"line {number}" for number in range(500)]
+    assert [receipt.id for receipt in receipts] == [one.id for one in kept]
+
+
+async def test_nothing_to_tell(gateway, mind):
+    assert [receipt async for receipt in mind.perceive_many([])] == []
+    assert [receipt async for receipt in mind.perceive_many(slowly([]))] == []
+
+
+async def test_a_source_that_pauses_does_not_keep_what_it_gave_waiting(gateway, mind):
+    more = asyncio.Event()
+
+    async def source():
+        yield perception(1, time=NOON)
+        await more.wait()
+        yield perception(2, time=NOON)
+
+    receipts = mind.perceive_many(source(), batch=64, linger=0.01)
+    assert (await anext(receipts)).new
+    assert await gateway.texts() == ["line 1"]
+    more.set()
+    assert (await anext(receipts)).new
+    with pytest.raises(StopAsyncIteration):
+        await anext(receipts)
+
+
+async def test_a_source_that_fails_is_told_up_to_there(gateway, mind):
+    async def source():
+        for one in lines(10):
+            yield one
+        raise OSError("the disk is away")
+
+    receipts = []
+
+    async def upload():
+        async for receipt in mind.perceive_many(source(), batch=4):
+            receipts.append(receipt)  # noqa: PERF401 - kept though it fails
+
+    with pytest.raises(OSError, match="away"):
+        await upload()
+    assert len(receipts) == 10
+    assert len(await gateway.texts()) == 10
+
+
+async def test_reading_stops_while_the_mind_is_behind(serve):
+    logs = []
+    async with (
+        serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway,
+        MindClient(gateway.target) as mind,
+    ):
+        taken = 0
+
+        async def source():
+            nonlocal taken
+            for one in lines(2000):
+                taken += 1
+                yield one
+
+        upload = asyncio.ensure_future(anext(mind.perceive_many(source(), batch=10, window=4)))
+        await until(lambda: logs[0].commits)
+        held = -1
+        while held != taken:
+            held = taken
+            await asyncio.sleep(0.1)
+        assert taken <= 10 * (4 + 3)  # in flight, ready, being filled
+        logs[0].may.set()
+        assert (await upload).new
+
+
+async def test_what_is_refused_is_handed_back_and_the_rest_goes_on(gateway, mind):
+    sent = lines(40)
+    for bad in (3, 4, 17):
+        sent[bad] = perception(bad, text=" ")
+    refused = []
+    receipts = [
+        receipt
+        async for receipt in mind.perceive_many(sent, batch=8, refused=lambda one, why: refused.append((one.time, why)))
+    ]
+    assert len(receipts) == 37
+    assert [time for time, _ in refused] == [NOON + 3, NOON + 4, NOON + 17]
+    assert all(why.startswith("text: ") for _, why in refused)
+    assert sorted(await gateway.texts()) == sorted(one.text for one in sent if one.text != " ")
+
+
+async def test_without_anybody_to_hand_it_to_a_refusal_is_raised(mind):
+    with pytest.raises(Rejected, match=r"perceptions\[1\].text"):
+        async for _ in mind.perceive_many([perception(1, time=NOON), perception(2, text=" ")]):
+            pass
+
+
+async def test_an_upload_goes_on_through_restarts_and_nothing_is_lost_or_doubled(serve, free_port):
+    listen = f"127.0.0.1:{free_port}"
+    received = []
+
+    async def upload(mind):
+        async for receipt in mind.perceive_many(slowly(lines(900), 0.0005), batch=5, window=4):
+            received.append(receipt)  # noqa: PERF401 - watched from outside
+
+    async with MindClient(listen, patience=5.0, chance=random.Random(2)) as mind:
+        task = None
+        for life in range(4):
+            async with serve(listen=listen, grace=0.1) as gateway:
+                task = task or asyncio.ensure_future(upload(mind))
+                if life < 3:
+                    await until(lambda enough=(life + 1) * 150: len(received) >= enough, 20)
+                    await gateway.server._server.stop(0)  # as if it had been killed
+                else:
+                    await asyncio.wait_for(task, 30)
+                    assert await gateway.texts() == [f"line {number}" for number in range(900)]
+        assert len(received) == 900
+        assert len({receipt.id for receipt in received}) == 900
+
+
+async def test_leaving_early_ends_everything(gateway, mind):
+    receipts = mind.perceive_many(slowly(lines(10_000)), batch=4)
+    await anext(receipts)
+    await receipts.aclose()
+    await until(lambda: gateway.server.figures()["gateway_open:streams"] == 0)
+    assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("perceive-many")]
