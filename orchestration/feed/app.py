@@ -110,6 +110,12 @@ def _serve_page(app: FastAPI, page: Path) -> None:
     app.mount("/static", _Page(directory=page), name="static")
 
 
+def open_streams(app: FastAPI) -> None:
+    """Answer readers of the event stream; the last step of starting."""
+    feed: FeedContext = app.state.feed
+    feed.closing.clear()
+
+
 def close_streams(app: FastAPI) -> None:
     """End all event streams, and answer no new ones: the first step of stopping."""
     feed: FeedContext = app.state.feed

@@ -11,7 +11,7 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from orchestration.feed.app import close_streams
+from orchestration.feed.app import close_streams, open_streams
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.auth import split_listen
 
@@ -71,6 +71,7 @@ class FeedServer:
                 await self._task
                 raise RuntimeError("the HTTP server ended before it began")
             await asyncio.sleep(0.005)
+        open_streams(self._app)
         _log.info("feed_listening", url=self.url)
 
     async def stop(self) -> None:
@@ -84,7 +85,7 @@ class FeedServer:
 
     def _bind(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, else asyncio leaves Nagle on
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((self._host, self._wanted))

@@ -202,6 +202,8 @@ async def test_it_starts_again_where_it_was_stopped(feed):
     again = FeedServer(feed.app, FeedSettings(listen=f"127.0.0.1:{port}"))
     await again.start()
     assert (await feed.client.get("/healthz")).json() == {"status": "alive"}
+    async with feed.client.stream("GET", "/v1/stream/events") as events:
+        assert events.status_code == 200
     await again.stop()
 
 
