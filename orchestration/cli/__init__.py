@@ -1,0 +1,105 @@
+"""The command line: ``submind COMMAND``. Each command's module is imported only when it is used.
+
+Exit codes: 0 done, 1 failed, 2 used wrongly. What is expected to go wrong is told in a sentence on standard error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from orchestration.cli.failure import Failure, told
+from orchestration.cli.safety import safe
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("running", "Start a mind and show its stream of consciousness."),
+    "perceive": ("perceiving", "Send lines or JSON lines to a mind as perceptions."),
+    "watch": ("watching", "Follow the stream of consciousness, live and resumable."),
+    "replay": ("replaying", "What would this mind have noticed? Virtual time, no server."),
+    "explain": ("asking", "The lineage of a thought, down to its perceptions."),
+    "search": ("asking", "Find traces by meaning."),
+    "subminds": ("asking", "Who lives in the mind, and how they are."),
+    "connections": ("asking", "Who is connected to whom, about what, how strongly."),
+    "status": ("asking", "Rates, limits, budget and health."),
+    "init": ("preparing", "Write a commented mind.yaml to begin with."),
+    "doctor": ("examining", "Check what a mind needs on this machine, with the fix for each fault."),
+}
+"""Command to (module of this package, what it does)."""
+
+
+class LazyCommand(TyperCommand):
+    """A command that is told about in the help, and imported when it is called."""
+
+    def __init__(self, name: str, module: str, summary: str) -> None:
+        super().__init__(name, help=summary, callback=None, params=[])
+        self._module = module
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context of the real command, in which it is then invoked."""
+        group = get_command(importlib.import_module(f"{__name__}.{self._module}").app)
+        command = group.commands[self.name or ""] if isinstance(group, TyperGroup) else group
+        return command.make_context(info_name, args, parent=parent, **extra)
+
+
+class CommandGroup(TyperGroup):
+    """All commands, none of them imported yet."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, (module, summary) in COMMANDS.items():
+            self.add_command(LazyCommand(name, module, summary))
+
+
+app = typer.Typer(
+    cls=CommandGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"submind {version('submind')}")
+        raise typer.Exit
+
+
+@app.callback()
+def submind(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """An always-on mind made of many small agents: perceptions in, a stream of consciousness out."""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run a command and exit."""
+    try:
+        get_command(app).main(args, prog_name="submind")
+    except Failure as failure:
+        sys.exit(_end(failure))
+    except BrokenPipeError:  # the reader of our output has gone: so do we, without a word at interpreter exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(1)
+    except Exception as error:
+        failure_told = told(error)
+        if failure_told is None:
+            raise
+        sys.exit(_end(failure_told))
+
+
+def _end(failure: Failure) -> int:
+    for line in str(failure).splitlines():
+        typer.echo(f"submind: {safe(line)}", err=True)
+    return failure.code

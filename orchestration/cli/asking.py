@@ -1,0 +1,265 @@
+"""Questions to a running mind: explain, search, subminds, connections, status."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Annotated, TypeVar
+
+import typer
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from environment.lineage import Explanation, NodeKind
+from environment.messages import Connection, ThoughtKind
+from environment.search import Hit, SearchFilters
+from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.output import bar, clock, console, emit
+from orchestration.cli.safety import safe
+from orchestration.cli.server import Server, connected, server
+from orchestration.client import MindClient
+from orchestration.view import json as as_json
+from orchestration.view.status import MindState, MindStatus
+
+app = typer.Typer(add_completion=False)
+
+A = TypeVar("A")
+
+_STATE = {"running": "green", "starting": "yellow", "restarting": "yellow", "degraded": "yellow"}
+
+
+@app.command()
+def explain(
+    wanted: Annotated[str, typer.Argument(metavar="SEQ|ID", help="Number of an entry, or id of anything.")],
+    json: Json = False,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Show the lineage of a thought as a tree, down to its perceptions."""
+    node = _ask(server(grpc, token_file, mind), lambda client: client.explain(wanted.strip()))
+    if json:
+        emit(as_json.explanation_json(node))
+    else:
+        console().print(_tree(node))
+
+
+@app.command()
+def search(
+    text: Annotated[str, typer.Argument(help="What to look for, by meaning.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="At most so many.")] = 10,
+    source: Annotated[str | None, typer.Option(help="Rests on a perception from here.", show_default=False)] = None,
+    author: Annotated[str | None, typer.Option(help="By this submind.", show_default=False)] = None,
+    kind: Annotated[ThoughtKind | None, typer.Option(help="Only this kind.", show_default=False)] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.", show_default=False)] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.", show_default=False)] = None,
+    min_salience: Annotated[float, typer.Option(min=0, max=1, help="At least so salient now.")] = 0.0,
+    json: Json = False,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Find traces by meaning, nearest first."""
+    if not text.strip():
+        raise Failure("there is nothing to look for: give some words", MISUSED)
+    filters = SearchFilters(
+        source=source,
+        author=author,
+        kind=kind,
+        since=_instant("--since", since),
+        until=_instant("--until", until),
+        min_salience=min_salience,
+    )
+    hits = _ask(server(grpc, token_file, mind), lambda client: client.search(text, k, filters))
+    if json:
+        _emit_all(_hit_json(hit) for hit in hits)
+    elif hits:
+        console().print(_hits(hits))
+    else:
+        console(error=True).print("nothing like that is in the environment")
+
+
+@app.command()
+def subminds(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, mind: MindFile = None) -> None:
+    """List who lives in the mind, and how they are."""
+    reports = _ask(server(grpc, token_file, mind), lambda client: client.subminds())
+    if json:
+        _emit_all(as_json.report_json(report) for report in reports)
+        return
+    table = _table("name", "role", "state", "waiting", "topics", "goal")
+    for report in reports:
+        state = f"{report.state.value}{': ' + safe(report.reason) if report.reason else ''}"
+        table.add_row(
+            Text(safe(report.name), style="bold"),
+            report.role,
+            Text(state, style=_STATE.get(report.state.value, "red")),
+            str(report.mailbox),
+            str(len(report.topics)),
+            safe(report.goal),
+        )
+    _show(table, "nobody has reported yet")
+
+
+@app.command()
+def connections(
+    owner: Annotated[str | None, typer.Option(help="Only those of this submind.", show_default=False)] = None,
+    json: Json = False,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """List who is connected to whom, about what, and how strongly."""
+    found = _ask(server(grpc, token_file, mind), lambda client: client.connections(owner))
+    if json:
+        _emit_all(as_json.connection_json(connection) for connection in found)
+        return
+    table = _table("from", "to", "about", "weight", "kind", "uses", "credited", "last use")
+    for connection in found:
+        table.add_row(*_connection(connection))
+    _show(table, "nobody is connected yet")
+
+
+@app.command()
+def status(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, mind: MindFile = None) -> None:
+    """Show rates, limits, budget and health. Exit code 1 when the mind is down."""
+    told = _ask(server(grpc, token_file, mind), lambda client: client.status())
+    if json:
+        emit(as_json.status_json(told))
+    else:
+        _status(told)
+    if told.state is MindState.DOWN:
+        raise typer.Exit(1)
+
+
+def _ask(at: Server, question: Callable[[MindClient], Awaitable[A]]) -> A:
+    async def ask() -> A:
+        async with connected(at) as mind:
+            return await question(mind)
+
+    return asyncio.run(ask())
+
+
+def _emit_all(values: Iterable[object]) -> None:
+    for value in values:
+        emit(value)
+
+
+def _instant(option: str, text: str | None) -> float | None:
+    try:
+        return None if text is None else as_json.instant(text)
+    except ValueError as error:
+        raise Failure(f"{option} {text}: {error}", MISUSED) from None
+
+
+def _hit_json(hit: Hit) -> dict[str, object]:
+    """With the salience that the mind answered: its clock is not ours."""
+    told = as_json.hit_json(hit, hit.trace.level.at)
+    told["trace"]["salience"] = hit.salience
+    return told
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in names:
+        table.add_column(name, justify="right" if name in {"waiting", "topics", "uses", "credited"} else "left")
+    return table
+
+
+def _show(table: Table, nothing: str) -> None:
+    if table.row_count:
+        console().print(table)
+    else:
+        console(error=True).print(nothing)
+
+
+def _tree(root: Explanation) -> Tree:
+    """The lineage as a tree; built without recursion, so that no depth can break it."""
+    top = Tree(_node(root), guide_style="dim")
+    left = [(root, top)]
+    while left:
+        node, branch = left.pop()
+        left += [(child, branch.add(_node(child))) for child in node.children]
+        if node.truncated:
+            branch.add(Text("… more below than is shown here", style="dim italic"))
+    return top
+
+
+def _node(node: Explanation) -> Text:
+    line = Text()
+    perception = node.kind is NodeKind.PERCEPTION
+    line.append(f"{node.kind.value} ", style="magenta" if perception else "blue")
+    line.append(f"{clock(node.time)} ", style="cyan")
+    if node.salience is not None:
+        line.append(f"{bar(node.salience)} ", style="yellow")
+    line.append(f"[{safe(node.source if perception else node.author)}] ", style="green")
+    line.append(safe(node.text), style="" if perception else "bold")
+    line.append(f"  {node.id}", style="dim")
+    if node.standing != "kept":
+        line.append(f" ({node.standing.value})", style="dim italic")
+    return line
+
+
+def _hits(hits: list[Hit]) -> Table:
+    table = _table("near", "salience", "time", "sources", "author", "thought")
+    for hit in hits:
+        thought = hit.trace.thought
+        table.add_row(
+            f"{hit.score:.2f}",
+            Text(bar(hit.salience), style="yellow"),
+            Text(clock(thought.time), style="cyan"),
+            Text(", ".join(dict.fromkeys(safe(ref.source) for ref in thought.perceptions[:4])), style="green"),
+            safe(thought.author),
+            Text.assemble(safe(thought.text), (f"  {hit.trace.id}", "dim")),
+        )
+    return table
+
+
+def _connection(connection: Connection) -> tuple[str | Text, ...]:
+    return (
+        safe(connection.owner),
+        safe(connection.peer),
+        safe(connection.label),
+        Text(f"{bar(connection.weight)} {connection.weight:.2f}", style="yellow"),
+        Text("LTP", style="bold green") if connection.ltp else "transient",
+        str(connection.uses),
+        str(connection.credited),
+        clock(connection.last_use) if connection.last_use > 0 else "never",
+    )
+
+
+def _status(status: MindStatus) -> None:
+    out = console()
+    head = Text(safe(status.mind), style="bold")
+    head.append(f"  {status.state.value}", style=_STATE.get(status.state.value, "red"))
+    head.append(f"  up {_span(status.uptime)}, version {safe(status.version)}", style="dim")
+    out.print(head)
+    for reason in status.reasons:
+        out.print(f"  ! {safe(reason)}", style="yellow")
+    perceptions, tokens = status.perceptions, status.tokens
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_row("perceptions", f"{perceptions.head:,} in the log, {perceptions.per_minute:.1f} a minute")
+    table.add_row("stream", f"{status.stream.head:,} entries, {status.stream.per_hour:.1f} in the last hour")
+    table.add_row("traces", f"{status.traces.live:,} live of {status.traces.total:,}")
+    left = "no budget set" if tokens.budget_left is None else f"{tokens.budget_left:,.0f} left in the budget"
+    table.add_row("tokens", f"{tokens.tokens_in:,} in, {tokens.tokens_out:,} out, cost {tokens.cost:.2f}, {left}")
+    table.add_row("subminds", ", ".join(f"{n} {state}" for state, n in status.subminds.items() if n) or "none")
+    substrate = ", ".join(f"{safe(name)} {_figure(value)}" for name, value in status.substrate.items() if value != "")
+    table.add_row("substrate", substrate or "not reported yet")
+    for hit in status.limits:
+        if hit.hits:
+            bound = "" if hit.limit is None else f" (limit {hit.limit:g})"
+            table.add_row("limit met", f"{safe(hit.name)}: {hit.hits:,} times{bound}")
+    out.print(table)
+
+
+def _figure(value: float | str) -> str:
+    return safe(value) if isinstance(value, str) else f"{value:g}"
+
+
+def _span(seconds: float) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,26 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Grpc = Annotated[
+    str | None,
+    typer.Option(
+        "--grpc",
+        metavar="HOST:PORT",
+        help="Where the mind answers. Default: gateway.listen of the settings, 127.0.0.1:50051.",
+        show_default=False,
+    ),
+]
+TokenFile = Annotated[
+    Path | None, typer.Option("--token-file", metavar="FILE", help="File that holds the token.", show_default=False)
+]
+MindFile = Annotated[
+    Path | None,
+    typer.Option("--mind", metavar="FILE", help="Settings of the mind (YAML).", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]

@@ -1,0 +1,65 @@
+"""What commands print: JSON one object a line, or text for people that nothing from outside can break out of."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from orchestration.cli.safety import safe
+from orchestration.view.json import dumps
+
+if TYPE_CHECKING:
+    from environment.messages import Instant, StreamEntry
+
+FAINT, STRONG = 0.4, 0.7
+"""Salience below which an entry is shown dimmed, and from which it is shown bold."""
+
+
+def console(*, error: bool = False) -> Console:
+    """Where text for people goes: coloured on a terminal, plain in a pipe, nothing in it taken for markup."""
+    return Console(stderr=error, markup=False, highlight=False, emoji=False, soft_wrap=not _is_terminal(error))
+
+
+def emit(value: Any) -> None:
+    """One JSON object on a line of its own, at once."""
+    sys.stdout.write(dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def clock(instant: Instant) -> str:
+    """A time as people here read it: today's as ``14:03:09``, another day's with its date, in local time."""
+    try:
+        local = datetime.fromtimestamp(instant).astimezone()
+    except (OverflowError, ValueError, OSError):
+        return "(no such time)"
+    return f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def bar(share: float, width: int = 5) -> str:
+    """A number in 0..1 as a small bar."""
+    filled = round(min(max(share, 0.0), 1.0) * width)
+    return "▮" * filled + "▯" * (width - filled)
+
+
+def entry_line(entry: StreamEntry) -> Text:
+    """An entry of the stream on one line: number, event time, salience, sources, text."""
+    line = Text(overflow="fold")
+    line.append(f"{entry.seq:>5} ", style="dim")
+    line.append(clock(entry.time), style="cyan")
+    if entry.kind == "segue":
+        line.append(f"  ⤷ {safe(entry.text)}", style="dim italic")
+        return line
+    weight = "bold" if entry.salience >= STRONG else "dim" if entry.salience < FAINT else ""
+    line.append(f" {bar(entry.salience)} ", style="yellow")
+    sources = list(dict.fromkeys(safe(ref.source) for ref in entry.perceptions))
+    line.append(f"[{', '.join(sources[:4])}{', …' if len(sources) > 4 else ''}] ", style="green")  # noqa: PLR2004 - as many as fit
+    line.append(safe(entry.text), style=weight)
+    return line
+
+
+def _is_terminal(error: bool) -> bool:
+    return (sys.stderr if error else sys.stdout).isatty()

@@ -1,0 +1,151 @@
+"""``submind replay``: a history through the deterministic simulator. Imports neither Ray nor a server."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from actors.attention.pacing import Budget
+from environment.messages import EntryKind, Instant, NewPerception
+from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.lines import BadLine, Format, LineReader
+from orchestration.cli.options import Json, MindFile
+from orchestration.cli.output import console, emit, entry_line
+from orchestration.cli.reading import Line, Splitter, check_text, file_lines
+from orchestration.cli.safety import safe
+from orchestration.clock import wall
+from orchestration.gateway.errors import IntakeRejected
+from orchestration.gateway.limits import Limits
+from orchestration.loading import load_settings
+from orchestration.settings import Settings
+from orchestration.simulation.replay import replay as simulate
+from orchestration.view.json import entry_json
+
+app = typer.Typer(add_completion=False)
+
+_SHOWN = 20
+_NOWHEN: Instant = 946_684_800.0
+"""When unstamped lines begin: 2000-01-01, so that two replays of them are the same."""
+
+
+@app.command()
+def replay(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Lines or JSON lines, or - for standard input.")],
+    mind: MindFile = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most so many thoughts in all.", show_default=False)
+    ] = None,
+    per_hour: Annotated[
+        float | None, typer.Option(metavar="R", help="So many thoughts an hour of history.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same stream.")] = 0,
+    source: Annotated[str | None, typer.Option(help="Source of lines that name none.", show_default=False)] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to read lines.")] = Format.AUTO,
+    json: Json = False,
+) -> None:
+    """Show what this mind would have noticed in a history: virtual time, no server, nothing left behind.
+
+    Without --budget or --per-hour the mind's own rate holds. Lines without a time
+    happen with the line before them; where no line has one, one a second.
+    """
+    if budget is not None and per_hour is not None:
+        raise Failure("--budget and --per-hour say the same thing in two ways: give one of them", MISUSED)
+    if per_hour is not None and not (per_hour > 0 and math.isfinite(per_hour)):
+        raise Failure(f"--per-hour {per_hour:g}: it must be a number above 0", MISUSED)
+    settings = load_settings(mind)
+    history = _History(settings, file, source, form)
+    perceptions = sorted(history.read(), key=lambda perception: perception.time)
+    history.tell()
+    if not perceptions:
+        raise Failure(f"{file}: there is no line in it that a mind could perceive")
+    span = perceptions[-1].time - perceptions[0].time
+    total = None if budget is None else Budget(budget, len(perceptions), span)
+    thoughts = asyncio.run(_show(settings, perceptions, total, per_hour, seed, json=json))
+    if not json:
+        console(error=True).print(f"{thoughts} thoughts of {len(perceptions):,} perceptions", style="dim")
+    raise typer.Exit(1 if history.refused else 0)
+
+
+async def _show(
+    settings: Settings,
+    perceptions: list[NewPerception],
+    budget: Budget | None,
+    per_hour: float | None,
+    seed: int,
+    *,
+    json: bool,
+) -> int:
+    out, thoughts = console(), 0
+    async for entry in simulate(settings, perceptions, budget=budget, per_hour=per_hour, seed=seed):
+        thoughts += entry.kind is EntryKind.THOUGHT
+        if json:
+            emit(entry_json(entry))
+        else:
+            out.print(entry_line(entry))
+    return thoughts
+
+
+class _History:
+    """A file as the gateway would take it in: the same limits, the same trust."""
+
+    def __init__(self, settings: Settings, file: str, source: str | None, form: Format) -> None:
+        self.refused = 0
+        self._path = None if file == "-" else Path(file)
+        self._limits = Limits(settings.gateway.intake)
+        self._reader = LineReader(
+            source=source or (self._path.name if self._path else "stdin"),
+            now=wall,
+            run="replay",
+            repeatable=True,
+            directory=self._path.parent if self._path else Path(),
+            format=form,
+            unknown=partial(next, count(_NOWHEN)),
+        )
+
+    def read(self) -> Iterator[NewPerception]:
+        """The perceptions in it, in its order. Raises ``OSError`` when it cannot be read."""
+        for line in file_lines(self._path) if self._path else _stdin():
+            try:
+                perception = self._reader.read(line.whole())
+                if perception is not None:
+                    self._limits.check([perception], math.inf)
+                    yield replace(perception, received=perception.time, trust=self._limits.trust_of(perception.source))
+            except BadLine as error:
+                self._refuse(line.number, str(error))
+            except IntakeRejected as error:
+                self._refuse(line.number, f"{error.field.partition('.')[2]}: {error.why}")
+
+    def tell(self) -> None:
+        """What a reader should know about it."""
+        if self.refused > _SHOWN:
+            console(error=True).print(f"({self.refused - _SHOWN} more lines were refused)")
+        if self._reader.unstamped:
+            told = (
+                f"{self._reader.unstamped:,} lines carry no time: they follow the line before them, else one a second"
+            )
+            console(error=True).print(told, style="dim")
+
+    def _refuse(self, number: int, why: str) -> None:
+        self.refused += 1
+        if self.refused <= _SHOWN:
+            console(error=True).print(f"line {number}: {safe(why)}")
+
+
+def _stdin() -> Iterator[Line]:
+    splitter, first = Splitter(), True
+    while chunk := os.read(sys.stdin.fileno(), 1 << 16):
+        if first:
+            check_text("standard input", chunk)
+            first = False
+        yield from splitter.feed(chunk)
+    yield from splitter.finish()

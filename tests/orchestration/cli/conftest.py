@@ -1,0 +1,65 @@
+"""The command line as people run it: a process, against a gateway as it is served."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from orchestration.clock import wall
+from tests.orchestration.gateway.conftest import gateway, serve
+
+__all__ = ["gateway", "serve"]
+
+
+@dataclass
+class Done:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def environ(**changes: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SUBMIND")}
+    return kept | {"TZ": "UTC", "COLUMNS": "200"} | changes
+
+
+async def start(*args: object, **options: Any) -> asyncio.subprocess.Process:
+    pipe = asyncio.subprocess.PIPE
+    command = [sys.executable, "-m", "orchestration.cli", *map(str, args)]
+    given: dict[str, Any] = {"env": environ(), "stdin": pipe, "stdout": pipe, "stderr": pipe}
+    return await asyncio.create_subprocess_exec(*command, **(given | options))
+
+
+async def finish(process: asyncio.subprocess.Process, stdin: bytes | None = None) -> Done:
+    out, err = await asyncio.wait_for(process.communicate(stdin), 60)
+    assert b"Traceback" not in err, err.decode()
+    assert process.returncode is not None
+    return Done(process.returncode, out.decode(), err.decode())
+
+
+async def submind(*args: object, stdin: bytes = b"", **options: Any) -> Done:
+    return await finish(await start(*args, **options), stdin)
+
+
+def flags(gateway: Any) -> list[str]:
+    """What points to the gateway, whose clock is set to today: the command line lives today."""
+    gateway.now[0] = wall()
+    return ["--grpc", gateway.target]
+
+
+@pytest.fixture
+def at(gateway: Any) -> list[str]:
+    """The flags that point to the gateway."""
+    return flags(gateway)

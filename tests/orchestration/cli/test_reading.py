@@ -1,0 +1,89 @@
+"""Input line by line: files, growing and rotated ones, pipes; bounded whatever comes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.cli.failure import Failure
+from orchestration.cli.lines import BadLine
+from orchestration.cli.reading import Line, Splitter, file_lines, growing_lines, stream_lines
+
+
+@given(st.lists(st.binary(max_size=40), max_size=20))
+def test_lines_do_not_depend_on_how_the_input_is_cut(chunks: list[bytes]) -> None:
+    whole = b"".join(chunks)
+    splitter = Splitter()
+    lines = [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.finish()
+    expected = whole.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    assert [line.raw for line in lines] == (expected if expected[-1] else expected[:-1])
+    assert [line.number for line in lines] == list(range(1, len(lines) + 1))
+
+
+def test_of_a_line_that_is_too_long_only_the_length_is_kept() -> None:
+    splitter = Splitter(most=10)
+    lines = [line for _ in range(100) for line in splitter.feed(b"x" * 7)] + splitter.feed(b"\nshort\n")
+    assert [(line.raw, line.length) for line in lines] == [(b"", 700), (b"short", 5)]
+    with pytest.raises(BadLine, match="700 bytes"):
+        lines[0].whole()
+    assert lines[1].whole() == b"short"
+
+
+@pytest.mark.parametrize(("beginning", "told"), [(b"\xff\xfea\x00", "UTF-16"), (b"\x1f\x8b\x08\x00", "compressed")])
+def test_what_is_no_text_is_refused_with_the_way_out(tmp_path: Path, beginning: bytes, told: str) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(beginning)
+    with pytest.raises(Failure, match=told):
+        list(file_lines(path))
+
+
+def test_a_last_line_without_an_end_counts(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"\xef\xbb\xbfone\ntwo")
+    assert [line.raw for line in file_lines(path)] == [b"one", b"two"]
+
+
+async def test_a_growing_file_is_followed_through_rotation_and_truncation(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"one\ntw")
+    lines = growing_lines(path, poll=0.01)
+    assert await following(lines) == b"one"
+    with path.open("ab") as file:
+        file.write(b"o\nthree\n")
+    assert [await following(lines), await following(lines)] == [b"two", b"three"]
+
+    with path.open("ab") as file:
+        file.write(b"last words")
+    path.rename(tmp_path / "log.1")
+    await asyncio.sleep(0.03)
+    path.write_bytes(b"four\n")
+    assert [await following(lines), await following(lines)] == [b"last words", b"four"]
+
+    path.write_bytes(b"")  # cut short, as with copytruncate
+    await asyncio.sleep(0.05)
+    with path.open("ab") as file:
+        file.write(b"5\n")
+    assert await following(lines) == b"5"
+
+
+async def test_a_pipe_gives_each_line_as_soon_as_it_is_there() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as source, os.fdopen(writing, "wb", buffering=0) as sink:
+        lines = stream_lines(source, "pipe")
+        sink.write(b"one\ntwo\nthr")
+        assert [await following(lines), await following(lines)] == [b"one", b"two"]
+        sink.write(b"ee\nfo")
+        assert await following(lines) == b"three"
+        sink.close()
+        assert await following(lines) == b"fo"
+        assert await anext(lines, None) is None
+
+
+async def following(lines: AsyncIterator[Line]) -> bytes:
+    return (await asyncio.wait_for(anext(lines), 10)).raw
