@@ -1,0 +1,8 @@
+"""The machine may be busy: hypothesis judges what comes out, not how long it took."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
