@@ -85,6 +85,11 @@ class ActorShell:
         """True while a step waits for the store."""
         return bool(self._writes or self._others)
 
+    @property
+    def unsaved(self) -> bool:
+        """True while there is something that ``save`` would write."""
+        return self._changed
+
     async def start(self, now: Instant) -> None:
         """Restore the core from the store and let it begin. Raises ``StoreUnavailable`` before anything changed."""
         state = await self._stores.registry.state(self.name)

@@ -26,6 +26,8 @@ from environment.messages import Instant, Modality
 from environment.settings import EnvironmentSettings
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.settings import GatewaySettings
+from orchestration.host.settings import HostSettings
+from orchestration.runtime.settings import RuntimeSettings
 from orchestration.telemetry.settings import LogSettings
 from orchestration.view.settings import ViewSettings
 
@@ -233,5 +235,9 @@ class Settings(Section):
     """HTTP and the page."""
     view: ViewSettings = ViewSettings()
     """How a mind is looked at."""
+    runtime: RuntimeSettings = RuntimeSettings()
+    """How a living mind's actors talk, and how they are brought back."""
     telemetry: LogSettings = LogSettings()
     """What is logged."""
+    host: HostSettings = HostSettings()
+    """The process that people start."""

@@ -1,0 +1,35 @@
+"""Configuration of the host process."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from environment.config import Seconds, Section
+
+
+class RetentionSettings(Section):
+    """How long raw input is kept. Traces, thoughts and the stream are not touched."""
+
+    perceptions: Seconds | None = Field(default=90 * 86_400.0, gt=0)
+    """Perceptions received longer ago are forgotten once every perceptual submind has passed them; null keeps all."""
+    every: Seconds = Field(default=600.0, gt=0)
+    """How often that is looked after."""
+    batch: int = Field(default=5000, ge=1, le=100_000)
+    """Perceptions forgotten in one transaction."""
+
+
+class HostSettings(Section):
+    """The process that people start."""
+
+    retention: RetentionSettings = RetentionSettings()
+    """How long raw input is kept."""
+    restart: Seconds = Field(default=0.5, gt=0)
+    """Wait before the mind process is started again; doubles with each further death, and part of it is chance."""
+    restart_most: Seconds = Field(default=60.0, gt=0)
+    """Longest of these waits."""
+    steady_after: Seconds = Field(default=60.0, gt=0)
+    """A mind process that ran this long had no bad start: the next wait is the first again."""
+    start_within: Seconds = Field(default=120.0, gt=0)
+    """A mind process whose actors are not all born by then is started again."""
+    stop_within: Seconds = Field(default=20.0, gt=0)
+    """How long the mind process may take to stop before it is killed."""

@@ -1,0 +1,151 @@
+"""The process of one actor: the class Ray makes an actor of.
+
+Its one long method, ``live``, keeps the worker's main thread. That is on purpose: a Ray worker whose main thread waits
+for tasks wakes a hundred times a second, which for the fourteen actors of an idle mind is a tenth of a core; one that
+is busy in a task does not. So Ray places, starts, watches and restarts actors, and events travel between them on
+sockets of their own (``outbox.py``, ``inbox.py``), which takes less time as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import random
+import secrets
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
+
+from orchestration.runtime import processes
+from orchestration.runtime.inbox import Inbox
+from orchestration.runtime.live import Ending, LiveActor
+from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.runtime.outbox import Outboxes
+from orchestration.runtime.watch import LogWatch, touched
+from orchestration.telemetry.logs import configure_logs
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from actors.shell import ActorShell, Driver
+    from actors.substrate.ports import Embedder, Substrate
+    from environment.ports import Stores
+    from orchestration.settings import Settings
+    from orchestration.wiring import ActorPlan
+
+_log = structlog.get_logger(__name__)
+
+
+class Wiring(Protocol):
+    """What a wiring module offers; ``orchestration.wiring`` is the one of this house."""
+
+    plan: Callable[[Settings], Sequence[ActorPlan]]
+    build_shell: Callable[..., Awaitable[ActorShell]]
+
+
+def wiring_of(run: RunOrders) -> Wiring:
+    """The module that puts the mind's cores together."""
+    module: Wiring = importlib.import_module(run.wiring)
+    return module
+
+
+class ActorProcess:
+    """One actor in a Ray worker. ``live`` may be called again when it failed: state comes from the stores each time."""
+
+    def __init__(self, orders: ActorOrders) -> None:
+        self._orders = orders
+
+    def live(self, restarts: int) -> str:
+        """Live until told to stop, or until an error; returns an ``Ending``."""
+        raylet: Any = importlib.import_module("ray._raylet")
+        raylet.setproctitle(f"{processes.TITLE}{self._orders.plan.name}")
+        return asyncio.run(live(self._orders, restarts)).value
+
+
+async def live(orders: ActorOrders, restarts: int) -> Ending:
+    """One life of an actor, in this process."""
+    run, name = orders.run, orders.plan.name
+    settings = run.settings
+    stop_watching = processes.watch(orders.mind_pid, _orphaned)
+    mind = settings.mind.name
+    configure_logs(
+        settings.telemetry.model_copy(update={"stderr": "off"}),
+        file=run.data_dir / "submind.log",
+        fields={"mind": mind, "submind": name},
+    )
+    from environment.stores.sqlite import open_stores  # noqa: PLC0415 - the one backend, where it is needed
+
+    stores = await open_stores(run.data_dir, mind)
+    chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
+    outboxes = Outboxes(name, secrets.token_hex(8), run.run_dir, settings.runtime.link, chance)
+    substrate, embedder = await thinking(orders)
+
+    async def birth(driver: Driver) -> ActorShell:
+        return await wiring_of(run).build_shell(
+            orders.plan, settings, stores, driver, embedder, fence=orders.fence, seed=run.seed
+        )
+
+    actor = LiveActor(
+        birth,
+        run.clock,
+        outboxes,
+        _log_watch(stores, orders),
+        substrate,
+        embedder,
+        settings.runtime,
+        settings.shell.save_every,
+        chance,
+    )
+    inbox = Inbox(
+        name,
+        run.run_dir,
+        settings.runtime.link.frame_bytes,
+        deliver=actor.deliver,
+        stop=actor.stop,
+        health=actor.health,
+        counters=outboxes.counters,
+    )
+    try:
+        await inbox.open()
+        _log.info("actor_alive", pid=os.getpid(), restarts=restarts)
+        return await actor.live(restarts)
+    except Exception as error:
+        _log.exception("actor_died", error=type(error).__name__)
+        raise
+    finally:
+        await inbox.close()
+        await stores.close()
+        stop_watching()
+
+
+async def thinking(orders: ActorOrders) -> tuple[Substrate, Embedder]:
+    """What the actor thinks with. Answers of a server are shared by all actors, so none is paid for twice."""
+    from actors.substrate.build import build_embedder, build_substrate  # noqa: PLC0415 - numpy, half a second
+
+    run, name = orders.run, orders.plan.name
+    settings = run.settings.substrate
+    if settings.kind == "extractive" and settings.embedder.kind == "wordllama":
+        return build_substrate(settings, run.clock.now), build_embedder(settings, run.clock.now)
+    from environment.stores.sqlite.answers import open_answers  # noqa: PLC0415 - only minds that ask a server
+
+    answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
+    shares = orders.shares * (2 if settings.embedder.kind == "openai" else 1)
+    chance = random.SystemRandom()
+    return (
+        build_substrate(settings, run.clock.now, answers, account=name, shares=shares, ledgers=answers, chance=chance),
+        build_embedder(
+            settings, run.clock.now, answers, account=f"{name}/embed", shares=shares, ledgers=answers, chance=chance
+        ),
+    )
+
+
+def _log_watch(stores: Stores, orders: ActorOrders) -> LogWatch:
+    files = (orders.run.data_dir / name for name in ("perceptions.db", "perceptions.db-wal"))
+    return LogWatch(stores.perceptions, orders.run.settings.runtime.read, touched(*files))
+
+
+def _orphaned() -> None:
+    """The mind process is gone: whatever this actor would still write is for the next run to do."""
+    os._exit(1)

@@ -1,0 +1,108 @@
+"""A Ray of its own for one mind: local, lean, closed to everybody else.
+
+The one module besides ``supervise.py`` that knows Ray. What is switched off here was measured on an idle mind of
+fourteen actors (share of one core): log monitor 1.2 %, autoscaler's monitor and dashboard 0.6 %, waiting main threads
+of workers 6 % (see ``actor.py``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from orchestration.runtime.processes import ProcessRole, role_of
+from orchestration.runtime.settings import RuntimeSettings
+
+
+def ray_environment(settings: RuntimeSettings) -> Mapping[str, str]:
+    """Variables that must be set before the mind process imports Ray.
+
+    Calls between Ray's processes carry a token that is new with every run, so nobody else on the machine can run
+    code in a mind through Ray's ports.
+    """
+    calm, calmer = "10000", "60000"
+    return {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_enable_worker_prestart": "1",
+        "RAY_prestart_worker_first_driver": "1",
+        "RAY_worker_maximum_startup_concurrency": str(settings.starting_at_once),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_DISABLE_IMPORT_WARNING": "1",
+        "RAY_task_events_report_interval_ms": "0",
+        "RAY_enable_metrics_collection": "0",
+        "RAY_metrics_report_interval_ms": calmer,
+        "RAY_event_stats": "0",
+        "RAY_memory_monitor_refresh_ms": "0",
+        "RAY_report_worker_backlog_interval_ms": calmer,
+        "RAY_core_worker_internal_heartbeat_ms": calm,
+        "RAY_raylet_report_resources_period_milliseconds": "2000",
+        "RAY_gcs_pull_resource_loads_period_milliseconds": calm,
+        "RAY_io_context_monitor_probe_interval_ms": calmer,
+    }
+
+
+def start(run_dir: Path, namespace: str, actors: int, settings: RuntimeSettings) -> None:
+    """Start Ray for ``actors`` actors. In the main thread: Ray's processes die with the thread that starts them."""
+    import ray  # noqa: PLC0415 - a third of a second, and `ray_environment` comes first
+
+    with _lean_node():
+        ray.init(
+            num_cpus=actors,
+            num_gpus=0,
+            include_dashboard=False,
+            log_to_driver=False,
+            configure_logging=False,
+            logging_level=logging.ERROR,
+            namespace=namespace,
+            object_store_memory=settings.object_store_bytes,
+            _temp_dir=str(run_dir / "r"),
+            _node_ip_address="127.0.0.1",
+        )
+
+
+@contextlib.contextmanager
+def _lean_node() -> Iterator[None]:
+    """While it lasts, ``ray.init`` starts no log monitor, autoscaler or dashboard: it has no option for that."""
+    module: Any = importlib.import_module("ray._private.node")
+
+    whole: Any = module.Node
+
+    class LeanNode(whole):  # type: ignore[misc]  # Ray's internals are not typed
+        def __init__(self, ray_params: Any, **options: Any) -> None:
+            ray_params.update(include_log_monitor=False, no_monitor=True)
+            super().__init__(ray_params, **options)
+
+        def start_api_server(self, **_: Any) -> None:
+            self._webui_url = ""
+
+    module.Node = LeanNode
+    try:
+        yield
+    finally:
+        module.Node = whole
+
+
+def stop() -> None:
+    """Stop Ray and everything it started."""
+    import ray  # noqa: PLC0415 - as above
+
+    ray.shutdown()
+
+
+def pillars() -> dict[str, int]:
+    """Raylet and GCS by role: without either this mind process has to begin anew."""
+    found = {}
+    for child in psutil.Process(os.getpid()).children():
+        role = role_of(child)
+        if role in {ProcessRole.RAYLET, ProcessRole.GCS}:
+            found[str(role)] = child.pid
+    return found

@@ -1,0 +1,301 @@
+"""An actor, alive: a shell in a process of its own, its mail, its clock, its store."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+
+from actors.effects import Generate, Note, Read
+from actors.events import Event, Generated
+from actors.substrate.errors import SubstrateUnavailable
+from actors.substrate.ports import Embedder, Substrate
+from environment.errors import FencedOut, StoreUnavailable
+from environment.messages import Perception, SubmindState
+from orchestration.clock import Clock, wall
+from orchestration.runtime.frames import Batch
+from orchestration.runtime.outbox import Outboxes, backoff
+from orchestration.runtime.settings import RuntimeSettings
+from orchestration.runtime.watch import LogWatch
+
+if TYPE_CHECKING:
+    from actors.shell import ActorShell, Driver
+
+_log = structlog.get_logger(__name__)
+_OWN_WORDS = frozenset({"event", "level", "logger", "time"})
+
+
+class Ending(StrEnum):
+    """How a life ended, where it did not end in an error."""
+
+    STOPPED = "stopped"
+    """It was asked to stop, and saved."""
+    FENCED_OUT = "fenced out"
+    """Another run of the mind has taken over."""
+
+
+class Birth(Protocol):
+    """Makes the shell around a core, which reads what it needs of the stores. May raise ``StoreUnavailable``."""
+
+    def __call__(self, driver: Driver) -> Awaitable[ActorShell]: ...
+
+
+class LiveActor:
+    """One actor: ``live`` is its life, from birth to ``stop``.
+
+    Guarantees: the core handles one event at a time, in the shell's order; a step that the store refuses is finished
+    before anything else happens, with growing pauses, while mail waits in the bounded mailbox. An error in the core
+    ends the life: the next one begins from the saved state. It is its shell's ``Driver``.
+    """
+
+    def __init__(
+        self,
+        birth: Birth,
+        clock: Clock,
+        outboxes: Outboxes,
+        watch: LogWatch,
+        substrate: Substrate,
+        embedder: Embedder,
+        settings: RuntimeSettings,
+        save_every: float,
+        chance: random.Random,
+    ) -> None:
+        self._birth = birth
+        self._clock = clock
+        self._outboxes = outboxes
+        self._watch = watch
+        self._substrate = substrate
+        self._embedder = embedder
+        self._settings = settings
+        self._save_every = save_every
+        self._chance = chance
+        self._shell: ActorShell | None = None
+        self._bell = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._early: list[Batch] = []
+        self._reader: asyncio.Task[None] | None = None
+        self._found: list[Perception] = []
+        self._failure: BaseException | None = None
+        self._thinking: set[asyncio.Task[None]] = set()
+        self._save_at = 0.0
+        self._refusals = 0
+
+    @property
+    def shell(self) -> ActorShell | None:
+        """The shell, once it is born."""
+        return self._shell
+
+    def deliver(self, batch: Batch) -> None:
+        """Take mail in. Never waits; what comes before birth waits for it."""
+        if self._shell is None:
+            if sum(len(early.events) for early in self._early) < self._settings.link.outbox:
+                self._early.append(batch)
+            return
+        now = self._clock.now()
+        for event, priority in batch.events:
+            self._shell.offer(event, priority, now)
+        self._shell.counters["messages_received_total"] += len(batch.events)
+        self._bell.set()
+
+    def health(self) -> Mapping[str, float]:
+        """How it is: what waits where."""
+        return {
+            "born": float(self._shell is not None),
+            "mailbox": float(len(self._shell.mailbox)) if self._shell else 0.0,
+            "outbox": float(self._outboxes.waiting),
+            "thinking": float(len(self._thinking)),
+            "store_refusals_in_a_row": float(self._refusals),
+        }
+
+    def stop(self) -> None:
+        """Ask it to finish what it began, save and end; ``live`` returns then."""
+        self._stopped.set()
+        self._bell.set()
+
+    async def live(self, restarts: int = 0) -> Ending:
+        """Be born, work until ``stop``. Raises what the core raises: the caller decides about another life."""
+        try:
+            shell = await self._born(restarts)
+            if shell is not None:
+                await self._work(shell)
+                await self._settle(shell)
+        except FencedOut as error:
+            _log.warning("fenced_out", reason=str(error))
+            return Ending.FENCED_OUT
+        finally:
+            await self._release()
+        return Ending.STOPPED
+
+    # --- the life ---
+
+    async def _born(self, restarts: int) -> ActorShell | None:
+        """Read from the store what the core needs; None when stopped before that was possible."""
+        while not self._stopped.is_set():
+            try:
+                shell = await self._birth(self)
+                shell.counters["restarts_total"] = float(restarts)
+                await shell.start(self._clock.now())
+            except StoreUnavailable as error:
+                await self._refused(error)
+                continue
+            self._refusals = 0
+            self._shell = shell
+            for batch in self._early:
+                self.deliver(batch)
+            self._early.clear()
+            return shell
+        return None
+
+    async def _work(self, shell: ActorShell) -> None:
+        while not self._stopped.is_set():
+            self._bell.clear()
+            if self._failure is not None:
+                raise self._failure
+            try:
+                handled = await shell.step(self._clock.now())
+                handled += await self._perceive(shell)
+                await self._save(shell)
+            except StoreUnavailable as error:
+                await self._refused(error)
+                continue
+            except SubstrateUnavailable as error:  # an embedder on a server: the perceptions wait
+                await self._pause(max(error.retry_after, self._settings.store_retry))
+                continue
+            self._refusals = 0
+            if handled:
+                await asyncio.sleep(0)
+            elif not len(shell.mailbox) and not self._found:
+                await self._wait(shell)
+
+    async def _perceive(self, shell: ActorShell) -> int:
+        """Hand the core what the log had for it. What it was handed once is not handed again."""
+        if not self._found:
+            return 0
+        found = self._found
+        handled = shell.counters["perceptions_processed_total"]
+        self._found = []
+        try:
+            await shell.perceive(found, self._clock.now())
+        except SubstrateUnavailable:
+            if shell.counters["perceptions_processed_total"] == handled:
+                self._found = found
+            raise
+        return len(found)
+
+    async def _save(self, shell: ActorShell) -> None:
+        """Save what changed, every so often."""
+        now = asyncio.get_running_loop().time()
+        if now < self._save_at:
+            return
+        for name, value in self._outboxes.counters.items():
+            shell.counters[name] += value
+        self._outboxes.counters.clear()
+        await shell.save(wall())
+        self._save_at = now + self._save_every
+
+    async def _wait(self, shell: ActorShell) -> None:
+        """Sleep until mail, the core's wake-up or, if anything changed, the time to save."""
+        delays = []
+        if shell.wake_at is not None:
+            delays.append(self._clock.wall_delay(shell.wake_at))
+        if shell.unsaved:
+            delays.append(max(0.0, self._save_at - asyncio.get_running_loop().time()))
+        try:
+            async with asyncio.timeout(min(delays) if delays else None):
+                await self._bell.wait()
+        except TimeoutError:
+            return
+
+    async def _settle(self, shell: ActorShell) -> None:
+        """Finish what was begun and save, for as long as one may take."""
+        deadline = asyncio.get_running_loop().time() + self._settings.supervision.settle / 2
+        while True:
+            try:
+                await shell.finish()
+                await shell.save(wall(), SubmindState.STOPPED)
+            except StoreUnavailable as error:
+                if asyncio.get_running_loop().time() > deadline:
+                    _log.error("not_saved", reason=str(error))
+                    return
+                await asyncio.sleep(self._settings.store_retry)
+            else:
+                return
+
+    async def _release(self) -> None:
+        tasks = [*self._thinking, *([self._reader] if self._reader else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._outboxes.close(within=0.2)
+        await self._substrate.close()
+
+    async def _refused(self, error: StoreUnavailable) -> None:
+        settings = self._settings
+        pause = backoff(self._refusals, settings.store_retry, settings.store_retry_most, self._chance)
+        if self._refusals == 0:
+            _log.warning("store_unavailable", reason=str(error))
+        self._refusals += 1
+        await self._pause(pause)
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, unless it is time to stop."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopped.wait(), seconds)
+
+    # --- the driver of its shell ---
+
+    def send(self, sender: str, to: str, event: Event, priority: float) -> None:  # noqa: ARG002 - a Driver's signature
+        self._outboxes.put(to, event, priority)
+
+    def generate(self, owner: str, effect: Generate) -> None:
+        if len(self._thinking) >= self._settings.generations:
+            self._outboxes.counters["limit_hits:generations"] += 1
+            _log.warning("too_many_generations", limit=self._settings.generations)
+            return
+        task = asyncio.create_task(self._generate(effect), name=f"generate-{owner}")
+        self._thinking.add(task)
+        task.add_done_callback(self._thought)
+
+    def read(self, owner: str, effect: Read) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+        self._reader = asyncio.create_task(self._read(effect), name=f"read-{owner}")
+        self._reader.add_done_callback(self._heard)
+
+    def note(self, owner: str, effect: Note) -> None:
+        fields = {f"{key}_" if key in _OWN_WORDS else key: value for key, value in effect.fields.items()}
+        level = effect.level if effect.level in {"debug", "info", "warning", "error"} else "info"
+        getattr(_log, level)(effect.event, submind=owner, **fields)
+
+    async def _generate(self, effect: Generate) -> None:
+        generation = await self._substrate.generate(effect.request)
+        attempt = 0
+        while True:
+            try:
+                vector = (await self._embedder.embed([generation.text]))[0]
+            except SubstrateUnavailable as error:
+                await asyncio.sleep(max(error.retry_after, backoff(attempt, 1.0, 60.0, self._chance)))
+                attempt += 1
+                continue
+            break
+        if self._shell is not None:
+            self._shell.offer(Generated(effect.token, generation, vector), 1.0, self._clock.now())
+            self._bell.set()
+
+    def _thought(self, task: asyncio.Task[None]) -> None:
+        self._thinking.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("generation_failed", exc_info=error)
+
+    def _heard(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled():
+            self._failure = task.exception()
+        self._bell.set()
+
+    async def _read(self, effect: Read) -> None:
+        self._found = await self._watch.next(effect.after, effect.limit, effect.modality)

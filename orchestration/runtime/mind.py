@@ -1,0 +1,220 @@
+"""The mind process: leads, starts Ray, keeps the actors alive, and ends with its host, its raylet or its GCS."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import random
+import secrets
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, BinaryIO
+
+import structlog
+
+from environment.messages import SubmindReport, SubmindState
+from environment.ports import Stores, WriteReport
+from orchestration.clock import wall
+from orchestration.runtime import cluster, processes
+from orchestration.runtime.actor import wiring_of
+from orchestration.runtime.live import Ending
+from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.telemetry.logs import configure_logs
+
+if TYPE_CHECKING:
+    from orchestration.runtime.supervise import ActorKeeper
+
+_log = structlog.get_logger(__name__)
+_LENGTH = struct.Struct("!I")
+
+
+class Exit(IntEnum):
+    """How the mind process ended."""
+
+    STOPPED = 0
+    """It was told to, and everybody saved."""
+    FAILED = 1
+    """It could not start; the last status line says why."""
+    ORPHANED = 2
+    """Its host is gone."""
+    FALLEN = 3
+    """The raylet or the GCS died."""
+    FENCED_OUT = 4
+    """Another run leads this mind."""
+
+
+def write_orders(pipe: BinaryIO, orders: RunOrders) -> None:
+    """Give a mind process, on its standard input, what it is to do."""
+    body = pickle.dumps(orders)
+    pipe.write(_LENGTH.pack(len(body)) + body)
+    pipe.flush()
+
+
+def read_orders(pipe: BinaryIO) -> RunOrders:
+    """What the host wrote. Raises ``EOFError`` when it went away before that was done."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    (length,) = _LENGTH.unpack(head)
+    body = pipe.read(length)
+    if len(body) < length:
+        raise EOFError
+    orders = pickle.loads(body)  # noqa: S301 - this process's own parent wrote it
+    if not isinstance(orders, RunOrders):
+        raise TypeError(f"orders are {type(orders).__name__}")
+    return orders
+
+
+class Report:
+    """Status lines for the host: one JSON object a line, on what was standard output."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def tell(self, **fields: object) -> None:
+        """Write a line. A host that is gone is noticed elsewhere."""
+        try:
+            os.write(self._fd, json.dumps(fields).encode() + b"\n")
+        except OSError:
+            return
+
+
+@dataclass
+class MindProcess:
+    """One run of a mind's actors."""
+
+    run: RunOrders
+    report: Report
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    keepers: list[ActorKeeper] = field(default_factory=list)
+
+    async def main(self) -> Exit:
+        """Live until told to stop, or until something ends it."""
+        from environment.stores.sqlite import open_stores  # noqa: PLC0415 - the one backend, where it is needed
+
+        stores = await open_stores(self.run.data_dir, self.run.settings.mind.name)
+        try:
+            orders = await self._lead(stores)
+            settings = self.run.settings.runtime
+            namespace = f"{self.run.settings.mind.name}-{self.run.run_dir.name}"
+            cluster.start(self.run.run_dir, namespace, len(orders), settings)
+            for role, pid in cluster.pillars().items():
+                processes.watch(pid, lambda role=role: self._fallen(role))  # type: ignore[misc]  # mypy loses the default
+            return await self._live(stores, orders)
+        finally:
+            await stores.close()
+
+    async def _lead(self, stores: Stores) -> list[ActorOrders]:
+        """Take over from whatever ran before, and say that everybody is starting."""
+        fence = await stores.lead()
+        plans = wiring_of(self.run).plan(self.run.settings)
+        orders = [ActorOrders(self.run, plan, fence, os.getpid(), len(plans)) for plan in plans]
+        at = wall()
+        reports = [
+            SubmindReport(name=plan.name, role=plan.role, goal=plan.goal, state=SubmindState.STARTING, at=at)
+            for plan in plans
+        ]
+        known = {plan.name for plan in plans}
+        gone = [report for report in await stores.registry.reports() if report.name not in known]
+        reports += [
+            SubmindReport(
+                name=old.name, role=old.role, goal=old.goal, state=SubmindState.STOPPED, at=at, reason="not configured"
+            )
+            for old in gone
+        ]
+        await stores.commit([WriteReport(report) for report in reports], fence)
+        _log.info("mind_leads", epoch=fence, actors=len(plans))
+        return orders
+
+    async def _live(self, stores: Stores, orders: Sequence[ActorOrders]) -> Exit:
+        from orchestration.runtime.supervise import ActorKeeper  # noqa: PLC0415 - imports Ray
+
+        chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
+        supervision = self.run.settings.runtime.supervision
+        self.keepers = [ActorKeeper(order, stores, supervision, chance, self._changed) for order in orders]
+        keeping = [asyncio.create_task(keeper.keep(), name=keeper.name) for keeper in self.keepers]
+        all_born = asyncio.create_task(self._say_running())
+        stopped = asyncio.create_task(self.stopping.wait())
+        try:
+            await self._until_over(keeping, stopped)
+            fenced = any(task.done() and task.result() is Ending.FENCED_OUT for task in keeping)
+            await self._settle(keeping, supervision.settle)
+        finally:
+            all_born.cancel()
+            stopped.cancel()
+            cluster.stop()
+        return Exit.FENCED_OUT if fenced else Exit.STOPPED
+
+    async def _until_over(self, keeping: Sequence[asyncio.Task[Ending]], stopped: asyncio.Task[bool]) -> None:
+        """Wait until told to stop, or until an actor finds that another run leads."""
+        waiting: set[asyncio.Task[Ending] | asyncio.Task[bool]] = {stopped, *keeping}
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if stopped in done or any(task.result() is Ending.FENCED_OUT for task in done):
+                return
+
+    async def _settle(self, keeping: Sequence[asyncio.Task[Ending]], within: float) -> None:
+        """Let everybody finish and save."""
+        await asyncio.gather(*(keeper.stop() for keeper in self.keepers))
+        _, late = await asyncio.wait(keeping, timeout=within)
+        if late:
+            _log.error("actors_did_not_stop", submind=[task.get_name() for task in late])
+
+    async def _say_running(self) -> None:
+        await asyncio.gather(*(keeper.born.wait() for keeper in self.keepers))
+        self.report.tell(state="running")
+        _log.info("mind_runs", actors=len(self.keepers))
+
+    def _changed(self, keeper: ActorKeeper) -> None:
+        self.report.tell(actor=keeper.name, restarts=keeper.restarts, quarantined=keeper.quarantined)
+
+    def _fallen(self, role: str) -> None:
+        if self.stopping.is_set():
+            return
+        _log.error("ray_fell", role=role)
+        self.report.tell(state="down", reason=f"the {role} died")
+        os._exit(Exit.FALLEN)
+
+
+async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:
+    """Stop when the host writes a byte; end at once when it goes away."""
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    if not await reader.read(1):
+        _log.error("host_gone")
+        os._exit(Exit.ORPHANED)
+    mind.stopping.set()
+    if not await reader.read(1):  # a host that stops closes its end only when it has had enough
+        os._exit(Exit.ORPHANED)
+
+
+async def _run(run: RunOrders, report: Report, pipe: BinaryIO) -> Exit:
+    mind = MindProcess(run, report)
+    obeying = asyncio.create_task(_obey(mind, pipe))
+    try:
+        return await mind.main()
+    finally:
+        obeying.cancel()
+
+
+def main(parent: int) -> int:
+    """Run as a child of process ``parent``: orders on standard input, status lines on standard output."""
+    processes.die_with_parent(parent)
+    report = Report(os.dup(1))
+    os.dup2(2, 1)  # what libraries print is not for the host
+    pipe = os.fdopen(os.dup(0), "rb", buffering=0)
+    try:
+        run = read_orders(pipe)
+    except EOFError:
+        return Exit.ORPHANED
+    configure_logs(run.settings.telemetry, file=run.data_dir / "submind.log", fields={"mind": run.settings.mind.name})
+    try:
+        return asyncio.run(_run(run, report, pipe))
+    except Exception as error:  # noqa: BLE001 - the host is told, and decides
+        _log.exception("mind_failed")
+        report.tell(state="down", reason=f"{type(error).__name__}: {error}".splitlines()[0])
+        return Exit.FAILED

@@ -1,0 +1,42 @@
+"""What the host tells the mind process, and the mind process its actors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestration.clock import Clock
+from orchestration.settings import Settings
+
+if TYPE_CHECKING:
+    from orchestration.wiring import ActorPlan
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrders:
+    """One run of a mind. Pickled from the host to its own child, on a pipe."""
+
+    settings: Settings
+    data_dir: Path
+    run_dir: Path
+    """Sockets and Ray's files; a short path that only this user may enter."""
+    clock: Clock
+    seed: int
+    """Of what the cores leave to chance."""
+    wiring: str = "orchestration.wiring"
+    """Module that offers ``plan`` and ``build_shell``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActorOrders:
+    """One actor of a run."""
+
+    run: RunOrders
+    plan: ActorPlan
+    fence: int
+    """Epoch this run leads under: once another run leads, its writes are refused."""
+    mind_pid: int
+    """The process it must not outlive."""
+    shares: int
+    """Actors that share the substrate's budget."""

@@ -1,0 +1,83 @@
+"""Configuration of the runtime: how actors talk, listen, live and are brought back."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from environment.config import Seconds, Section
+
+MIB = 1024 * 1024
+
+
+class LinkSettings(Section):
+    """How events travel from one actor to another."""
+
+    linger: Seconds = 0.003
+    """How long the first event of a batch waits for others: on a busy link one write carries many."""
+    batch: int = Field(default=256, ge=1, le=65_536)
+    """Most events in one write."""
+    outbox: int = Field(default=4096, ge=16, le=1_000_000)
+    """Events that may wait for a peer that is slow or away; beyond it newcomers are dropped, counted as
+    ``limit_hits:outbox``."""
+    frame_bytes: int = Field(default=64 * MIB, ge=MIB)
+    """Largest batch on the wire; a larger one is dropped and said so."""
+    retry: Seconds = Field(default=0.05, gt=0)
+    """Wait before a peer that could not be reached is looked up again; doubles up to ``retry_most``."""
+    retry_most: Seconds = Field(default=1.0, gt=0)
+    """Longest of these waits. Part of each is chance, so that not all come back at once."""
+
+
+class ReadSettings(Section):
+    """How a perceptual submind watches the perception log."""
+
+    fast: Seconds = Field(default=0.01, gt=0)
+    """Pause between two looks while perceptions arrive."""
+    idle: Seconds = Field(default=0.25, gt=0)
+    """Pause that looks back off to while none do."""
+    backoff: float = Field(default=1.3, gt=1)
+    """Factor by which the pause grows with every look that finds nothing."""
+    certain: Seconds = Field(default=1.0, gt=0)
+    """The log is asked at least this often, even where its files look untouched."""
+
+
+class SupervisionSettings(Section):
+    """When an actor is brought back, and when it is given up."""
+
+    deaths: int = Field(default=5, ge=1)
+    """An actor that dies more often than this within ``window`` is quarantined: not started again, and said so."""
+    window: Seconds = Field(default=60.0, gt=0)
+    """How long a death counts."""
+    singleton_deaths: int = Field(default=30, ge=1)
+    """The same for ``environment``, ``stream`` and ``attention``, without which nothing comes to mind."""
+    backoff: Seconds = 0.2
+    """Wait before the second life within the window; doubles with each further one, and part of it is chance."""
+    backoff_most: Seconds = 5.0
+    """Longest of these waits."""
+    ping_every: Seconds = Field(default=5.0, gt=0)
+    """How often each actor is asked whether it is well."""
+    hung_after: Seconds = Field(default=60.0, gt=0)
+    """An actor that has not answered for this long is killed, which counts as a death."""
+    settle: Seconds = 10.0
+    """When stopping: how long actors may take to finish what they began and save."""
+
+
+class RuntimeSettings(Section):
+    """The mind process and its Ray."""
+
+    link: LinkSettings = LinkSettings()
+    """How events travel from one actor to another."""
+    read: ReadSettings = ReadSettings()
+    """How a perceptual submind watches the perception log."""
+    supervision: SupervisionSettings = SupervisionSettings()
+    """When an actor is brought back, and when it is given up."""
+    generations: int = Field(default=256, ge=1)
+    """Thoughts an actor may have asked the substrate for at a time; beyond it the newest are dropped, counted as
+    ``limit_hits:generations``."""
+    store_retry: Seconds = Field(default=0.1, gt=0)
+    """Wait before a step that the store refused is tried again; doubles up to ``store_retry_most``."""
+    store_retry_most: Seconds = Field(default=5.0, gt=0)
+    """Longest of these waits. Part of each is chance."""
+    object_store_bytes: int = Field(default=80 * MIB, ge=76 * MIB)
+    """Shared memory that Ray sets aside; actors hardly use it."""
+    starting_at_once: int = Field(default=4, ge=1, le=256)
+    """Actor processes that Ray starts at a time."""
