@@ -83,7 +83,7 @@ class BindingSettings(Section):
     """Combinations over which a head's mean and deviation are taken."""
     temperature: float = Field(default=0.5, gt=0)
     """Of the joint softmax over combinations."""
-    kin: float = Field(default=0.65, ge=0)
+    kin: float = Field(default=0.75, ge=0)
     """Kinship (cosine, more for each association in common) from which a memory belongs to an event."""
     apart: Seconds = 300.0
     """Event time that must lie between the two: what was said a moment ago is context, not a memory."""

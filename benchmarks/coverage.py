@@ -17,21 +17,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from corpus import instant, objects, perceptions
 
 from actors.attention.pacing import Budget
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.messages import EntryKind, NewPerception
-from orchestration.cli.lines import instant
 from orchestration.settings import Settings
 from orchestration.simulation.replay import replay
 
 WITHIN = 60.0
 APART = 120.0
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.strip()]
 
 
 def coverage(picks: Sequence[float], moments: Sequence[float]) -> float:
@@ -66,10 +61,10 @@ def single_features(texts: Sequence[str]) -> dict[str, list[float]]:
     return {"novelty": novelty, "emotion": emotion, "length": [float(len(t)) for t in texts]}
 
 
-async def conscious(perceptions: Sequence[NewPerception], budget: int, seed: int) -> list[float]:
-    span = perceptions[-1].time - perceptions[0].time
-    bound = Budget(budget, len(perceptions), span)
-    entries = [e async for e in replay(Settings(), perceptions, budget=bound, seed=seed)]
+async def conscious(history: Sequence[NewPerception], budget: int, seed: int) -> list[float]:
+    span = history[-1].time - history[0].time
+    bound = Budget(budget, len(history), span)
+    entries = [e async for e in replay(Settings(), history, budget=bound, seed=seed)]
     thoughts = [e for e in entries if e.kind is EntryKind.THOUGHT]
     if len(thoughts) > budget:
         raise SystemExit(f"the stream held {len(thoughts)} thoughts, more than its budget of {budget}")
@@ -86,24 +81,18 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     chance = random.Random(args.seed)
-    lines = sorted(
-        (x for x in read(args.utterances) if chance.random() >= args.drop), key=lambda x: instant(x["time"])
-    )
-    times = [instant(x["time"]) for x in lines]
-    moments = [instant(x["time"]) for x in read(args.moments)]
-    perceptions = [
-        NewPerception(source=x["source"] or "unknown", time=t, received=t, text=x["text"])
-        for x, t in zip(lines, times, strict=True)
-    ]
-    picks = asyncio.run(conscious(perceptions, args.budget, args.seed))
+    history = [p for p in perceptions(args.utterances) if chance.random() >= args.drop]
+    times = [p.time for p in history]
+    moments = [instant(x["time"]) for x in objects(args.moments)]
+    picks = asyncio.run(conscious(history, args.budget, args.seed))
     draws = [coverage(chance.sample(times, args.budget), moments) for _ in range(200)]
     figures = {"stream of consciousness": coverage(picks, moments), "random": sum(draws) / len(draws)}
-    for name, values in single_features([x["text"] for x in lines]).items():
+    for name, values in single_features([p.text or "" for p in history]).items():
         figures[f"{name} alone, 120 s apart"] = coverage(best_apart(times, values, args.budget), moments)
     if args.json:
         print(json.dumps({"thoughts": len(picks), "moments": len(moments), "coverage": figures}))
         return
-    print(f"{len(picks)} thoughts over {len(lines)} perceptions, {len(moments)} moments")
+    print(f"{len(picks)} thoughts over {len(history)} perceptions, {len(moments)} moments")
     for name, value in figures.items():
         print(f"  {name:<32} {value:.3f}")
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
-import numpy as np
 
 from actors.attention.inhibition import Inhibition
 from actors.attention.pacing import Pace
@@ -34,7 +33,7 @@ from actors.events import (
 from actors.names import ENVIRONMENT, STREAM
 from actors.perception.running import RunningRank
 from actors.snapshots import pack, unpack
-from actors.submind.binding import kinship, related
+from actors.submind.binding import Rarity, kinship
 from actors.submind.budget import Allowance
 from actors.submind.composing import clock_time, earlier, material
 from actors.submind.peers import Peer
@@ -76,6 +75,7 @@ class AttentionCore:
         self._peers = [peer for peer in peers if peer.role == "cognitive"]
         self._rank = RunningRank(settings.memory)
         self._inhibition = Inhibition(dim, settings)
+        self._rarity = Rarity()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
         self._held: _Held | None = None
         self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
@@ -116,6 +116,7 @@ class AttentionCore:
             if not salient.again:
                 self._pace.offered += trace.thought.kind is ThoughtKind.PERCEPT
                 self._recent.append(trace)
+                self._rarity.learn(trace.thought.associations)
             if self._inhibition.suppressed(trace, now):
                 continue
             value = level_at(trace.level, now) * (1.0 - self._inhibition.loss(trace.thought.vector))
@@ -168,8 +169,7 @@ class AttentionCore:
             thought = trace.thought
             if thought.kind is not ThoughtKind.PERCEPT or not mine.isdisjoint(p.id for p in thought.perceptions):
                 continue
-            likeness = float(np.dot(thought.vector, focus.thought.vector))
-            kin = kinship(likeness, related(focus.thought, thought))
+            kin = kinship(focus.thought, thought, self._rarity)
             if kin >= self._settings.bind_above:
                 scored.append((kin, thought.at, trace))
         scored.sort(key=lambda item: (-item[0], -item[1], item[2].id))
@@ -264,6 +264,7 @@ class AttentionCore:
                 rank=self._rank.dump(),
                 inhibition=self._inhibition.dump(),
                 recent=list(self._recent),
+                rarity=self._rarity.dump(),
                 held=(self._held.trace, self._held.value, self._held.at) if self._held else None,
                 bend=self._bend,
                 ceiling=(self._ceiling.left, self._ceiling.at) if self._ceiling else None,
@@ -278,6 +279,7 @@ class AttentionCore:
         self._rank.load(saved.rank)
         self._inhibition.load(saved.inhibition)
         self._recent.extend(saved.recent)
+        self._rarity.load(saved.rarity)
         self._held = _Held(*saved.held) if saved.held else None
         self._bend = saved.bend
         if self._ceiling and saved.ceiling:
@@ -292,6 +294,7 @@ class _Saved(msgspec.Struct):
     rank: list[float]
     inhibition: dict[str, object]
     recent: list[Trace]
+    rarity: dict[str, int]
     held: tuple[Trace, float, float] | None
     bend: float
     ceiling: tuple[float, float | None] | None

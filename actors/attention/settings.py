@@ -30,7 +30,7 @@ class AttentionSettings(Section):
     """How long what has been conscious stays suppressed altogether, unless it was revised since."""
     bind: int = Field(default=2, ge=0, le=8)
     """Traces bound with the focus into one conscious thought, at most."""
-    bind_above: float = Field(default=0.65, ge=0)
+    bind_above: float = Field(default=0.75, ge=0)
     """Kinship (cosine, more for each association in common) from which a recent trace belongs to the focus."""
     recent: int = Field(default=256, ge=8)
     """Recent salient traces remembered for binding."""

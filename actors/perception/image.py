@@ -15,7 +15,7 @@ from actors.perception.percept import Percept, ref
 from actors.perception.rhythm import Rhythm, Watch
 from actors.perception.running import FadingCounts, Habit
 from actors.perception.settings import PerceptionSettings
-from actors.perception.wording import clean, rarest, read, span
+from actors.perception.wording import clean, read, span, telling
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _SAME = 0.03
@@ -196,7 +196,7 @@ class ImageInterpreter:
         wording = read(text)
         unusual = max(0.0, (changed or 0.0) - view.usual)
         appraisal = self._appraiser.appraise(text, wording.words, vector, _SURPRISE * min(1.0, 2 * unusual))
-        terms = rarest(wording.terms, self._terms, self._settings.terms)
+        terms = telling(wording.terms, self._terms, self._settings.terms)
         self._terms.add(wording.terms)
         insights: tuple[str, ...] = ()
         if changed is not None:

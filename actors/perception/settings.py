@@ -57,7 +57,7 @@ class PerceptionSettings(Section):
     """Characters of a segment; longer text is cut at sentence ends."""
     segments: int = Field(default=8, ge=1, le=64)
     """Segments of one perception that become events; what is beyond stays in the log."""
-    terms: int = Field(default=6, ge=1, le=32)
+    terms: int = Field(default=10, ge=1, le=32)
     """Associations kept with a thought."""
     speak_at: Share = 0.6
     """Salience from which a percept is told directly to connected subminds; every percept is left as a trace."""

@@ -14,7 +14,7 @@ from actors.perception.folding import Folding, Series, Turn
 from actors.perception.percept import Percept, ref
 from actors.perception.running import FadingCounts
 from actors.perception.settings import PerceptionSettings
-from actors.perception.wording import Wording, clean, rarest, read, segments, span, template
+from actors.perception.wording import Wording, clean, read, segments, span, telling, template
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _VECTORS = 1024
@@ -73,7 +73,7 @@ class TextInterpreter:
             source = clean(series.source, 80)
             text = f"{source} went silent: no more “{sample}”, which came every {span(rhythm.interval)}"
             focus = PerceptionRef(series.last_id, rhythm.last, series.source)
-            terms = rarest(read(series.sample).terms, self._terms, self._settings.terms)
+            terms = telling(read(series.sample).terms, self._terms, self._settings.terms)
             found.append(
                 Percept(
                     text=text,
@@ -119,7 +119,7 @@ class TextInterpreter:
         vector = self._vector(series, vectors.get(piece))
         surprise = _SURPRISE_SURGE if turn in {Turn.SURGE, Turn.RETURN} else 0.0
         appraisal = self._appraise(piece, wording, vector, surprise)
-        terms = rarest(wording.terms, self._terms, self._settings.terms)
+        terms = telling(wording.terms, self._terms, self._settings.terms)
         self._terms.add(wording.terms)
         text = piece
         insights: tuple[str, ...] = ()

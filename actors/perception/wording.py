@@ -108,15 +108,19 @@ def read(text: str) -> Wording:
     return Wording(text, tuple(words), tuple(dict.fromkeys(terms)))
 
 
-def rarest(terms: Sequence[str], seen: FadingCounts, most: int) -> tuple[str, ...]:
-    """The terms met least often so far, ``most`` at the most, rarest first; ones with digits and names win ties.
+def telling(terms: Sequence[str], seen: FadingCounts, most: int) -> tuple[str, ...]:
+    """The terms by which a text is best met again, ``most`` at the most.
 
-    What every thousandth term is tells nothing apart and is left out, once enough has been seen to know.
+    First the specific ones (names of two words, hosts, part numbers), then words met before, rarest first, then words
+    never met, longest first. What every thousandth term is tells nothing apart and is left out.
     """
     common = max(8, seen.total // 1000)
-    few = [t for t in terms if seen.get(t) <= common]
-    few.sort(key=lambda t: (seen.get(t), not (_DIGIT.search(t) or " " in t or "-" in t), -len(t), t))
-    return tuple(few[:most])
+
+    def order(term: str) -> tuple[bool, bool, int, int, str]:
+        count = seen.get(term)
+        return term.isalpha(), count == 0, count, -len(term), term
+
+    return tuple(sorted((t for t in terms if seen.get(t) <= common), key=order)[:most])
 
 
 def span(seconds: float) -> str:

@@ -7,17 +7,22 @@ a thought.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from actors.perception.running import FadingCounts
 from actors.settings import BindingSettings
 from actors.submind.heads import Moments, focus, softmax
 from environment.messages import Instant, Thought, Vector
 
 _HEADS = 5
+_LINK, _LINKS = 0.3, 3
+"""What a shared association counts at most, and how many count."""
+_SAME_SOURCE = 0.1
 _WEIGHTS = np.array([0.4, 0.15, 0.2, 0.1, 0.15])
 """Kinship, salience of the memory, goal, emotion, another source: summing to 1."""
 
@@ -37,8 +42,8 @@ class Bound:
     event: Thought
     memory: Thought
     goal: Goal
-    score: float
-    """Weighted sum of z-scores."""
+    kin: float
+    """Kinship of event and memory."""
     focus: float
     """0..1."""
     shared: tuple[str, ...]
@@ -82,13 +87,38 @@ def related(a: Thought, b: Thought) -> tuple[str, ...]:
     return tuple(t for t in a.associations if t in shared) if shared else ()
 
 
-def kinship(likeness: float, shared: Sequence[str]) -> float:
-    """How sure it is that two thoughts are about one thing, from their cosine and the associations they share.
+class Rarity:
+    """How telling an association is, learned from what a submind meets."""
 
-    A specific term (a name of two words, a host, a part number) says more than a word.
+    def __init__(self, capacity: int = 4096) -> None:
+        self._counts = FadingCounts(capacity)
+
+    def learn(self, terms: Sequence[str]) -> None:
+        """Count the associations of one thought."""
+        self._counts.add(terms)
+
+    def of(self, term: str) -> float:
+        """1 for what was met once or never, falling to 0 for what everything shares."""
+        total = self._counts.total + 20
+        return max(0.0, 1.0 - math.log1p(max(0, self._counts.get(term) - 2)) / math.log(total))
+
+    def dump(self) -> dict[str, int]:
+        """For a snapshot."""
+        return self._counts.dump()
+
+    def load(self, counts: object) -> None:
+        """From a snapshot."""
+        self._counts.load(counts)
+
+
+def kinship(a: Thought, b: Thought, rarity: Rarity) -> float:
+    """How sure it is that two thoughts are about one thing: cosine, and more for each rare association they share.
+
+    What one source says again is less of a connection than what another says of the same.
     """
-    specific = sum(not term.isalpha() for term in shared)
-    return likeness + 0.2 * (len(shared) - specific) + 0.35 * specific
+    links = sum(sorted((rarity.of(t) ** 2 for t in related(a, b)), reverse=True)[:_LINKS])
+    same = bool(a.perceptions and b.perceptions and a.perceptions[0].source == b.perceptions[0].source)
+    return float(a.vector @ b.vector) + _LINK * links - (_SAME_SOURCE if same else 0.0)
 
 
 class Binder:
@@ -97,6 +127,7 @@ class Binder:
     def __init__(self, settings: BindingSettings) -> None:
         self._settings = settings
         self.moments = Moments(_HEADS, settings.memory)
+        self.rarity = Rarity()
 
     def bind(self, events: Sequence[Thought], memories: Sequence[Thought], goals: Sequence[Goal]) -> Bound | None:
         """The best combination; None where no event and memory are about one thing.
@@ -112,24 +143,26 @@ class Binder:
             return None
         pairs = sorted(pairs, key=lambda p: -p[2])[: k * k]
         goals = sorted(goals, key=lambda g: -max(float(e.vector @ g.vector) for e in best))[:k]
-        triples = [(event, memory, goal) for event, memory, _, _ in pairs for goal in goals]
-        rows = np.asarray([self._row(event, memory, kin, goal) for event, memory, kin, _ in pairs for goal in goals])
+        triples = [(event, memory, goal) for event, memory, _ in pairs for goal in goals]
+        rows = np.asarray([self._row(event, memory, kin, goal) for event, memory, kin in pairs for goal in goals])
+        kins = [kin for _, _, kin in pairs for _ in goals]
         scores = self.moments.z(rows) @ _WEIGHTS
         self.moments.learn(rows)
         first = int(scores.argmax())
         event, memory, goal = triples[first]
         sharp = focus(softmax(scores, self._settings.temperature))
-        return Bound(event, memory, goal, float(scores[first]), sharp, related(event, memory))
+        return Bound(event, memory, goal, kins[first], sharp, related(event, memory))
 
-    def _pair(self, event: Thought, memory: Thought) -> tuple[Thought, Thought, float, float] | None:
-        """(Event, memory, kinship, cosine) where the memory adds something and belongs to the event."""
+    def _pair(self, event: Thought, memory: Thought) -> tuple[Thought, Thought, float] | None:
+        """(Event, memory, kinship) where the memory adds something and belongs to the event."""
         if event.time - memory.time < self._settings.apart:
             return None
         if memory.id == event.id or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
             return None
-        likeness = float(event.vector @ memory.vector)
-        kin = kinship(likeness, related(event, memory))
-        return None if likeness >= self._settings.same or kin < self._settings.kin else (event, memory, kin, likeness)
+        if float(event.vector @ memory.vector) >= self._settings.same:
+            return None
+        kin = kinship(event, memory, self.rarity)
+        return None if kin < self._settings.kin else (event, memory, kin)
 
     def _row(self, event: Thought, memory: Thought, kin: float, goal: Goal) -> tuple[float, ...]:
         """Raw head scores."""

@@ -13,6 +13,8 @@ from environment.messages import Instant, PerceptionRef, Thought, ThoughtKind, V
 _PERCEPTIONS = 16
 _TERMS = 8
 _CERTAIN = 0.8
+_KIN, _SPAN, _LIFT = 0.75, 0.8, 0.7
+"""Kinship from which a connection across sources lifts its event, over which it comes to its full, and how far."""
 
 
 def clock_time(time: Instant) -> str:
@@ -57,11 +59,13 @@ def perceptions_of(parts: Sequence[Thought]) -> tuple[PerceptionRef, ...]:
 
 
 def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via], topic: str, now: Instant) -> Thought:
-    """The thought of a binding: its event's salience raised by how surely it was bound, the trust of its least part."""
+    """The thought of a binding: salient as its event, more where it joins sources; trusted as its least part."""
     parts = [bound.event, bound.memory]
     parents = tuple(p.id for p in parts)
-    confidence = min(_CERTAIN, 0.4 + 0.2 * len(bound.shared) + 0.2 * bound.focus)
-    salience = bound.event.salience + (1 - bound.event.salience) * 0.3 * confidence
+    confidence = min(_CERTAIN, 0.3 + 0.1 * len(bound.shared) + 0.3 * bound.focus)
+    across = source_of(bound.event) != source_of(bound.memory)
+    lift = _LIFT * min(1.0, max(0.0, (bound.kin - _KIN) / _SPAN)) if across else 0.0
+    salience = bound.event.salience + (1 - bound.event.salience) * lift
     terms = tuple(dict.fromkeys((*bound.shared, *bound.event.associations)))[:_TERMS]
     return Thought(
         id=thought_id(author, parents),

@@ -121,6 +121,7 @@ class SubmindCore:
         """Seek memories for what is interesting enough."""
         if thought.depth >= self._settings.max_depth:
             return [Count("limit_hits:depth")]
+        self._binder.rarity.learn(thought.associations)
         fit = max(float(thought.vector @ goal.vector) for goal in self._goals)
         rank = self._interest.update(thought.salience * (0.5 + 0.5 * max(fit, 0.0)))
         if rank < self._settings.binding.interest:
@@ -270,6 +271,7 @@ class SubmindCore:
                 drawn=self._chance.drawn,
                 interest=self._interest.dump(),
                 moments=self._binder.moments.dump(),
+                rarity=self._binder.rarity.dump(),
                 seen=list(self._seen),
                 made=self._made,
                 left=self._allowance.left,
@@ -284,6 +286,7 @@ class SubmindCore:
         self._chance.drawn = saved.drawn
         self._interest.load(saved.interest)
         self._binder.moments.load(saved.moments)
+        self._binder.rarity.load(saved.rarity)
         self._seen = OrderedDict.fromkeys(saved.seen)
         self._made = saved.made
         self._allowance.left, self._allowance.at = saved.left, saved.at
@@ -295,6 +298,7 @@ class _Saved(msgspec.Struct):
     drawn: int
     interest: list[float]
     moments: list[object]
+    rarity: dict[str, int]
     seen: list[str]
     made: int
     left: float

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.perception.running import FadingCounts
-from actors.perception.wording import clean, rarest, read, segments, span, template
+from actors.perception.wording import clean, read, segments, span, telling, template
 
 HOSTILE = [
     "\x00\x01null\x00bytes\x1b[31mred\x1b[0m",
@@ -106,11 +106,12 @@ def test_any_text_can_be_read(text):
     assert all(len(t) <= 97 for t in wording.terms)
 
 
-def test_the_rarest_terms_come_first_and_what_is_everywhere_is_left_out():
+def test_what_was_met_before_comes_before_what_never_was_and_what_is_everywhere_is_left_out():
     seen = FadingCounts(10_000)
     seen.add(["compressor"] * 3 + ["roger"] * 400 + [f"w{i}" for i in range(3000)])
-    assert rarest(["compressor", "roger", "bearing"], seen, 2) == ("bearing", "compressor")
-    assert rarest(["roger"], seen, 2) == ()
+    assert telling(["compressor", "roger", "bearing"], seen, 3) == ("compressor", "bearing")
+    assert telling(["bearing", "kr-4410", "compressor"], seen, 2) == ("kr-4410", "compressor")
+    assert telling(["roger"], seen, 2) == ()
 
 
 @pytest.mark.parametrize("unit", ["a", "ab ", "1 ", "a_b-", "A. ", "0x", "é\u0301 ", "a'", "1.", "\x00 "])
