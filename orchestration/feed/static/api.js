@@ -1,5 +1,7 @@
 // Talking to the mind's HTTP interface: the token, JSON in and out, problems (RFC 9457) as errors.
 
+import { keep, recall } from "./dom.js";
+
 const KEY = "submind.token";
 const TIMEOUT_MS = 15_000;
 
@@ -14,6 +16,7 @@ export class Problem extends Error {
   }
 }
 
+let current = recall("sessionStorage", KEY);
 const waiting = new Set();
 const listeners = new Set();
 
@@ -24,8 +27,8 @@ export function onUnauthorised(listener) {
 
 /** Keep a token for this tab only, and wake whoever waits for one. */
 export function setToken(token) {
-  if (token) sessionStorage.setItem(KEY, token);
-  else sessionStorage.removeItem(KEY);
+  current = token || null;
+  keep("sessionStorage", KEY, current);
   for (const wake of waiting) wake();
   waiting.clear();
 }
@@ -36,8 +39,7 @@ export function tokenGiven() {
 }
 
 function headers(extra) {
-  const token = sessionStorage.getItem(KEY);
-  return token ? { ...extra, Authorization: `Bearer ${token}` } : { ...extra };
+  return current ? { ...extra, Authorization: `Bearer ${current}` } : { ...extra };
 }
 
 async function problem(response) {

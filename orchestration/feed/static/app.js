@@ -11,8 +11,8 @@ import { SayBox } from "./say.js";
 import { StreamView } from "./stream.js";
 import { refreshAgo } from "./text.js";
 
-const STATUS_MS = 3000;
-const WORLD_MS = 4000;
+const STATUS_MS = 4000;
+const WORLD_MS = 5000;
 const AGO_MS = 20_000;
 const TRACES = 24;
 
@@ -31,15 +31,24 @@ const say = new SayBox();
 const panel = new Panel({ onClose: closePanel, onFollow: (id) => go(`#id=${encodeURIComponent(id)}`) });
 
 function closePanel() {
-  history.pushState(null, "", location.pathname + location.search);
+  history.replaceState(null, "", location.pathname + location.search);
   route();
   returnTo?.focus?.({ preventScroll: true });
   returnTo = null;
 }
 
+/** An address somebody may have typed: as it stands where it is not well-formed. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Show what the address names: `#seq-12`, `#id=t-...`, `#find=words`. */
 function route({ arriving = false } = {}) {
-  const hash = decodeURIComponent(location.hash);
+  const hash = decoded(location.hash);
   const seq = /^#seq-(\d{1,15})$/.exec(hash);
   const id = /^#id=(.+)$/s.exec(hash);
   const find = /^#find=(.+)$/s.exec(hash);
@@ -54,8 +63,19 @@ function route({ arriving = false } = {}) {
   else panel.lineage(seq ? wanted : id[1]);
 }
 
+let unseen = 0;
+function title(count) {
+  document.title = count ? `(${count}) submind` : "submind";
+}
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) title((unseen = 0));
+});
+
 const follower = new Follower({
-  onEntries: (entries) => stream.arrive(entries),
+  onEntries: (entries) => {
+    stream.arrive(entries);
+    if (document.hidden) title((unseen += entries.length));
+  },
   onReset: (entries) => {
     stream.reset(entries);
     if (location.hash) route({ arriving: true });
@@ -91,6 +111,7 @@ const askStatus = poll(async () => {
   byId("empty-arrived").textContent = `${waiting} perceptions have arrived; none has become conscious yet.`;
 }, STATUS_MS);
 const askWorld = poll(async () => {
+  if (narrow.matches && document.body.dataset.view === "stream") return;
   const [subminds, connections, traces] = await Promise.all([get("v1/subminds"), get("v1/connections"), get("v1/traces", { limit: TRACES })]);
   const reports = list(subminds, "subminds");
   health.updateReports(reports);
@@ -104,7 +125,10 @@ function view(name) {
     if (button.dataset.view === name) button.setAttribute("aria-current", "page");
     else button.removeAttribute("aria-current");
   }
-  if (narrow.matches) window.scrollTo(0, 0);
+  if (narrow.matches) {
+    window.scrollTo(0, 0);
+    askWorld();
+  }
 }
 
 byId("views").addEventListener("click", (event) => {

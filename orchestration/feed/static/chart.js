@@ -58,16 +58,11 @@ export class SalienceChart {
   }
 
   #animate() {
-    let last = 0;
-    const frame = (time) => {
-      const pause = still.matches ? 4000 : 1000;
-      if (time - last > pause && !document.hidden) {
-        last = time;
-        this.draw();
-      }
-      requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
+    let beat = 0;
+    setInterval(() => {
+      beat += 1;
+      if (!document.hidden && (!still.matches || beat % 5 === 0)) this.draw();
+    }, 1000);
   }
 
   /** What a poll answered: the live traces, most salient first, and the mind's time where it says so. */

@@ -41,6 +41,25 @@ export const narrow = window.matchMedia("(max-width: 1019px)");
 /** True for readers who asked their system for less motion. */
 export const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
+/** What a store of this browser (`localStorage` or `sessionStorage`) keeps under a key; null where it may not be used. */
+export function recall(store, key) {
+  try {
+    return window[store].getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Keep something under a key, or forget it with null. Where the browser keeps nothing, it lasts for no longer than the page. */
+export function keep(store, key, value) {
+  try {
+    if (value === null) window[store].removeItem(key);
+    else window[store].setItem(key, value);
+  } catch {
+    // Refused by the reader's settings: nothing depends on it.
+  }
+}
+
 let announcing = 0;
 
 /** Say something to screen readers, politely; what comes within a moment replaces what was not yet said. */

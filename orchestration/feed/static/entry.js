@@ -57,7 +57,6 @@ export function entryElement(entry) {
       tabindex: -1,
       "aria-labelledby": `words-${entry.seq}`,
       "aria-describedby": `meta-${entry.seq}`,
-      "aria-posinset": entry.seq,
       "aria-setsize": -1,
       data: { seq: String(entry.seq), heat: String(segue ? 0 : heat(entry.salience)), day: day(entry.time) },
     },

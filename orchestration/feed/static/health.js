@@ -64,13 +64,14 @@ export class Health {
     document.body.dataset.mind = status.state;
     const limitsHit = listed(status.limits).filter((limit) => limit.hits > 0);
     const quarantined = reports.filter((report) => report.state === "quarantined");
+    const away = Math.max(quarantined.length, status.subminds?.quarantined ?? 0);
     const running = status.subminds?.running ?? reports.filter((report) => report.state === "running").length;
     const tokens = (status.tokens?.in ?? 0) + (status.tokens?.out ?? 0);
     const all = [
       fact("perceptions a minute", rate(status.perceptions?.per_minute), { hint: `${figure(status.perceptions?.acknowledged)} acknowledged` }),
       fact("thoughts an hour", rate(status.stream?.per_hour), { hint: `${figure(status.stream?.head)} in the stream` }),
       fact("live traces", figure(status.traces?.live), { hint: `${figure(status.traces?.total)} in all` }),
-      fact("actors running", quarantined.length ? `${figure(running)} \u00b7 ${quarantined.length} quarantined` : figure(running), { bad: quarantined.length > 0 }),
+      fact("actors running", away ? `${figure(running)} \u00b7 ${away} quarantined` : figure(running), { bad: away > 0 }),
       fact("tokens", figure(tokens)),
       fact("limits hit", figure(limitsHit.length), { bad: limitsHit.length > 0 }),
     ];
@@ -98,7 +99,7 @@ export class Health {
     add("state", status.state);
     if (status.version) add("version", status.version);
     if (Number.isFinite(status.uptime_s)) add("up for", span(status.uptime_s));
-    add("perceptions", `${figure(status.perceptions?.acknowledged)} acknowledged`);
+    add("perceptions", `${figure(status.perceptions?.head)} in the log, ${figure(status.perceptions?.acknowledged)} since the server began`);
     add("stream", `${figure(status.stream?.head)} entries`);
     add("traces", `${figure(status.traces?.live)} live of ${figure(status.traces?.total)}`);
     for (const [term, value] of leaves(status.tokens, "tokens")) add(term, value);

@@ -66,7 +66,7 @@ function heading(node) {
     who && outside(who, { class: "source" }),
     node.time && el("time", { class: "clock", datetime: node.time, title: `${short(node.time)} \u00b7 ${node.time}`, text: exact(node.time) }),
     Number.isFinite(node.salience) && gauge(node.salience, "salience"),
-    Number.isFinite(node.confidence) && el("span", { class: "detail", title: `confidence ${share(node.confidence)}`, text: `conf ${share(node.confidence)}` }),
+    Number.isFinite(node.confidence) && el("span", { class: "detail confidence", title: `confidence ${share(node.confidence)}`, text: `conf ${share(node.confidence)}` }),
     Number.isFinite(node.trust) && el("span", { class: "detail", title: `trust ${share(node.trust)}`, text: `trust ${share(node.trust)}` }),
   );
 }

@@ -117,7 +117,10 @@ export class Network {
       const waiting = report.mailbox > 0 ? `${figure(report.mailbox)} waiting` : "";
       row.querySelector(".load").textContent = report.state === "running" ? waiting : report.state;
     }
-    byId("graph-empty").hidden = this.reports.length > 0;
+    const nobody = this.reports.length === 0;
+    byId("graph-empty").hidden = !nobody;
+    this.detail.hidden = nobody;
+    this.table.closest("details").hidden = nobody;
   }
 
   #row(name) {

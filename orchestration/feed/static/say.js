@@ -1,7 +1,7 @@
 // The box to say something to the mind: a perception like any other.
 
 import { post, Problem } from "./api.js";
-import { byId, el } from "./dom.js";
+import { byId, el, keep, recall } from "./dom.js";
 import { outside } from "./text.js";
 
 const NAME_KEY = "submind.name";
@@ -14,7 +14,7 @@ function newKey() {
 
 function explain(error) {
   if (!(error instanceof Problem)) return error.message;
-  const fields = error.fields.map((field) => `${field.field ?? field.pointer ?? ""} ${field.detail ?? field.why ?? field.description ?? ""}`.trim());
+  const fields = error.fields.filter((field) => !error.detail.includes(field.why)).map((field) => `${field.field}: ${field.why}`);
   const hint = error.status === 0 ? " Nothing is lost: press Say again, it counts once." : "";
   return [error.detail || error.title, ...fields].filter(Boolean).join(" \u00b7 ") + hint;
 }
@@ -27,8 +27,8 @@ export class SayBox {
     this.answer = byId("say-answer");
     this.button = byId("say-send");
     this.sent = { text: "", source: "", key: "" };
-    this.name.value = localStorage.getItem(NAME_KEY) ?? DEFAULT_NAME;
-    this.name.addEventListener("change", () => localStorage.setItem(NAME_KEY, this.name.value.trim() || DEFAULT_NAME));
+    this.name.value = recall("localStorage", NAME_KEY) ?? DEFAULT_NAME;
+    this.name.addEventListener("change", () => keep("localStorage", NAME_KEY, this.name.value.trim() || DEFAULT_NAME));
     this.words.addEventListener("input", () => this.#grow());
     this.words.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {

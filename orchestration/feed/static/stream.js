@@ -84,7 +84,9 @@ export class StreamView {
   /** Days where they change, the pill, the way to older ones, one tab stop. */
   #settle() {
     let above = null;
+    let position = 0;
     for (const article of this.feed.children) {
+      article.setAttribute("aria-posinset", String((position += 1)));
       article.firstElementChild.hidden = article.dataset.day === above;
       above = article.dataset.day;
     }

@@ -3,13 +3,22 @@
   "use strict";
   const KEY = "submind.theme";
   const order = ["auto", "light", "dark"];
-  const stored = localStorage.getItem(KEY);
+  let stored = null;
+  try {
+    stored = localStorage.getItem(KEY);
+  } catch {
+    // Refused by the reader's settings: the system's theme it is.
+  }
   const root = document.documentElement;
   root.dataset.theme = order.includes(stored) ? stored : "auto";
   window.nextTheme = () => {
     const next = order[(order.indexOf(root.dataset.theme) + 1) % order.length];
     root.dataset.theme = next;
-    localStorage.setItem(KEY, next);
+    try {
+      localStorage.setItem(KEY, next);
+    } catch {
+      // Lasts as long as the page.
+    }
     return next;
   };
 })();
