@@ -1,0 +1,66 @@
+"""The schema: linted, its generated code current, and no word of the messages missing from it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from environment.lineage import NodeKind, Standing
+from environment.messages import EntryKind, SubmindState, ThoughtKind
+from orchestration.gateway import decode
+from orchestration.gateway.settings import IntakeSettings
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2
+from orchestration.view.status import MindState
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_the_generated_code_is_current():
+    checked = run(sys.executable, "proto/generate.py", "--check")
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_the_schema_is_clean():
+    linted = run(str(Path(sys.executable).parent / "buf"), "lint", "proto")
+    assert linted.returncode == 0, linted.stdout
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words", "sent"),
+    [
+        (decode.ENTRY_KINDS, EntryKind, consciousness_pb2.EntryKind),
+        (decode.NODE_KINDS, NodeKind, consciousness_pb2.ExplanationKind),
+        (decode.STANDINGS, Standing, consciousness_pb2.Standing),
+        (decode.THOUGHT_KINDS, ThoughtKind, environment_pb2.ThoughtKind),
+        (decode.SUBMIND_STATES, SubmindState, mind_pb2.SubmindState),
+        (decode.MIND_STATES, MindState, mind_pb2.MindState),
+    ],
+)
+def test_every_word_has_its_number(numbers, words, sent):
+    assert set(numbers.values()) == set(words)
+    assert {0, *numbers} == set(sent.values())
+    for number, word in numbers.items():
+        assert sent.Name(number).endswith(f"_{word.name}")
+
+
+def test_no_setting_is_wider_than_the_schema():
+    bounds = {
+        name: next(one.le for one in field.metadata if hasattr(one, "le"))
+        for name, field in IntakeSettings.model_fields.items()
+        if name in {"batch", "text_bytes", "image_bytes", "telemetry_names", "labels", "label_bytes"}
+    }
+    text = (ROOT / "proto/submind/v1/perception.proto").read_text()
+    for rule in (
+        f"repeated.max_items = {bounds['batch']}",
+        f"string.max_bytes = {bounds['text_bytes']}",
+        f"bytes.max_len = {bounds['image_bytes']}",
+        f"max_pairs: {bounds['telemetry_names']}",
+        f"max_pairs: {bounds['labels']}",
+        f"string: {{max_bytes: {bounds['label_bytes']}}}",
+    ):
+        assert rule in text
