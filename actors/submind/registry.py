@@ -67,9 +67,8 @@ class Registry:
 
     def open(self, topic: str, label: str, peer: str, now: Instant, reason: str) -> bool:
         """Open a transient connection; False when it was there, or the registries are full of stronger ones."""
-        if peer == self._owner or peer in self._links.get(topic, {}):
+        if peer == self._owner or self._current(topic, peer, now) is not None:
             return False
-        self._expire_due(now)
         links = self._links.setdefault(topic, {})
         self._labels[topic] = label
         links[peer] = Link(peer, self._settings.initial, ltp=False, last_use=now, settled=now)
