@@ -47,11 +47,10 @@ class Exit(IntEnum):
     """Another run leads this mind."""
 
 
-def write_orders(pipe: BinaryIO, orders: RunOrders) -> None:
-    """Give a mind process, on its standard input, what it is to do."""
+def encode_orders(orders: RunOrders) -> bytes:
+    """What a mind process is to do, as its host writes it to its standard input."""
     body = pickle.dumps(orders)
-    pipe.write(_LENGTH.pack(len(body)) + body)
-    pipe.flush()
+    return _LENGTH.pack(len(body)) + body
 
 
 def read_orders(pipe: BinaryIO) -> RunOrders:

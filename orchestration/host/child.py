@@ -1,0 +1,96 @@
+"""One mind process, as its host sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orchestration
+from orchestration.runtime.cluster import ray_environment
+from orchestration.runtime.mind import encode_orders
+from orchestration.runtime.orders import RunOrders
+from orchestration.runtime.processes import MARK
+
+_ROOT = Path(orchestration.__file__).parents[1]
+
+
+class MindChild:
+    """Starts a mind process, hears what it says, and stops it.
+
+    It dies with this process, whatever happens to it: the kernel sees to that, and so does the pipe it reads.
+    """
+
+    def __init__(self, process: Process, say: Callable[[Mapping[str, Any]], None]) -> None:
+        self._process = process
+        self._say = say
+        self._hearing = asyncio.create_task(self._hear(), name="mind-status")
+
+    @classmethod
+    async def start(cls, orders: RunOrders, mark: str, say: Callable[[Mapping[str, Any]], None]) -> MindChild:
+        """Start it with ``orders``; ``say`` is called with each of its status lines."""
+        environ = {**os.environ, **ray_environment(orders.settings.runtime), MARK: mark}
+        paths = [str(_ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+        with (orders.data_dir / "mind.err").open("wb") as errors:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "orchestration.runtime", str(os.getpid())),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=errors,
+                env=environ,
+                start_new_session=True,
+            )
+        child = cls(process, say)
+        if process.stdin is not None:
+            with suppress(OSError):
+                process.stdin.write(encode_orders(orders))
+                await process.stdin.drain()
+        return child
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    async def ended(self) -> int:
+        """Wait for its end; the exit code, negative for a signal."""
+        code = await self._process.wait()
+        await asyncio.wait([self._hearing])
+        return code
+
+    async def stop(self, within: float) -> bool:
+        """Ask it to save and stop; kill it when it takes longer than ``within``. Whether it stopped by itself."""
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.write(b"s")
+                await self._process.stdin.drain()
+        try:
+            await asyncio.wait_for(self._process.wait(), within)
+        except TimeoutError:
+            self.kill()
+            await self._process.wait()
+            return False
+        return self._process.returncode == 0
+
+    def kill(self) -> None:
+        """End it at once; what it started is left for a sweep."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def _hear(self) -> None:
+        if self._process.stdout is None:
+            return
+        async for line in self._process.stdout:
+            try:
+                said = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(said, dict):
+                self._say(said)

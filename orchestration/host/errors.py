@@ -1,0 +1,32 @@
+"""What can go wrong when a host starts. Each says what to do about it; all survive pickling."""
+
+from __future__ import annotations
+
+
+class HostError(Exception):
+    """Root of this room's errors."""
+
+
+class AlreadyRunning(HostError):
+    """Another process runs a mind in this data directory."""
+
+    def __init__(self, data_dir: str, pid: int | None) -> None:
+        super().__init__(data_dir, pid)
+        self.data_dir = data_dir
+        self.pid = pid
+
+    def __str__(self) -> str:
+        who = f"process {self.pid}" if self.pid else "another process"
+        return f"a mind is already running in {self.data_dir} ({who}): stop that one, or give another --data-dir"
+
+
+class UnsafePlace(HostError):
+    """The directory for sockets is not this user's alone."""
+
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__(place, why)
+        self.place = place
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.why}: remove it, or set TMPDIR to a directory of your own with a short path"

@@ -1,0 +1,198 @@
+"""The host process: everything of a mind that people meet, and the supervisor of the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from environment.stores.sqlite import open_stores
+from orchestration.clock import wall
+from orchestration.gateway.auth import split_listen, token_for
+from orchestration.gateway.intake import Intake
+from orchestration.gateway.server import GatewayServer
+from orchestration.host.origin import clock_in
+from orchestration.host.places import DataLock
+from orchestration.host.retention import keep_forgetting
+from orchestration.host.supervise import MindSupervisor
+from orchestration.settings import Settings, SubmindRole
+from orchestration.view.mind import MindView, Surroundings
+from orchestration.view.tail import StreamTail
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from actors.substrate.ports import Embedder
+    from orchestration.feed.server import FeedServer
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a host listens."""
+
+    grpc: str
+    """``HOST:PORT``."""
+    http: str
+    """Where a browser finds the page."""
+
+
+class PatientEmbedder:
+    """An embedder that is loaded when it is first needed, on a thread, so that nobody waits for it before."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._inner: Embedder | None = None
+        self._loading = asyncio.Lock()
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self._settings.substrate.embedder.dim
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As ``Embedder.embed``; the first call takes half a second longer."""
+        async with self._loading:
+            if self._inner is None:
+                self._inner = await asyncio.to_thread(self._load)
+        return await self._inner.embed(texts)
+
+    def _load(self) -> Embedder:
+        from actors.substrate.build import build_embedder  # noqa: PLC0415 - half a second
+        from actors.substrate.embedding import WordLlamaEmbedder  # noqa: PLC0415
+
+        embedder = build_embedder(self._settings.substrate, wall, account="host", shares=64)
+        if isinstance(embedder, WordLlamaEmbedder):
+            embedder.embed_now(["a"])  # reads its table
+        return embedder
+
+
+class Host:
+    """Runs the mind in ``data_dir``: ``start`` once, ``stop`` once.
+
+    Guarantees: perceptions are acknowledged from the end of ``start`` to the beginning of ``stop``, whether the mind
+    below is up or not. ``start`` raises ``AlreadyRunning``, ``UnsafeListen``, ``StoreBroken``, ``WrongSchema`` or
+    ``OSError`` and then leaves nothing running.
+    """
+
+    def __init__(self, settings: Settings, data_dir: Path, *, wiring: str = "orchestration.wiring") -> None:
+        self.settings = settings
+        self.data_dir = data_dir.resolve()
+        self._wiring = wiring
+        self._owned = AsyncExitStack()
+        self._feed: FeedServer | None = None
+        self.addresses = Addresses("", "")
+        """Known after ``start``."""
+
+    async def start(self) -> Addresses:
+        """Take the data directory, listen, and begin to bring the mind up."""
+        try:
+            await self._start()
+        except BaseException:
+            await self._owned.aclose()
+            raise
+        return self.addresses
+
+    async def _start(self) -> None:
+        settings = self.settings
+        self._owned.enter_context(DataLock(self.data_dir))
+        stores = await open_stores(self.data_dir, settings.mind.name)
+        self._owned.push_async_callback(stores.close)
+        clock = clock_in(self.data_dir, settings.mind.clock, wall())
+        self.supervisor = MindSupervisor(settings, self.data_dir, clock, wall, self._wiring)
+        self.tail = StreamTail(stores.stream, settings.view.tail)
+        self._owned.push_async_callback(self.tail.close)
+        intake = Intake(stores.perceptions, settings.gateway.intake, wall)
+        self.view = MindView(
+            stores,
+            PatientEmbedder(settings),
+            settings.view,
+            mind=settings.mind.name,
+            clock=clock.now,
+            wall=wall,
+            surroundings=self._surroundings(intake),
+        )
+        gateway = GatewayServer(intake, self.tail, self.view, settings.gateway)
+        self._gateway = gateway
+        port = await gateway.start()
+        host, _ = split_listen(settings.gateway.listen)
+        grpc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._owned.push_async_callback(self.supervisor.stop)
+        self.supervisor.start()
+        self._owned.push_async_callback(self._stop_serving)
+        self.addresses = Addresses(grpc, await self._start_feed(intake))
+        self.supervisor.report.addresses = {"grpc": grpc, "http": self.addresses.http}
+        self.supervisor.report.write()
+        readers = [s.name for s in settings.mind.subminds if s.role is SubmindRole.PERCEPTUAL]
+        forgetting = asyncio.create_task(
+            keep_forgetting(stores, readers, settings.host.retention, wall), name="retention"
+        )
+        self._owned.callback(forgetting.cancel)
+
+    async def stop(self) -> None:
+        """Say NOT_SERVING, end streams, let the mind save, and leave nothing running. May be called twice."""
+        await self._owned.aclose()
+
+    def kill(self) -> None:
+        """End everything below this process now; nothing is saved beyond what was."""
+        self.supervisor.kill()
+
+    async def _start_feed(self, intake: Intake) -> str:
+        """Listen for HTTP; where a browser finds the page."""
+        from orchestration.feed.app import create_app  # noqa: PLC0415 - the gateway answers while this is imported
+        from orchestration.feed.server import FeedServer  # noqa: PLC0415
+
+        settings = self.settings
+        app = create_app(
+            self.view,
+            self.tail,
+            intake,
+            settings.feed,
+            token=token_for(settings.feed.listen, settings.gateway.token_file),
+            version=version("submind"),
+            more_figures=self._figures,
+        )
+        feed = FeedServer(app, settings.feed)
+        await feed.start()
+        self._feed = feed
+        return feed.url
+
+    async def _stop_serving(self) -> None:
+        """Tell readers and callers that this ends, and let what is under way end."""
+        feed = [self._feed.stop()] if self._feed is not None else []
+        await asyncio.gather(self._gateway.stop(), *feed)
+
+    def _surroundings(self, intake: Intake) -> Surroundings:
+        substrate = self.settings.substrate
+        described: dict[str, float | str] = {"kind": substrate.kind, "embedder": substrate.embedder.kind}
+        if substrate.kind == "openai":
+            described |= {"fast": substrate.fast.name, "deep": substrate.deep.name or substrate.fast.name}
+        return Surroundings(
+            version=version("submind"),
+            process=self.supervisor.state,
+            acknowledged=lambda: int(intake.figures()["perceptions_acknowledged_total"]),
+            limits=intake.limits(),
+            limit_hits=self._limit_hits,
+            substrate=described,
+        )
+
+    def _limit_hits(self) -> Mapping[str, float]:
+        return self._gateway.limit_hits()
+
+    def _figures(self) -> Mapping[str, float]:
+        report = self.supervisor.report
+        quarantined = sum(1 for actor in report.actors.values() if actor["quarantined"])
+        return {
+            **self._gateway.figures(),
+            "mind_restarts_total": float(report.restarts),
+            "actors_quarantined": float(quarantined),
+            "mind_up": float(report.state == "running"),
+        }
