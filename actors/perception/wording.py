@@ -111,16 +111,17 @@ def read(text: str) -> Wording:
 def telling(terms: Sequence[str], seen: FadingCounts, most: int) -> tuple[str, ...]:
     """The terms by which a text is best met again, ``most`` at the most.
 
-    First the specific ones (names of two words, hosts, part numbers), then words met before, rarest first, then words
-    never met, longest first. What every thousandth term is tells nothing apart and is left out.
+    First the specific ones (names of two words, hosts, part numbers), then words met before, rarest first, leaving
+    some room for words never met, longest first. What every thousandth term is tells nothing apart and is left out.
     """
     common = max(8, seen.total // 1000)
-
-    def order(term: str) -> tuple[bool, bool, int, int, str]:
-        count = seen.get(term)
-        return term.isalpha(), count == 0, count, -len(term), term
-
-    return tuple(sorted((t for t in terms if seen.get(t) <= common), key=order)[:most])
+    some = [t for t in terms if seen.get(t) <= common]
+    specific = sorted((t for t in some if not t.isalpha()), key=lambda t: (seen.get(t), -len(t), t))
+    words = [t for t in some if t.isalpha()]
+    met = sorted((t for t in words if seen.get(t)), key=lambda t: (seen.get(t), -len(t), t))
+    new = sorted((t for t in words if not seen.get(t)), key=lambda t: (-len(t), t))
+    room = most // 2
+    return tuple([*specific, *met[:room], *new, *met[room:]][:most])
 
 
 def span(seconds: float) -> str:

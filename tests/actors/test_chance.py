@@ -28,7 +28,9 @@ def test_draws_are_in_range(seed, n):
 
 
 def test_names_and_seeds_have_streams_of_their_own():
-    streams = {tuple(Chance(seed, name).uniform() for _ in range(4)) for seed in range(50) for name in ("a", "b", "1/a")}
+    streams = {
+        tuple(Chance(seed, name).uniform() for _ in range(4)) for seed in range(50) for name in ("a", "b", "1/a")
+    }
     assert len(streams) == 150
 
 
