@@ -92,7 +92,7 @@ async def _core(
             peers = await _peers(settings.mind.subminds, embedder)
             return AttentionCore(actor.name, dim, pace, ceiling, peers, settings.attention)
         case "thinking":
-            return ThinkingCore(actor.name, settings.thinking)
+            return ThinkingCore(actor.name, settings.perception.interlocutors, settings.thinking)
     return await _submind(actor, settings, embedder, seed)
 
 

@@ -134,7 +134,11 @@ class AttentionCore:
         return effects
 
     def _hold(self) -> float:
-        return min(self._settings.hold, self._pace.interval() / 4)
+        hold = self._settings.welcome_hold if self._newborn() else self._settings.hold
+        return min(hold, self._pace.interval() / 4)
+
+    def _newborn(self) -> bool:
+        return not self._pace.bounded and self._pace.picked < self._settings.welcome
 
     def _decide_due(self, now: Instant) -> list[Effect]:
         if self._held is None:
@@ -148,7 +152,8 @@ class AttentionCore:
         if held is None:
             return []
         rank = self._rank.update(held.value)
-        if rank < 1.0 - self._pace.share(held.at) * self._bend:
+        share = self._pace.share(held.at) * self._bend
+        if rank < 1.0 - share and not self._newborn():
             return [Count("winners_passed_over_total")]
         if self._ceiling is not None and not self._ceiling.take(now):
             return [Count("limit_hits:stream_rate")]

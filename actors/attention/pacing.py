@@ -27,6 +27,8 @@ class Pace(Protocol):
 
     offered: int
     picked: int
+    bounded: bool
+    """True where there is a total: nothing is given away then."""
 
     def interval(self) -> float:
         """Mean seconds between thoughts that is aimed at."""
@@ -47,6 +49,8 @@ class Pace(Protocol):
 
 class RatePace:
     """A rate an hour, balanced over the next ``horizon`` thoughts."""
+
+    bounded = False
 
     def __init__(self, per_hour: float, horizon: int, memory: int) -> None:
         self._rate = per_hour / 3600.0
@@ -82,6 +86,8 @@ class BudgetPace:
 
     Guarantee: never more than ``budget.thoughts``.
     """
+
+    bounded = True
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget

@@ -14,6 +14,11 @@ class AttentionSettings(Section):
     """Target rate of conscious thoughts (mind time), whatever the input rate; at most twice as many in any hour."""
     hold: Seconds = 60.0
     """How long a candidate waits for a better one; at most a quarter of the mean interval between thoughts."""
+    welcome: int = Field(default=3, ge=0)
+    """First thoughts of a newborn mind, which has nothing to compare with yet: so many winners pass, after a short
+    ``welcome_hold``. Not in a replay with a budget."""
+    welcome_hold: Seconds = 5.0
+    """How long a candidate waits among these."""
     break_in: Share = 0.95
     """Salience at which a candidate does not wait: somebody speaks to the mind, or nothing comparable was ever seen."""
     memory: int = Field(default=500, ge=16)

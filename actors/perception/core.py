@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 import msgspec
 
@@ -88,6 +89,7 @@ class PerceptualCore:
 
     def _think(self, percept: Percept, now: Instant) -> Thought:
         topic = self._voice.place(percept.vector, percept.terms, now)
+        discount = 1.0 - self._settings.trust_weight * (1.0 - percept.trust)
         return Thought(
             id=thought_id(self.name, [p.id for p in percept.perceptions], percept.part),
             author=self.name,
@@ -96,7 +98,7 @@ class PerceptualCore:
             time=percept.time,
             at=now,
             vector=percept.vector,
-            salience=percept.salience,
+            salience=self._settings.addressed if self._addressed(percept) else percept.salience * discount,
             confidence=percept.confidence,
             trust=percept.trust,
             perceptions=percept.perceptions,
@@ -107,6 +109,10 @@ class PerceptualCore:
             insights=percept.insights,
             count=percept.count,
         )
+
+    def _addressed(self, percept: Percept) -> bool:
+        source = percept.perceptions[0].source
+        return any(fnmatchcase(source, pattern) for pattern in self._settings.interlocutors)
 
     def _arrived(self, event: Posted, now: Instant) -> list[Effect]:
         """What is durable may be told to others."""

@@ -59,7 +59,14 @@ class PerceptionSettings(Section):
     """Segments of one perception that become events; what is beyond stays in the log."""
     terms: int = Field(default=10, ge=1, le=32)
     """Associations kept with a thought."""
-    speak_at: Share = 0.6
+    trust_weight: Share = 0.3
+    """How much of its salience a percept of no trust at all loses."""
+    interlocutors: tuple[str, ...] = ("operator", "operator-*")
+    """Sources, as shell patterns, that speak to the mind: what they say breaks in and is answered. Speaking to it gives
+    them no other power, and no trust."""
+    addressed: Share = 0.97
+    """Salience of what they say."""
+    speak_at: Share = 0.5
     """Salience from which a percept is told directly to connected subminds; every percept is left as a trace."""
     unacknowledged: int = Field(default=1024, ge=16)
     """Percepts that may wait for the environment before no more perceptions are taken in."""

@@ -47,8 +47,9 @@ class ThinkingCore:
     ``max_depth`` is not acted upon; a loop is ended, and that it was is itself a trace.
     """
 
-    def __init__(self, name: str, settings: ThinkingSettings) -> None:
+    def __init__(self, name: str, interlocutors: Sequence[str], settings: ThinkingSettings) -> None:
         self.name = name
+        self._interlocutors = tuple(interlocutors)
         self._settings = settings
         self._rank = RunningRank(200)
         self._allowance = Allowance(settings.per_hour)
@@ -121,7 +122,7 @@ class ThinkingCore:
     def addressed(self, entry: StreamEntry) -> bool:
         """True when the focus was said by somebody who speaks to the mind."""
         source = entry.perceptions[0].source if entry.perceptions else ""
-        return any(fnmatchcase(source, pattern) for pattern in self._settings.interlocutors)
+        return any(fnmatchcase(source, pattern) for pattern in self._interlocutors)
 
     def _recalled(self, found: Found, now: Instant) -> list[Effect]:
         act = self._acts.get(found.token)

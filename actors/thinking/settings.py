@@ -30,5 +30,3 @@ class ThinkingSettings(Section):
     """Recent acts among which a loop is looked for."""
     loop_repeats: int = Field(default=3, ge=2)
     """Acts about the same thing within that window that make a loop: it is ended and said."""
-    interlocutors: tuple[str, ...] = ("operator", "operator-*")
-    """Sources, as shell patterns, that speak to the mind: what they say breaks in and is answered."""

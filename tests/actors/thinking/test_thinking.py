@@ -11,7 +11,7 @@ from tests.actors.making import entry, thought, trace, unit
 
 
 def core(**given) -> ThinkingCore:
-    return ThinkingCore("thinking", ThinkingSettings(**{"act_above": 0.0, **given}))
+    return ThinkingCore("thinking", ["operator", "operator-*"], ThinkingSettings(**{"act_above": 0.0, **given}))
 
 
 def broadcast(seq: int, **given) -> Broadcast:
