@@ -1,16 +1,83 @@
+# What one does with submind. `make` alone lists the targets.
+
+VENV       ?= .venv
+PYTHON     ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
+BIN        := $(VENV)/bin
+READY      := $(VENV)/.ready
+CODE       := actors environment orchestration
+EXAMPLE    := examples/day.jsonl
+UTTERANCES ?= $(EXAMPLE)
+MOMENTS    ?=
+PYTEST     ?=
+
 .DEFAULT_GOAL := help
-PYTHON := .venv/bin/python
+.PHONY: help setup run test lint format types check proto proto-check docs docs-check bench screenshots chromium lock clean
 
-.PHONY: help
-help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: proto
-proto: ## Generate orchestration/pb from the .proto files
-	$(PYTHON) proto/generate.py
+setup: $(READY) ## make the virtual environment, from the lock file
 
-.PHONY: proto-check
-proto-check: ## Lint the .proto files and check that orchestration/pb is current
-	.venv/bin/buf lint proto
-	.venv/bin/buf format --diff --exit-code --path proto/submind proto
-	$(PYTHON) proto/generate.py --check
+$(READY): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or 3.12 is needed: install it, or name it with PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
+	  || { echo "$(PYTHON) is $$($(PYTHON) -V): Python 3.11 or 3.12 is needed, name it with PYTHON=..."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "no virtual environment could be made: on Debian, apt-get install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: $(READY) ## start a mind on the example day and show its stream, here and on a page
+	@$(BIN)/submind run --example
+
+test: $(READY) ## run the tests; without chromium all but the page's (PYTEST="-k watch" passes options on)
+	@if .ci/chromium; then page=; else page=--ignore=tests/orchestration/page; echo "going on without the page"; fi; \
+	  $(BIN)/python -m pytest $$page $(PYTEST)
+
+lint: $(READY) ## check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(READY) ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(READY) ## check types, strictly
+	$(BIN)/mypy
+
+check: lint types proto-check docs-check ## everything that is checked but the tests
+
+proto: $(READY) ## generate orchestration/pb from proto/
+	$(BIN)/python proto/generate.py
+
+proto-check: $(READY) ## lint the proto files, see whether orchestration/pb is current
+	$(BIN)/buf lint proto
+	$(BIN)/buf format --diff --exit-code --path proto/submind proto
+	$(BIN)/python proto/generate.py --check
+
+docs: $(READY) ## generate docs/configuration.md from the settings
+	$(BIN)/python docs/reference.py
+
+docs-check: $(READY) ## see whether docs/configuration.md is current
+	$(BIN)/python docs/reference.py --check
+
+bench: $(READY) ## print the figures (UTTERANCES=FILE MOMENTS=FILE measure attention coverage as well)
+	@for bench in $$(ls benchmarks/*.py | grep -vE '/(__init__|corpus|coverage|replay)\.py$$'); do \
+	  echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+	@echo "== benchmarks/replay.py"; $(BIN)/python benchmarks/replay.py $(UTTERANCES)
+	@if [ -n "$(MOMENTS)" ]; then echo "== benchmarks/coverage.py"; \
+	  $(BIN)/python benchmarks/coverage.py $(UTTERANCES) $(MOMENTS); fi
+
+screenshots: $(READY) chromium ## take the pictures of the page in docs/images
+	$(BIN)/python docs/screenshots.py
+
+chromium: ## install the browser that the page is tested in, if it is missing (Debian, as root)
+	@.ci/chromium
+
+lock: ## pin requirements.lock anew (see CONTRIBUTING.md)
+	@.ci/lock "$(PYTHON)"
+
+clean: ## remove what was built, and keep minds
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml htmlcov build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -64,7 +64,8 @@ class Splitter:
 
     def finish(self) -> list[Line]:
         """The last line, if nothing ended it."""
-        return [self._take()] if self._length else []
+        line = self._take()
+        return [line] if line.length else []
 
     def _add(self, part: bytes) -> None:
         self._length += len(part)

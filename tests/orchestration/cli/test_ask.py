@@ -1,0 +1,77 @@
+"""Questions to a mind, against a gateway as it is served."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from environment.messages import SubmindReport, SubmindState
+from environment.ports import WriteConnections, WriteReport, WriteTrace
+from orchestration.cli.safety import safe
+from tests.environment.stores.contract import NOON, connection, trace
+from tests.orchestration.cli.conftest import submind
+
+HOSTILE = "x\x1b[31m\u202ey"
+
+
+@pytest.fixture
+async def lived(gateway: Any, at: list[str]) -> Any:
+    """A mind in which something has happened."""
+    report = SubmindReport(
+        "association", "cognitive", "Connect things.", SubmindState.QUARANTINED, NOON, reason=HOSTILE
+    )
+    await gateway.stores.commit([WriteTrace(trace(1)), WriteReport(report)])
+    await gateway.stores.commit([WriteConnections(connection().owner, (connection(),), (), ())])
+    await gateway.think(1)
+    return gateway
+
+
+async def test_explain_shows_a_tree(lived: Any, at: list[str]) -> None:
+    shown = await submind("explain", 1, *at)
+    assert shown.code == 0
+    assert shown.out.startswith("entry ")
+    told = await submind("explain", 1, "--json", *at)
+    assert told.objects[0]["kind"] == "entry"
+    assert len(told.out.splitlines()) == 1
+
+
+async def test_an_unknown_id_is_told_in_a_sentence(lived: Any, at: list[str]) -> None:
+    done = await submind("explain", "c-nothing\x1b[2J", *at)
+    assert done.code == 1
+    assert "c-nothing" in done.err
+    assert "\x1b" not in done.err
+
+
+async def test_search_finds_by_meaning(lived: Any, at: list[str]) -> None:
+    text = safe(trace(1).thought.text)
+    told = await submind("search", text, "--json", *at)
+    assert told.code == 0
+    assert {"score", "trace"} <= told.objects[0].keys()
+    assert told.objects[0]["trace"]["id"] == trace(1).id
+    assert trace(1).id in (await submind("search", text, *at)).out
+    assert (await submind("search", "  ", *at)).code == 2
+    assert (await submind("search", "x", "--since", "yesterday", *at)).code == 2
+
+
+async def test_subminds_and_connections_are_listed(lived: Any, at: list[str]) -> None:
+    shown = await submind("subminds", *at)
+    assert "association" in shown.out
+    assert "quarantined" in shown.out
+    assert "\x1b" not in shown.out
+    assert (await submind("subminds", "--json", *at)).objects[0]["state"] == "quarantined"
+    edges = await submind("connections", "--json", *at)
+    assert edges.objects[0]["owner"] == connection().owner
+    assert connection().peer in (await submind("connections", *at)).out
+    none = await submind("connections", "--owner", "nobody", *at)
+    assert (none.code, none.out) == (0, "")
+
+
+async def test_status_is_one_object_and_a_table(lived: Any, at: list[str]) -> None:
+    told = (await submind("status", "--json", *at)).objects
+    assert len(told) == 1
+    assert {"mind", "state", "perceptions", "stream", "traces", "tokens", "limits", "subminds"} <= told[0].keys()
+    shown = await submind("status", *at)
+    assert "alpha" in shown.out
+    assert json.loads((await submind("status", "--json", *at)).out)["mind"] == "alpha"

@@ -1,0 +1,92 @@
+"""The command line as a whole: help, codes, and what is not imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestration.cli import COMMANDS
+from tests.orchestration.cli.conftest import environ
+
+
+def run(*args: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "orchestration.cli", *args]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environ(**changes),
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+def loaded(statement: str, *modules: str) -> str:
+    probe = f"import sys\n{statement}\nprint(sorted({set(modules)!r} & set(sys.modules)))\n"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_help_lists_every_command() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for name, (_, summary) in COMMANDS.items():
+        assert name in done.stdout
+        assert summary in done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_help(name: str) -> None:
+    done = run(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"submind {name}" in done.stdout
+
+
+@pytest.mark.parametrize("args", [(), ("nonsense",), ("watch", "--nonsense"), ("explain",), ("watch", "--from", "x")])
+def test_wrong_use_is_code_2_and_no_traceback(args: tuple[str, ...]) -> None:
+    done = run(*args)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "Usage" in done.stderr + done.stdout
+
+
+def test_a_wrong_setting_is_code_2_and_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "mind.yaml"
+    file.write_text("mind: {nmae: x}")
+    for args in (("status", "--mind", str(file)), ("replay", "-", "--mind", str(file))):
+        done = run(*args)
+        assert done.returncode == 2
+        assert done.stderr == f"submind: {file}, line 1: there is no setting `mind.nmae`; did you mean `mind.name`?\n"
+    done = run("status", SUBMIND__MIND__NAME="Wrong Name")
+    assert done.returncode == 2
+    assert done.stderr.startswith("submind: SUBMIND__MIND__NAME: `mind.name` is 'Wrong Name', but a name is")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [("nowhere", "write HOST:PORT"), ("127.0.0.1:99999", "write HOST:PORT"), ("::1:5", "in brackets")],
+)
+def test_a_wrong_address_is_code_2(address: str, told: str) -> None:
+    done = run("status", "--grpc", address)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_help_imports_no_command() -> None:
+    statement = (
+        "import orchestration.cli as cli\nsys.argv = ['submind', '--help']\ntry: cli.main()\nexcept SystemExit: pass"
+    )
+    done = loaded(statement, "grpc", "ray", "numpy", "pydantic", "orchestration.cli.asking", "orchestration.loading")
+    assert done.endswith("[]")
+
+
+def test_asking_a_mind_imports_neither_ray_nor_a_web_server() -> None:
+    assert loaded("import orchestration.cli.asking", "ray", "fastapi", "uvicorn", "faiss", "sqlite3") == "[]"
+
+
+def test_replay_never_imports_ray_or_a_server() -> None:
+    assert loaded("import orchestration.cli.replaying", "ray", "grpc", "fastapi", "uvicorn") == "[]"

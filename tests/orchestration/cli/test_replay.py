@@ -1,0 +1,62 @@
+"""``submind replay``: the same stream every time, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+from glob import glob
+from pathlib import Path
+
+from tests.orchestration.cli.conftest import environ, submind
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "day.jsonl"
+
+
+async def test_the_same_seed_gives_the_same_bytes_and_the_budget_holds() -> None:
+    first = await submind("replay", EXAMPLE, "--budget", 12, "--seed", 3, "--json")
+    second = await submind("replay", EXAMPLE, "--budget", 12, "--seed", 3, "--json")
+    assert first.code == 0
+    assert first.out == second.out
+    thoughts = [told for told in first.objects if told["kind"] == "thought"]
+    assert 0 < len(thoughts) <= 12
+    assert [told["seq"] for told in first.objects] == list(range(1, len(first.objects) + 1))
+    assert all(told["perceptions"] and told["time"].startswith("2026-03-0") for told in thoughts)
+
+
+async def test_a_rate_is_held_and_people_read_lines(tmp_path: Path) -> None:
+    done = await submind("replay", EXAMPLE, "--per-hour", 1, env=environ(TMPDIR=str(tmp_path)))
+    assert done.code == 0
+    assert 0 < len(done.out.splitlines()) < 80
+    assert "thoughts of 474 perceptions" in done.err
+    assert not glob(f"{tmp_path}/*"), "nothing is left behind"
+
+
+async def test_bad_lines_are_told_and_the_rest_is_replayed(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    lines = [
+        json.dumps({"source": "chat", "time": 1000 + n, "text": f"word {n} is said about pumps"}) for n in range(20)
+    ]
+    file.write_text("\n".join([*lines, '{"source": "chat", "txt": 1}', '{"source": "", "text": " "}']))
+    done = await submind("replay", file, "--budget", 3)
+    assert done.code == 1
+    assert "line 21: there is no key 'txt'" in done.err
+    assert "line 22: text: there is nothing in this text but white space" in done.err
+    assert done.out
+
+
+async def test_unstamped_lines_are_replayed_the_same_twice(tmp_path: Path) -> None:
+    stdin = "\n".join(f"the {word} pump hums and then it stops" for word in ("red", "blue", "old", "new")).encode()
+    first = await submind("replay", "-", "--budget", 2, "--json", stdin=stdin)
+    second = await submind("replay", "-", "--budget", 2, "--json", stdin=stdin)
+    assert first.out == second.out
+    assert first.objects[0]["time"].startswith("2000-01-01T")
+    assert "4 lines carry no time" in first.err
+
+
+async def test_what_cannot_be_replayed_is_told(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.write_text("\n")
+    done = await submind("replay", empty)
+    assert (done.code, "no line in it" in done.err) == (1, True)
+    assert (await submind("replay", tmp_path / "absent")).code == 1
+    assert (await submind("replay", empty, "--budget", 3, "--per-hour", 3)).code == 2
+    assert (await submind("replay", empty, "--per-hour", "nan")).code == 2

@@ -1,0 +1,64 @@
+"""``submind watch`` against a gateway as it is served."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from typing import Any
+
+from tests.orchestration.cli.conftest import finish, start, submind
+
+
+async def test_the_stream_is_shown_from_any_number_as_json(gateway: Any, at: list[str]) -> None:
+    await gateway.think(1, 5)
+    done = await submind("watch", "--from", 2, "--count", 3, "--json", *at)
+    assert done.code == 0
+    assert [told["seq"] for told in done.objects] == [2, 3, 4]
+    expected = {"seq", "time", "kind", "text", "salience", "confidence", "trust", "perceptions", "lineage"}
+    assert expected <= done.objects[0].keys()
+    assert done.objects[0]["time"].endswith("Z")
+
+
+async def test_it_is_live_and_ctrl_c_ends_it_well_and_says_how_to_resume(gateway: Any, at: list[str]) -> None:
+    await gateway.think(1)
+    process = await start("watch", "--from", 1, *at)
+    assert process.stdout is not None
+    assert b"    1 " in await asyncio.wait_for(process.stdout.readline(), 20)
+    await gateway.think(2)
+    assert b"    2 " in await asyncio.wait_for(process.stdout.readline(), 20)
+    process.send_signal(signal.SIGINT)
+    done = await finish(process)
+    assert done.code == 0
+    assert "go on with: submind watch --from 3" in done.err
+
+
+async def test_hostile_thoughts_reach_a_pipe_as_plain_lines(gateway: Any, at: list[str]) -> None:
+    hostile = "a\x1b[2J\u202eb\x00c\nd [bold]e"
+    await gateway.think(1, text=hostile)
+    shown = await submind("watch", "--from", 1, "-n", 1, *at)
+    assert len(shown.out.splitlines()) == 1
+    assert not set(shown.out) & set("\x1b\u202e\x00")
+    assert "[bold]e" in shown.out
+    raw = await submind("watch", "--from", 1, "-n", 1, "--json", *at)
+    assert not set(raw.out) & set("\x1b\u202e\x00")
+    assert json.loads(raw.out)["text"] == hostile
+
+
+async def test_filters_choose(gateway: Any, at: list[str]) -> None:
+    await gateway.think(1, 2)
+    await gateway.think(3, text="the Boiler leaks")
+    done = await submind("watch", "--from", 1, "-n", 1, "--contains", "boiler", "--json", *at)
+    assert done.objects[0]["seq"] == 3
+
+
+async def test_a_reader_who_leaves_is_no_fault(gateway: Any, at: list[str]) -> None:
+    await gateway.think(1, 3)
+    process = await start("watch", "--from", 1, *at)
+    assert process.stdout is not None
+    await asyncio.wait_for(process.stdout.readline(), 20)
+    process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+    await gateway.think(4, 50)
+    assert process.stderr is not None
+    assert b"Traceback" not in await asyncio.wait_for(process.stderr.read(), 20)
+    assert await process.wait() == 1

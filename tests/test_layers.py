@@ -1,0 +1,231 @@
+"""Layers, purity and size, read from the code itself."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("environment", "actors", "orchestration")
+GENERATED = ROOT / "orchestration" / "pb"
+
+ABOVE = {"environment": {"actors", "orchestration"}, "actors": {"orchestration"}, "orchestration": set[str]()}
+"""Layer to the layers it may not know."""
+
+HEAVY = frozenset({"ray", "grpc", "fastapi", "faiss", "sqlite3", "httpx", "uvicorn", "starlette"})
+"""What pure modules do not import."""
+EDGES = (
+    "environment/stores/sqlite",
+    "environment/index/shard.py",
+    "actors/substrate/openai.py",
+    "actors/substrate/protocol.py",
+)
+"""Where the lower layers touch the world: SQLite, FAISS, and the client of language model servers."""
+DRAWS = ("actors/substrate/build.py",)
+"""Gives that client its chance (pauses between attempts) where nobody injects any."""
+ORCHESTRATION_ONLY = frozenset({"ray", "grpc", "fastapi", "uvicorn", "starlette"})
+
+TIME_AND_CHANCE = frozenset(
+    {
+        "time.time", "time.time_ns", "time.monotonic", "time.perf_counter", "time.sleep", "datetime.datetime.now",
+        "datetime.datetime.utcnow", "datetime.datetime.today", "datetime.date.today", "uuid.uuid1", "uuid.uuid4",
+        "random.random", "random.seed", "random.choice", "random.choices", "random.randint", "random.uniform",
+        "random.shuffle", "random.sample", "random.gauss", "random.randrange", "random.getrandbits",
+        "random.SystemRandom", "secrets.token_hex", "secrets.token_bytes", "secrets.randbits", "os.urandom",
+        "numpy.random.rand", "numpy.random.randn", "numpy.random.seed", "numpy.random.random",
+        "numpy.random.normal", "numpy.random.choice", "numpy.random.permutation", "numpy.random.shuffle",
+    }
+)  # fmt: skip
+"""Calls by which time or chance would enter by themselves."""
+
+MOST_LINES = 400
+
+
+def sources() -> list[Path]:
+    return sorted(
+        path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if not path.is_relative_to(GENERATED)
+    )
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_edge(path: Path) -> bool:
+    name = name_of(path)
+    return any(name == edge or name.startswith((f"{edge}/", f"{edge}.", f"{edge}_")) for edge in EDGES)
+
+
+def pure() -> list[Path]:
+    return [path for path in sources() if path.relative_to(ROOT).parts[0] != "orchestration" and not is_edge(path)]
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"), filename=str(path))
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Every module that a file imports anywhere, also within functions and for type checking, and the line."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name_of(path)}:{node.lineno}: relative imports hide the layer"
+            yield node.module or "", node.lineno
+
+
+def calls(path: Path) -> Iterator[tuple[str, int]]:
+    """Every call by its full dotted name, as far as imports tell it, and the line."""
+    known: dict[str, str] = {}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                known[alias.asname or top] = alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom):
+            known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            dotted = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
+            first, _, rest = dotted.partition(".")
+            if first in known:
+                yield f"{known[first]}.{rest}" if rest else known[first], node.lineno
+
+
+def test_there_is_code_to_look_at() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in sources()} == set(PACKAGES)
+    assert len(pure()) > 30
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_go_one_way(package: str) -> None:
+    wrong = [
+        f"{name_of(path)}:{line} imports {module}"
+        for path in sources()
+        if path.relative_to(ROOT).parts[0] == package
+        for module, line in imports(path)
+        if module.partition(".")[0] in ABOVE[package]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_orchestration_knows_servers_and_ray() -> None:
+    wrong = [
+        f"{name_of(path)}:{line} imports {module}"
+        for path in sources()
+        if path.relative_to(ROOT).parts[0] != "orchestration"
+        for module, line in imports(path)
+        if module.partition(".")[0] in ORCHESTRATION_ONLY
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_pure_modules_import_nothing_heavy() -> None:
+    wrong = [
+        f"{name_of(path)}:{line} imports {module}"
+        for path in pure()
+        for module, line in imports(path)
+        if module.partition(".")[0] in HEAVY
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_importing_every_pure_module_loads_nothing_heavy() -> None:
+    modules = [module_of(path) for path in pure()]
+    probe = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    importlib.import_module(name)\n"
+        f"print(sorted(set({sorted(HEAVY)!r}) & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe, *modules], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+def test_time_and_chance_are_arguments_below_orchestration() -> None:
+    wrong = [
+        f"{name_of(path)}:{line} calls {called}"
+        for path in sources()
+        if path.relative_to(ROOT).parts[0] != "orchestration" and not is_edge(path) and name_of(path) not in DRAWS
+        for called, line in calls(path)
+        if called in TIME_AND_CHANCE
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_simulator_has_no_time_or_chance_of_its_own() -> None:
+    wrong = [
+        f"{name_of(path)}:{line} calls {called}"
+        for path in sources()
+        if name_of(path).startswith(
+            ("orchestration/simulation/", "orchestration/wiring.py", "orchestration/settings.py")
+        )
+        for called, line in calls(path)
+        if called in TIME_AND_CHANCE
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_file_is_too_long() -> None:
+    wrong = [
+        f"{name_of(path)} has {lines} lines"
+        for path in sources()
+        if (lines := len(path.read_text("utf-8").splitlines())) > MOST_LINES
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_named_for_a_lack_of_a_name() -> None:
+    wrong = [
+        f"{name_of(path)}:{node.lineno} {node.name}"
+        for path in sources()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef) and node.name.endswith(("Manager", "Helper", "Util", "Utils"))
+    ]
+    wrong += [name_of(path) for path in sources() if path.stem in {"utils", "util", "helpers", "helper", "misc"}]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_environment_is_not_read_at_import() -> None:
+    """Nothing at module level looks at the process's environment variables."""
+    wrong = []
+    for path in sources():
+        outside = [
+            node
+            for node in tree(path).body
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        ]
+        wrong += [
+            f"{name_of(path)}:{inner.lineno}"
+            for node in outside
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Attribute) and ast.unparse(inner) in {"os.environ", "os.getenv"}
+        ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_detectors_detect(tmp_path: Path) -> None:
+    file = tmp_path / "x.py"
+    file.write_text(
+        "import time as clock\nimport numpy as np\nfrom datetime import datetime\nfrom random import choice\n"
+        "import os.path\ndef f():\n    import ray\n"
+        "    return clock.time(), np.random.rand(3), datetime.now(), choice([1]), os.urandom(3)\n"
+    )
+    assert {"ray", "time", "numpy"} <= {module for module, _ in imports(file)}
+    found = {called for called, _ in calls(file)} & TIME_AND_CHANCE
+    assert found == {"time.time", "numpy.random.rand", "datetime.datetime.now", "random.choice", "os.urandom"}
