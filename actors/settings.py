@@ -89,7 +89,7 @@ class BindingSettings(Section):
     """Event time that must lie between the two: what was said a moment ago is context, not a memory."""
     same: float = Field(default=0.92, ge=0, le=1)
     """Cosine beyond which a memory says the same as the event and adds nothing."""
-    interest: Share = 0.7
+    interest: Share = 0.6
     """Percentile of salience times relevance an event needs before memories are sought for it."""
     per_hour: float = Field(default=60.0, gt=0)
     """Thoughts a submind may bind an hour (mind time); bursts of a quarter of it."""

@@ -119,7 +119,9 @@ class AttentionCore:
                 self._rarity.learn(trace.thought.associations)
             if self._inhibition.suppressed(trace, now):
                 continue
-            value = level_at(trace.level, now) * (1.0 - self._inhibition.loss(trace.thought.vector))
+            value = level_at(trace.level, now)
+            if value < self._settings.break_in:
+                value *= 1.0 - self._inhibition.loss(trace.thought.vector)
             held = self._held
             if value >= self._settings.break_in:
                 self._held = _Held(trace, value, now)

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from actors.attention.settings import AttentionSettings
-from environment.messages import Instant, Trace, Vector
+from environment.messages import Instant, ThoughtKind, Trace, Vector
 
 _REMEMBERED = 4096
 
@@ -39,6 +39,8 @@ class Inhibition:
         last = self._last.get(trace.id)
         if last is not None:
             return trace.version <= last.version or now - last.at < self._settings.refractory
+        if trace.thought.kind is ThoughtKind.RESULT and trace.level.value >= self._settings.break_in:
+            return False  # an answer to somebody is about what was just conscious, and is awaited
         newest = max((p.time for p in trace.thought.perceptions), default=trace.thought.time)
         about = (*trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1]))
         return any(seen is not None and newest <= seen.newest for seen in map(self._last.get, about))

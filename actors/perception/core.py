@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 
 import msgspec
 
 from actors.core import Description
 from actors.effects import Effect, Read, WakeAt
 from actors.events import Credit, Event, Perceived, Posted, Register, Started, Tick
-from actors.perception.percept import Interpreter, Percept
+from actors.perception.percept import Interpreter, Percept, addressed
 from actors.perception.settings import PerceptionSettings
 from actors.snapshots import pack, unpack
 from actors.submind.postbox import Postbox
@@ -89,6 +88,7 @@ class PerceptualCore:
 
     def _think(self, percept: Percept, now: Instant) -> Thought:
         topic = self._voice.place(percept.vector, percept.terms, now)
+        spoken_to = addressed(percept.perceptions[0].source, self._settings.interlocutors)
         discount = 1.0 - self._settings.trust_weight * (1.0 - percept.trust)
         return Thought(
             id=thought_id(self.name, [p.id for p in percept.perceptions], percept.part),
@@ -98,7 +98,7 @@ class PerceptualCore:
             time=percept.time,
             at=now,
             vector=percept.vector,
-            salience=self._settings.addressed if self._addressed(percept) else percept.salience * discount,
+            salience=self._settings.addressed if spoken_to else percept.salience * discount,
             confidence=percept.confidence,
             trust=percept.trust,
             perceptions=percept.perceptions,
@@ -109,10 +109,6 @@ class PerceptualCore:
             insights=percept.insights,
             count=percept.count,
         )
-
-    def _addressed(self, percept: Percept) -> bool:
-        source = percept.perceptions[0].source
-        return any(fnmatchcase(source, pattern) for pattern in self._settings.interlocutors)
 
     def _arrived(self, event: Posted, now: Instant) -> list[Effect]:
         """What is durable may be told to others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Protocol
 
 from environment.messages import Instant, Perception, PerceptionRef, Vector
@@ -59,6 +60,11 @@ class Interpreter(Protocol):
     def load(self, state: dict[str, object]) -> None:
         """From a snapshot."""
         ...
+
+
+def addressed(source: str, interlocutors: Sequence[str]) -> bool:
+    """Whether a source is one of those who speak to the mind, given as shell patterns."""
+    return any(fnmatchcase(source, pattern) for pattern in interlocutors)
 
 
 def ref(perception: Perception) -> PerceptionRef:

@@ -66,7 +66,7 @@ class PerceptionSettings(Section):
     them no other power, and no trust."""
     addressed: Share = 0.97
     """Salience of what they say."""
-    speak_at: Share = 0.5
+    speak_at: Share = 0.4
     """Salience from which a percept is told directly to connected subminds; every percept is left as a trace."""
     unacknowledged: int = Field(default=1024, ge=16)
     """Percepts that may wait for the environment before no more perceptions are taken in."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from actors.perception.appraisal import Appraisal, Appraiser
 from actors.perception.folding import Folding, Series, Turn
-from actors.perception.percept import Percept, ref
+from actors.perception.percept import Percept, addressed, ref
 from actors.perception.running import FadingCounts
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import Wording, clean, read, segments, span, telling, template
@@ -58,8 +58,10 @@ class TextInterpreter:
         for i, (piece, mask) in enumerate(self._read(raw) if pieces is None else pieces):
             turn, series, gap = self._folding.take(perception.source, mask, perception.time)
             if turn is Turn.REPEAT:
-                series.last_id = perception.id
-                continue
+                if not addressed(perception.source, self._settings.interlocutors):
+                    series.last_id = perception.id
+                    continue
+                turn = Turn.NEW  # somebody who asks again wants an answer again
             percept = self._percept(perception, piece, str(i) if i else "", turn, series, gap, vectors)
             series.last_id, series.sample, series.trust, series.since = perception.id, piece[:200], perception.trust, 0
             percepts.append(percept)

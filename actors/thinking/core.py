@@ -6,7 +6,6 @@ import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 import msgspec
 
@@ -14,6 +13,7 @@ from actors.core import Description
 from actors.effects import Count, Effect, Generate, Note, Send
 from actors.events import Broadcast, Crawl, CrawlKind, Event, Found, Generated, Posted, Started, Tick
 from actors.names import ENVIRONMENT
+from actors.perception.percept import addressed
 from actors.perception.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
@@ -88,7 +88,7 @@ class ThinkingCore:
         rank = self._rank.update(entry.salience)
         thought = focus.thought
         self._memory.hold(thought, entry.salience, now)
-        spoken_to = self.addressed(entry)
+        spoken_to = self._spoken_to(entry)
         if thought.kind in {ThoughtKind.RESULT, ThoughtKind.REFLECTION} or (
             rank < self._settings.act_above and not spoken_to
         ):
@@ -119,10 +119,10 @@ class ThinkingCore:
         )
         return [Send(ENVIRONMENT, crawl), Count("acts_total")]
 
-    def addressed(self, entry: StreamEntry) -> bool:
+    def _spoken_to(self, entry: StreamEntry) -> bool:
         """True when the focus was said by somebody who speaks to the mind."""
         source = entry.perceptions[0].source if entry.perceptions else ""
-        return any(fnmatchcase(source, pattern) for pattern in self._interlocutors)
+        return addressed(source, self._interlocutors)
 
     def _recalled(self, found: Found, now: Instant) -> list[Effect]:
         act = self._acts.get(found.token)

@@ -78,8 +78,8 @@ def test_what_was_conscious_is_not_repeated_and_a_revision_may_return():
     assert not feed(core, [replace(first, thought=replace(first.thought, at=10.0))])
     later = replace(first, version=2)
     assert not handed(core.handle(Salient((later,)), 20.0)), "still refractory"
-    core.handle(Salient((later,)), 2000.0)
-    assert [c.focus.version for c in handed(core.finish(2100.0))] == [2]
+    effects = core.handle(Salient((later,)), 2000.0)
+    assert [c.focus.version for c in handed([*effects, *core.finish(2100.0)])] == [2]
 
 
 def test_a_thought_about_the_same_perception_is_suppressed_too():
@@ -100,10 +100,23 @@ def test_a_thought_about_the_same_perception_is_suppressed_too():
 
 def test_paraphrases_lose_salience():
     core = attention(break_in=0.9)
-    first = trace(salience=0.95)
-    again = trace(salience=0.95, vector=first.thought.vector)
+    first, again, other = trace(salience=0.95), trace(salience=0.8), trace(salience=0.6)
+    again = trace(replace(again.thought, vector=first.thought.vector))
     assert handed(core.handle(Salient((first,)), 0.0))
-    assert not handed(core.handle(Salient((again,)), 1.0)), "half its salience is gone: it cannot break in"
+    core.handle(Salient((again, other)), 1.0)
+    assert [c.focus.id for c in handed(core.finish(2.0))] == [other.id], "half its salience is gone"
+
+
+def test_an_answer_to_somebody_is_not_suppressed():
+    core = attention(break_in=0.9)
+    question = trace(salience=0.95)
+    assert handed(core.handle(Salient((question,)), 0.0))
+    reply = trace(
+        thought(
+            kind=ThoughtKind.RESULT, id="t-reply", salience=0.95, parents=(question.id,), vector=question.thought.vector
+        )
+    )
+    assert handed(core.handle(Salient((reply,)), 1.0))
 
 
 def test_a_thought_stays_handed_over_until_the_stream_confirms():
@@ -128,16 +141,25 @@ def test_metacognition_bends_the_threshold_only_so_far():
     assert core.describe().figures["threshold_bend"] == pytest.approx(2.0)
 
 
-def test_a_focus_is_bound_with_what_is_near_and_trusted_as_the_least():
+def test_a_focus_is_bound_with_what_is_about_the_same_and_trusted_as_the_least():
     core = attention(break_in=0.9)
-    near = trace(associations=("db-7", "disk"), trust=0.2, salience=0.3)
-    core.handle(Salient((near,)), 0.0)
-    effects = core.handle(Salient((trace(associations=("db-7", "disk"), salience=0.95, trust=0.9),)), 1.0)
+    terms = ("db-7", "disk", "raid")
+    near = trace(associations=terms, trust=0.2, salience=0.3, source="oncall")
+    far = trace(associations=("lunch",), trust=0.1, salience=0.3, source="oncall")
+    core.handle(Salient((near, far)), 0.0)
+    effects = core.handle(Salient((trace(associations=terms, salience=0.95, trust=0.9),)), 1.0)
     (ask,) = [e for e in effects if isinstance(e, Generate)]
     (candidate,) = handed(core.handle(Generated(ask.token, Generation("words", "m"), unit(3)), 2.0))
     assert [t.id for t in candidate.bound] == [near.id]
     assert candidate.trust == 0.2
     assert candidate.text == "words"
+
+
+def test_a_newborn_mind_speaks_soon_but_only_a_few_times():
+    core = attention(RatePace(2, 24, 500), welcome=3, welcome_hold=5.0)
+    found = feed(core, stream(100, 9, 6.0))
+    assert 3 <= len(found) <= 6
+    assert found[0].time < 30
 
 
 @settings(max_examples=30, deadline=None)
