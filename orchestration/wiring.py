@@ -27,7 +27,6 @@ from actors.submind.peers import Peer
 from actors.submind.voice import Voice
 from actors.substrate.ports import Embedder
 from actors.thinking.core import ThinkingCore
-from environment.index.shard import Shard
 from environment.messages import Modality, StreamEntry
 from environment.ports import Stores
 from environment.subliminal import SubliminalEnvironment
@@ -79,6 +78,8 @@ async def _core(
     dim = embedder.dim
     match actor.role:
         case "environment":
+            from environment.index.shard import Shard  # noqa: PLC0415 - faiss only where the index lives
+
             shard = Shard(dim, settings.environment.flat_limit)
             environment = SubliminalEnvironment(settings.environment, shard)
             async for traces in stores.traces.live():

@@ -43,7 +43,8 @@ def ray_environment(settings: RuntimeSettings) -> Mapping[str, str]:
         "RAY_event_stats": "0",
         "RAY_memory_monitor_refresh_ms": "0",
         "RAY_report_worker_backlog_interval_ms": calmer,
-        "RAY_core_worker_internal_heartbeat_ms": calm,
+        "RAY_core_worker_internal_heartbeat_ms": "500",  # how soon an actor's death is noticed hangs on these two
+        "RAY_timeout_ms_task_wait_for_death_info": "100",
         "RAY_raylet_report_resources_period_milliseconds": "2000",
         "RAY_gcs_pull_resource_loads_period_milliseconds": calm,
         "RAY_io_context_monitor_probe_interval_ms": calmer,

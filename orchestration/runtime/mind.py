@@ -95,6 +95,7 @@ class MindProcess:
         """Live until told to stop, or until something ends it."""
         from environment.stores.sqlite import open_stores  # noqa: PLC0415 - the one backend, where it is needed
 
+        processes.post_warden()
         stores = await open_stores(self.run.data_dir, self.run.settings.mind.name)
         try:
             orders = await self._lead(stores)

@@ -7,6 +7,8 @@ import ctypes
 import hashlib
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +22,7 @@ TITLE = "ray::submind:"
 """What the title of an actor's process begins with; its name follows."""
 
 _PR_SET_PDEATHSIG = 1
+_WARDEN = Path(__file__).with_name("warden.py")
 
 
 class ProcessRole(StrEnum):
@@ -29,6 +32,7 @@ class ProcessRole(StrEnum):
     MIND = "mind"
     RAYLET = "raylet"
     GCS = "gcs"
+    WARDEN = "warden"
     ACTOR = "actor"
     """A Ray worker; ``actor:NAME`` once it has one."""
     OTHER = "other"
@@ -47,6 +51,23 @@ def die_with_parent(parent: int) -> None:
         raise OSError(ctypes.get_errno(), "this system cannot tie a process to its parent")
     if os.getppid() != parent:
         os._exit(1)
+
+
+def post_warden() -> None:
+    """Have everything in this process's session ended when this process, its leader, ends; for as long as it lives.
+
+    Raises ``RuntimeError`` where it leads no session: others' processes would be ended.
+    """
+    if os.getsid(0) != os.getpid():
+        raise RuntimeError("a mind process is started by its host, in a session of its own")
+    command = [sys.executable, "-I", "-S", str(_WARDEN)]
+    warden = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+
+    def again() -> None:
+        warden.wait()
+        post_warden()
+
+    watch(warden.pid, again)
 
 
 def watch(pid: int, gone: Callable[[], None]) -> Callable[[], None]:
@@ -147,6 +168,8 @@ def role_of(process: psutil.Process) -> str:
         return ProcessRole.RAYLET
     if command and command[0].endswith("gcs_server"):
         return ProcessRole.GCS
+    if command and command[-1] == str(_WARDEN):
+        return ProcessRole.WARDEN
     if "orchestration.runtime" in command:
         return ProcessRole.MIND
     if any(part.endswith("submind") for part in command[:2]) and "run" in command:
