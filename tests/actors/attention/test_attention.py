@@ -144,10 +144,10 @@ def test_metacognition_bends_the_threshold_only_so_far():
 def test_a_focus_is_bound_with_what_is_about_the_same_and_trusted_as_the_least():
     core = attention(break_in=0.9)
     terms = ("db-7", "disk", "raid")
-    near = trace(associations=terms, trust=0.2, salience=0.3, source="oncall")
-    far = trace(associations=("lunch",), trust=0.1, salience=0.3, source="oncall")
+    near = trace(associations=terms, trust=0.2, salience=0.3, source="oncall", vector=unit(1))
+    far = trace(associations=("lunch",), trust=0.1, salience=0.3, source="oncall", vector=-unit(1))
     core.handle(Salient((near, far)), 0.0)
-    effects = core.handle(Salient((trace(associations=terms, salience=0.95, trust=0.9),)), 1.0)
+    effects = core.handle(Salient((trace(associations=terms, salience=0.95, trust=0.9, vector=unit(1)),)), 1.0)
     (ask,) = [e for e in effects if isinstance(e, Generate)]
     (candidate,) = handed(core.handle(Generated(ask.token, Generation("words", "m"), unit(3)), 2.0))
     assert [t.id for t in candidate.bound] == [near.id]
