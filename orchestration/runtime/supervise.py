@@ -28,7 +28,8 @@ from orchestration.runtime.settings import LinkSettings, SupervisionSettings
 _log = structlog.get_logger(__name__)
 _BIRTH_POLL = 0.1
 
-RayActor = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)(ActorProcess)
+# Tries -1 for the actor has calls wait while it restarts, 0 for the call has a life end when its process does.
+RayActor = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(ActorProcess)
 
 
 class Line:
@@ -117,7 +118,7 @@ class ActorKeeper:
         try:
             while True:
                 try:
-                    ending = Ending(await self._actor.live.remote(self._fate.restarts))
+                    ending = Ending(await self._actor.live.options(max_task_retries=0).remote(self._fate.restarts))
                 except RayError as error:
                     if self._stopping.is_set() or not await self._bury(error):
                         return Ending.STOPPED

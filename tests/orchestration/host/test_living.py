@@ -1,0 +1,136 @@
+"""A real mind under a real Ray: killed in every part of it, and back each time."""
+
+import asyncio
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+
+from environment.messages import NewPerception
+from orchestration.client import MindClient
+from orchestration.clock import wall
+from tests.orchestration.living import ROOT, LivingMind, eventually, tiny_run
+from tests.orchestration.runtime.tiny import POISON
+
+
+@pytest.fixture(scope="module")
+def mind(tmp_path_factory):
+    living = LivingMind(tmp_path_factory.mktemp("living"), tiny_run)
+    yield living.start()
+    living.end()
+
+
+async def perceive(mind, *texts):
+    """Tell it something; answered means durable."""
+    async with MindClient(mind.grpc) as client:
+        now = wall()
+        return await client.perceive([NewPerception("test", now, now, text=text) for text in texts])
+
+
+def rows(mind, query):
+    with sqlite3.connect(f"file:{mind.data_dir / 'mind.db'}?mode=ro", uri=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+async def traces(mind, receipts):
+    """Wait until each of ``receipts`` is a trace."""
+    wanted = {f"t-{receipt.id.removeprefix('p-')}" for receipt in receipts}
+
+    def there():
+        found = [row[0] for row in rows(mind, "SELECT id FROM traces")]
+        assert len(found) == len(set(found))
+        return wanted <= set(found)
+
+    eventually(there)
+
+
+async def subminds(mind):
+    async with MindClient(mind.grpc) as client:
+        return {report.name: report for report in await client.subminds()}
+
+
+async def counted_all(mind):
+    """Wait until the counter has counted each perception once, over all its lives."""
+    with sqlite3.connect(f"file:{mind.data_dir / 'perceptions.db'}?mode=ro", uri=True) as connection:
+        ((told,),) = connection.execute("SELECT count(*) FROM perceptions").fetchall()
+    for _ in range(200):
+        counted = (await subminds(mind))["text"].metrics.get("counted")
+        if counted == told:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"{counted} of {told}")
+
+
+async def test_what_it_is_told_becomes_traces(mind):
+    await traces(mind, await perceive(mind, *(f"line {n}" for n in range(200))))
+    found = mind.processes()
+    assert {"host", "mind", "raylet", "gcs", "actor:text", "actor:environment", "actor:doomed"} <= set(found)
+
+
+@pytest.mark.parametrize("name", ["text", "environment"])
+async def test_an_actor_that_is_killed_comes_back_with_its_state(mind, name):
+    await counted_all(mind)
+    pid = mind.kill(f"actor:{name}")
+    await traces(mind, await perceive(mind, "while it was dead"))
+    eventually(lambda: mind.report()["actors"].get(name, {}).get("restarts"))
+    assert [p.pid for p in mind.processes()[f"actor:{name}"]] != [pid]
+    assert mind.report()["restarts"] == 0
+    await counted_all(mind)
+
+
+async def test_one_that_keeps_dying_is_quarantined_and_the_others_go_on(mind):
+    for _ in range(4):
+        await traces(mind, await perceive(mind, POISON))
+        deaths = mind.report()["actors"].get("doomed", {}).get("restarts", 0)
+        eventually(lambda deaths=deaths: _died_again(mind, deaths))
+        if mind.report()["actors"]["doomed"]["quarantined"]:
+            break
+    assert "I cannot bear it" in mind.report()["actors"]["doomed"]["quarantined"]
+    reports = await subminds(mind)
+    assert reports["doomed"].state == "quarantined"
+    assert "3 times" in reports["doomed"].reason
+    assert "actor:doomed" not in mind.processes()
+    await traces(mind, await perceive(mind, "the others go on"))
+
+
+def _died_again(mind, deaths):
+    doomed = mind.report()["actors"].get("doomed", {})
+    return doomed.get("quarantined") or doomed.get("restarts", 0) > deaths
+
+
+def test_a_second_host_is_told_so_in_a_sentence(mind):
+    second = subprocess.run(tiny_run(mind.data_dir), cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert second.returncode == 1
+    assert f"a mind is already running in {mind.data_dir} (process {mind.host.pid})" in second.stderr
+    mind.running()
+
+
+@pytest.mark.parametrize(("role", "restarts"), [("raylet", 1), ("gcs", 2), ("mind", 3)])
+async def test_a_part_that_dies_is_replaced_while_perceptions_are_acknowledged(mind, role, restarts):
+    old = {p.pid for found in mind.processes().values() for p in found} - {mind.host.pid}
+    mind.kill(role)
+    receipts = await perceive(mind, f"while the {role} is dead")
+    mind.running(restarts)
+    assert not old & {p.pid for found in mind.processes().values() for p in found}
+    await traces(mind, receipts)
+
+
+async def test_a_killed_host_takes_everything_with_it_and_nothing_is_lost(mind):
+    receipts = await perceive(mind, *(f"just before {n}" for n in range(20)))
+    mind.kill("host")
+    mind.gone()
+    mind.start()
+    await traces(mind, receipts)
+    (head,) = rows(mind, "SELECT count(*), count(DISTINCT id) FROM traces")
+    assert head[0] == head[1]
+
+
+async def test_asked_to_stop_it_saves_and_leaves_nothing(mind):
+    await traces(mind, await perceive(mind, "the last"))
+    assert mind.stop(signal.SIGINT) == 0
+    mind.gone(2.0)
+    assert (mind.data_dir / "mind.err").read_text() == ""
+    assert {state for (state,) in rows(mind, "SELECT json_extract(body, '$.state') FROM reports")} == {"stopped"}
+    mind.start()
+    await counted_all(mind)

@@ -1,0 +1,169 @@
+"""The smallest mind worth killing: one actor that perceives, one that keeps, one that cannot bear what it hears.
+
+A wiring module: `python -m tests.orchestration.runtime.tiny DATA_DIR` runs it under a real host and a real Ray.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from actors.chance import Chance
+from actors.core import Description
+from actors.effects import Commit, Count, Read, Send, WakeAt
+from actors.events import Perceived, Post, Posted, Started, Tick, Vitals
+from actors.shell import ActorShell
+from environment.messages import Level, Modality, PerceptionRef, Thought, ThoughtKind, Trace
+from environment.ports import WriteTrace
+from orchestration.settings import Settings
+from orchestration.wiring import ActorPlan
+
+POISON = "poison"
+RESEND = 0.3
+VECTOR = np.zeros(256, np.float32)
+
+
+def thought_of(perception, now):
+    ref = PerceptionRef(perception.id, perception.time, perception.source)
+    return Thought(
+        id=f"t-{perception.id.removeprefix('p-')}",
+        author="text",
+        kind=ThoughtKind.PERCEPT,
+        text=perception.text,
+        time=perception.time,
+        at=now,
+        vector=VECTOR,
+        salience=0.5,
+        confidence=0.5,
+        trust=perception.trust,
+        perceptions=(ref,),
+        parents=(perception.id,),
+    )
+
+
+class Counter:
+    """Reads every text once and posts it until the keeper has it. What it counted survives it."""
+
+    name = "text"
+
+    def __init__(self):
+        self.cursor = self.counted = 0
+        self.pending = {}
+        self.safe = (0, 0)
+
+    def handle(self, event, now):
+        match event:
+            case Started() | Tick():
+                posts = [Send("environment", Post("text", tuple(self.pending.values())))] if self.pending else []
+                read = [Read(self.cursor, 64, Modality.TEXT)] if isinstance(event, Started) else []
+                return [*posts, *read, *([WakeAt(now + RESEND)] if self.pending else [])]
+            case Perceived(perceptions):
+                new = [p for p in perceptions if p.seq > self.cursor]
+                self.cursor = max([self.cursor, *(p.seq for p in new)])
+                self.counted += len(new)
+                thoughts = tuple(thought_of(p, now) for p in new)
+                self.pending |= {t.id: t for t in thoughts}
+                return [
+                    Send("environment", Post("text", thoughts)),
+                    *(Send("doomed", Vitals("text", {})) for p in new if p.text == POISON),
+                    Count("counted_total", len(new)),
+                    Read(self.cursor, 64, Modality.TEXT),
+                    WakeAt(now + RESEND),
+                ]
+            case Posted(_, ids):
+                for thought_id in ids:
+                    self.pending.pop(thought_id, None)
+                if not self.pending:
+                    self.safe = (self.cursor, self.counted)
+        return []
+
+    def texts(self, perceptions):
+        return []
+
+    def describe(self):
+        figures = {"cursor": float(self.cursor), "counted": float(self.counted), "pending": float(len(self.pending))}
+        return Description("perceptual", "count", (), figures)
+
+    def snapshot(self):
+        return json.dumps(self.safe).encode()  # what is pending is read again
+
+    def restore(self, state):
+        self.cursor, self.counted = self.safe = tuple(json.loads(state))
+
+
+class Keeper:
+    """Makes traces of what is posted and says so."""
+
+    name = "environment"
+
+    def __init__(self):
+        self.kept = 0
+
+    def handle(self, event, now):
+        if not isinstance(event, Post):
+            return []
+        self.kept += len(event.thoughts)
+        level = Level(0.5, now, 3600.0)
+        return [
+            *(Commit(WriteTrace(Trace(t, 1, level, authors=(t.author,)))) for t in event.thoughts),
+            Send(event.sender, Posted(event.token, tuple(t.id for t in event.thoughts))),
+        ]
+
+    def texts(self, perceptions):
+        return []
+
+    def describe(self):
+        return Description("environment", "keep", (), {"kept": float(self.kept)})
+
+    def snapshot(self):
+        return b""
+
+    def restore(self, state):
+        raise AssertionError
+
+
+class Doomed(Keeper):
+    """Dies of anything it is told."""
+
+    name = "doomed"
+
+    def handle(self, event, now):
+        if isinstance(event, Vitals):
+            raise RuntimeError("I cannot bear it")
+        return []
+
+
+CORES = {"text": Counter, "environment": Keeper, "doomed": Doomed}
+
+
+def plan(settings):
+    return tuple(ActorPlan(name, "perceptual" if name == "text" else name, ("a goal",)) for name in CORES)
+
+
+async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, seed=0):
+    Chance(seed, actor.name)
+    return ActorShell(CORES[actor.name](), stores, driver, settings.shell, embedder=embedder, fence=fence)
+
+
+def settings():
+    return Settings.model_validate(
+        {
+            "gateway": {"listen": "127.0.0.1:0", "drain": 0.05},
+            "feed": {"listen": "127.0.0.1:0"},
+            "shell": {"save_every": 0.2},
+            "runtime": {"supervision": {"deaths": 2, "backoff": 0.05, "ping_every": 0.5}},
+            "host": {"restart": 0.1},
+        }
+    )
+
+
+def main():
+    from orchestration.host.run import run_host
+
+    return run_host(settings(), Path(sys.argv[1]), wiring=os.environ.get("TINY", "tests.orchestration.runtime.tiny"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
