@@ -1,0 +1,148 @@
+"""``kill -9`` of any process of a running mind, again and again, while it takes perceptions in and is watched."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import socket
+import time
+
+import pytest
+
+from environment.messages import EntryKind, NewPerception
+from environment.stores.sqlite import open_stores
+from orchestration.client import ClientError, MindClient
+from orchestration.settings import Settings
+from orchestration.simulation.invariants import broken
+from tests.orchestration.living import LivingMind, submind_run
+from tests.orchestration.simulation.histories import day
+
+KILLS = int(os.environ.get("SUBMIND_TEST_KILLS", "20"))
+SEED = int(os.environ.get("SUBMIND_TEST_SEED", "1"))
+
+SETTINGS = """
+attention: {per_hour: 3600, hold: 0.2, refractory: 5}
+stream: {reorder: 0.2}
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Teller:
+    """Goes on perceiving through everything; remembers what was acknowledged."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self.acknowledged = []
+        self.stop = asyncio.Event()
+        self._said = [p.text for p in day() if p.text]
+
+    def _batch(self, number: int) -> list[NewPerception]:
+        now = time.time()
+        return [
+            NewPerception(f"s{i % 7}", now, now, text=f"{self._said[i % len(self._said)]} {i}", key=f"k{i}")
+            for i in range(number, number + 8)
+        ]
+
+    async def run(self) -> None:
+        number = 0
+        batch = self._batch(number)
+        while not self.stop.is_set():
+            try:
+                async with MindClient(self._target, timeout=5.0, patience=2.0) as client:
+                    while not self.stop.is_set():
+                        self.acknowledged += await client.perceive(batch)
+                        number += len(batch)
+                        batch = self._batch(number)
+                        await asyncio.sleep(0.05)
+            except ClientError:
+                await asyncio.sleep(0.1)  # the same batch again: its keys make that safe
+
+
+async def watch(target: str, seen: list) -> None:
+    """Read the stream from its beginning, resuming for ever."""
+    while True:
+        try:
+            async with MindClient(target, patience=2.0) as client:
+                async for entry in client.watch(len(seen) + 1):
+                    seen.append(entry)  # noqa: PERF401  # what was read before an error counts
+        except ClientError:
+            await asyncio.sleep(0.1)
+
+
+async def grow(seen: list, by: int, seconds: float) -> None:
+    """Wait until the stream has grown."""
+    goal, until = len(seen) + by, time.monotonic() + seconds
+    while len(seen) < goal and time.monotonic() < until:  # noqa: ASYNC110  # a list tells nobody that it grew
+        await asyncio.sleep(0.1)
+    assert len(seen) >= goal, f"the stream stopped at {len(seen)}"
+
+
+@pytest.mark.timeout(900)
+async def test_nothing_acknowledged_is_lost_and_the_stream_has_no_gap(tmp_path):
+    (tmp_path / "mind.yaml").write_text(SETTINGS)
+    target = f"127.0.0.1:{free_port()}"
+    mind = LivingMind(
+        tmp_path / "data",
+        lambda directory: [
+            *submind_run(directory, "--mind", str(tmp_path / "mind.yaml")),
+            "--grpc",
+            target,
+        ],
+    )
+    chance = random.Random(SEED)
+    teller, seen = Teller(target), []
+    await asyncio.to_thread(mind.start)
+    tasks = [asyncio.create_task(teller.run()), asyncio.create_task(watch(target, seen))]
+    try:
+        await grow(seen, 3, 60)
+        for number in range(KILLS):
+            await asyncio.sleep(chance.uniform(0.2, 2.5))
+            found = await asyncio.to_thread(mind.processes)
+            actors = sorted(role for role in found if role.startswith("actor:"))
+            others = sorted({"host", "mind", "raylet", "gcs"} & set(found))
+            role = chance.choice(others if number % 3 == 2 or not actors else actors)
+            print(f"kill {number}: {role}, {len(teller.acknowledged)} acknowledged, {len(seen)} conscious")  # noqa: T201  # shown when it fails
+            await asyncio.to_thread(mind.kill, role)
+            if role == "host":
+                await asyncio.to_thread(mind.gone)
+                await asyncio.to_thread(mind.start, running=False)
+        await asyncio.to_thread(mind.running)
+        await grow(seen, 3, 90)
+        teller.stop.set()
+        await tasks[0]
+        await settled(mind)
+        await asyncio.sleep(1.0)
+        assert await asyncio.to_thread(mind.stop) == 0
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        mind.end()
+    stores = await open_stores(mind.data_dir, "mind")
+    try:
+        found = await broken(stores, Settings(), teller.acknowledged, seen)
+        keys = [p.key for p in await stores.perceptions.read(0, 1_000_000)]
+    finally:
+        await stores.close()
+    assert found == []
+    assert len(keys) == len(set(keys))
+    assert len(teller.acknowledged) > 100
+    assert sum(e.kind is EntryKind.THOUGHT for e in seen) > 5
+
+
+async def settled(mind: LivingMind) -> None:
+    """Wait until the text submind has read the log to its end."""
+    async with MindClient(mind.grpc) as client:
+        for _ in range(300):
+            status = await client.status()
+            reports = {r.name: r for r in await client.subminds()}
+            if reports["text"].metrics.get("cursor", 0) >= status.perceptions.head:
+                return
+            await asyncio.sleep(0.2)
+    raise AssertionError("the text submind does not catch up")
