@@ -28,6 +28,9 @@ def told(error: BaseException) -> Failure | None:
     for module, name, code in (
         ("orchestration.loading", "SettingsError", MISUSED),
         ("environment.errors", "SubliminalError", FAILED),
+        ("orchestration.gateway.errors", "UnsafeListen", MISUSED),
+        ("orchestration.gateway.errors", "GatewayError", FAILED),
+        ("orchestration.host.errors", "HostError", FAILED),
     ):
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(error, getattr(loaded, name)):

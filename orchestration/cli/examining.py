@@ -1,0 +1,64 @@
+"""``submind doctor``: what a mind needs on this machine, each fault with its fix."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from orchestration.cli import checks
+from orchestration.cli.checks import Finding, State
+from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.output import console, emit
+from orchestration.cli.safety import safe
+from orchestration.loading import SettingsError, load_settings
+from orchestration.settings import Settings
+
+app = typer.Typer(add_completion=False)
+
+_MARKS = {State.GOOD: ("✓", "green"), State.DOUBTFUL: ("!", "yellow"), State.BAD: ("✗", "bold red")}
+
+
+@app.command()
+def doctor(
+    mind: MindFile = None,
+    data_dir: Annotated[Path, typer.Option(metavar="DIR", help="Where the mind is kept.")] = Path("mind-data"),
+    grpc: Grpc = None,
+    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="The page.", show_default=False)] = None,
+    token_file: TokenFile = None,
+    json: Json = False,
+) -> None:
+    """Check what a mind needs on this machine. Exit code 1 when something keeps it from running."""
+    flags: dict[str, tuple[str, object]] = {
+        "--grpc": ("gateway.listen", grpc),
+        "--http": ("feed.listen", http),
+        "--token-file": ("gateway.token_file", token_file),
+    }
+    findings = list(checks.machine())
+    try:
+        settings = load_settings(mind, flags=flags)
+        findings.append(Finding("settings", State.GOOD, str(mind) if mind else "defaults and environment"))
+    except SettingsError as error:
+        settings = Settings()
+        findings += [Finding("settings", State.BAD, problem, "correct that place") for problem in error.problems]
+    findings += checks.place(data_dir)
+    status = asyncio.run(checks.server(settings))
+    findings += checks.ports(settings, running=status.state is State.GOOD)
+    findings.append(status)
+    for finding in findings:
+        _show(finding, json=json)
+    raise typer.Exit(1 if any(finding.state is State.BAD for finding in findings) else 0)
+
+
+def _show(finding: Finding, *, json: bool) -> None:
+    if json:
+        emit({"check": finding.check, "state": finding.state.value, "found": finding.found, "fix": finding.fix})
+        return
+    mark, style = _MARKS[finding.state]
+    line = Text.assemble((mark, style), f" {finding.check:<10} ", safe(finding.found))
+    if finding.fix:
+        line.append(f"\n  {'':<10} → {safe(finding.fix)}", style="bold" if finding.state is State.BAD else "")
+    console().print(line)

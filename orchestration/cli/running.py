@@ -1,0 +1,177 @@
+"""``submind run``: a mind from start to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from orchestration.cli.example import SETTINGS, Day, day_at
+from orchestration.cli.options import MindFile, TokenFile
+from orchestration.cli.output import console, emit, entry_line
+from orchestration.client import MindClient
+from orchestration.clock import wall
+from orchestration.gateway.auth import read_token, token_for
+from orchestration.gateway.settings import GatewaySettings
+from orchestration.host.host import Host
+from orchestration.host.run import run_host
+from orchestration.loading import load_settings
+from orchestration.settings import Settings
+from orchestration.view.json import entry_json
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def run(
+    mind: MindFile = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the mind is kept. Default: ./mind-data.", show_default=False),
+    ] = None,
+    grpc: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Default: 127.0.0.1:50051.", show_default=False)
+    ] = None,
+    http: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Default: 127.0.0.1:8080.", show_default=False)
+    ] = None,
+    token_file: TokenFile = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="Live through the example day in a minute, in a directory of its own.")
+    ] = False,
+    show: Annotated[
+        bool | None,
+        typer.Option("--show/--quiet", help="Show the stream here. Default: on a terminal.", show_default=False),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Show the stream as JSON, one object a line.")] = False,
+) -> None:
+    """Start a mind: perceptions over gRPC and HTTP, the stream here and on a page. Ctrl-C stops it in good order.
+
+    On an address that other machines can reach a token is required (--token-file).
+    """
+    day = day_at(wall()) if example else None
+    flags: dict[str, tuple[str, object]] = {
+        "--grpc": ("gateway.listen", grpc),
+        "--http": ("feed.listen", http),
+        "--token-file": ("gateway.token_file", token_file),
+    }
+    settings = _settings(mind, flags, day)
+    for listen in (settings.gateway.listen, settings.feed.listen):
+        token_for(listen, settings.gateway.token_file)  # before anything is started
+    shown = sys.stdout.isatty() or example or json if show is None else show
+    if shown and settings.telemetry.stderr == "auto" and sys.stderr.isatty():
+        telemetry = settings.telemetry.model_copy(update={"stderr": "off"})
+        settings = settings.model_copy(update={"telemetry": telemetry})
+    with _place(data_dir, example) as place:
+        company = _Company(settings, place, day, shown=shown, json=json)
+        code = run_host(settings, place, beside=company.keep)
+    raise typer.Exit(code)
+
+
+def _settings(mind: Path | None, flags: dict[str, tuple[str, object]], day: Day | None) -> Settings:
+    if day is None:
+        return load_settings(mind, flags=flags)
+    clock = {"start": day.clock.start, "speed": day.clock.speed, "origin": day.clock.origin}
+    given = load_settings(mind, flags=flags)
+    lifted = {f"--example ({path})": (path, value) for path, value in SETTINGS.items() if _is_default(given, path)}
+    return load_settings(mind, flags={**flags, **lifted, "--example": ("mind.clock", clock)})
+
+
+def _is_default(settings: Settings, path: str) -> bool:
+    held: Any = settings
+    default: Any = Settings()
+    for part in path.split("."):
+        held, default = getattr(held, part), getattr(default, part)
+    return bool(held == default)
+
+
+@contextmanager
+def _place(data_dir: Path | None, example: bool) -> Iterator[Path]:
+    """Where the mind is kept; the example's goes with it unless a place was named."""
+    if data_dir is not None or not example:
+        yield data_dir or Path("mind-data")
+        return
+    with tempfile.TemporaryDirectory(prefix="submind-example-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+class _Company:
+    """What is shown beside a running mind, and the example's day."""
+
+    def __init__(self, settings: Settings, place: Path, day: Day | None, *, shown: bool, json: bool) -> None:
+        self._settings = settings
+        self._place = place
+        self._day = day
+        self._shown = shown
+        self._json = json
+        self._out = console()
+
+    async def keep(self, host: Host) -> None:
+        """Greet, feed the day, show the stream; until cancelled."""
+        self._greet(host)
+        if self._day is None:
+            await self._show(host)
+            return
+        async with asyncio.TaskGroup() as together:
+            together.create_task(self._live(host, self._day))
+            together.create_task(self._show(host))
+
+    def _greet(self, host: Host) -> None:
+        where = host.addresses
+        if self._json:
+            emit(
+                {
+                    "mind": self._settings.mind.name,
+                    "grpc": where.grpc,
+                    "http": where.http,
+                    "data_dir": str(host.data_dir),
+                }
+            )
+            return
+        line = Text.assemble(
+            (self._settings.mind.name, "bold"),
+            "  page ",
+            (where.http, "bold cyan"),
+            "  gRPC ",
+            (where.grpc, "cyan"),
+            f"  data {host.data_dir}",
+        )
+        self._out.print(line)
+        if self._day is not None:
+            self._out.print(
+                f"{len(self._day.perceptions)} messages, alerts and readings of one day at a small grocer's reach this"
+                " mind in the next minute and a half. What it lets through is its stream of consciousness:",
+                style="dim",
+            )
+
+    async def _live(self, host: Host, day: Day) -> None:
+        token = self._settings.gateway.token_file
+        async with MindClient(host.addresses.grpc, token=read_token(token) if token else None, patience=60) as client:
+            async for _ in client.perceive_many(day.unfold()):
+                pass
+        if not self._json:
+            self._out.print(
+                "The day is over and the mind is awake: say something to it on the page, or with", style="dim"
+            )
+            grpc = host.addresses.grpc
+            there = "" if grpc == GatewaySettings().listen else f" --grpc {grpc}"
+            self._out.print(
+                f"  echo 'who looks after room 2?' | submind perceive - --source operator{there}", style="dim"
+            )
+
+    async def _show(self, host: Host) -> None:
+        if not self._shown:
+            return
+        first = 1 if self._day is not None else 0
+        async for entry in host.tail.follow(first):
+            if self._json:
+                emit(entry_json(entry))
+            else:
+                self._out.print(entry_line(entry))

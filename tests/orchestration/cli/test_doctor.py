@@ -1,0 +1,76 @@
+"""``submind doctor``: real faults, each with its fix."""
+
+from __future__ import annotations
+
+import fcntl
+import socket
+from pathlib import Path
+from typing import Any
+
+from orchestration.cli.checks import State, place
+from tests.orchestration.cli.conftest import flags, submind
+
+
+def by_check(findings: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {finding["check"]: finding for finding in findings}
+
+
+async def test_a_machine_that_can_run_a_mind_is_found_so(gateway: Any, at: list[str], tmp_path: Path) -> None:
+    done = await submind("doctor", *at, "--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
+    found = by_check(done.objects)
+    assert done.code == 0, done.out
+    assert {"python", "index", "settings", "data", "lock", "disk", "sync", "clock", "grpc", "http", "mind"} <= set(
+        found
+    )
+    assert "alpha is" in found["mind"]["found"]
+    assert "by the running mind" in found["grpc"]["found"]
+    assert not left(tmp_path), "nothing is left behind"
+
+
+async def test_every_fault_comes_with_its_fix(tmp_path: Path) -> None:
+    settings = tmp_path / "mind.yaml"
+    settings.write_text("mind: {nmae: x}")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = await submind(
+            "doctor", "--grpc", f"127.0.0.1:{port}", "--http", "0.0.0.0:0", "--data-dir", settings, "--json"
+        )
+    found = by_check(done.objects)
+    assert done.code == 1
+    for check, told in (("grpc", "in use"), ("http", "a token is required"), ("data", "is not a directory")):
+        assert found[check]["state"] == "bad"
+        assert told in found[check]["found"]
+        assert found[check]["fix"]
+    wrong = by_check((await submind("doctor", "--mind", settings, "--data-dir", tmp_path, "--json")).objects)
+    assert wrong["settings"]["state"] == "bad"
+    assert "did you mean `mind.name`?" in wrong["settings"]["found"]
+
+
+async def test_people_get_marks_and_arrows(serve: Any, tmp_path: Path) -> None:
+    async with serve() as gateway:
+        done = await submind("doctor", *flags(gateway), "--http", "127.0.0.1:0", "--data-dir", tmp_path)
+    assert "✓ python" in done.out
+    silent = await submind("doctor", "--grpc", "127.0.0.1:1", "--data-dir", tmp_path)
+    assert "→ submind run starts one" in silent.out
+
+
+def test_a_held_lock_names_its_holder(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("w") as held:
+        held.write("4711\n")
+        held.flush()
+        fcntl.flock(held, fcntl.LOCK_EX)
+        found = {finding.check: finding for finding in place(tmp_path)}
+    assert "held by process 4711" in found["lock"].found
+
+
+def test_an_open_directory_is_doubted(tmp_path: Path) -> None:
+    tmp_path.chmod(0o701)
+    found = {finding.check: finding for finding in place(tmp_path)}
+    assert found["data"].state is State.DOUBTFUL
+    assert "chmod o-rwx" in found["data"].fix
+
+
+def left(directory: Path) -> list[str]:
+    return [path.name for path in directory.iterdir()]

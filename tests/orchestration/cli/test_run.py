@@ -1,0 +1,58 @@
+"""``submind run``: refused where it is unsafe, and a whole mind from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.orchestration.cli.conftest import finish, start, submind
+
+FREE = ("--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0")
+
+
+@pytest.mark.parametrize("open_to_all", ["--grpc", "--http"])
+async def test_an_address_that_others_can_reach_needs_a_token(open_to_all: str, tmp_path: Path) -> None:
+    done = await submind("run", *FREE, open_to_all, "0.0.0.0:0", "--data-dir", tmp_path)
+    assert done.code == 2
+    assert "a token is required" in done.err
+    assert "--token-file" in done.err
+
+
+async def test_what_keeps_it_from_starting_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert (await submind("run", *FREE, "--data-dir", tmp_path / "file")).code == 1
+    assert (await submind("run", *FREE, "--data-dir", tmp_path, "--token-file", tmp_path / "absent")).code == 1
+
+
+@pytest.mark.timeout(180)
+async def test_a_mind_is_started_spoken_to_watched_explained_and_stopped(tmp_path: Path) -> None:
+    process = await start("run", *FREE, "--data-dir", tmp_path / "mind", "--json")
+    try:
+        assert process.stdout is not None
+        where = json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
+        at = ("--grpc", where["grpc"])
+        other = await submind("run", *FREE, "--data-dir", tmp_path / "mind")
+        assert (other.code, "already running" in other.err) == (1, True)
+
+        said = await submind("perceive", "-", "--source", "operator", *at, stdin=b"who looks after the red pump?\n")
+        assert (said.code, said.out) == (0, "1 new, 0 known, 0 rejected\n")
+        seen = await submind("watch", "--from", 1, "-n", 1, "--json", *at)
+        entry = seen.objects[0]
+        assert entry["seq"] == 1
+        assert "red pump" in entry["text"]
+        told = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+        assert told == entry, "run shows the same stream"
+
+        lineage = (await submind("explain", 1, "--json", *at)).out
+        assert '"kind":"perception"' in lineage
+        assert (await submind("status", "--json", *at)).objects[0]["state"] in {"running", "degraded", "starting"}
+        names = {told["name"] for told in (await submind("subminds", "--json", *at)).objects}
+        assert {"text", "telemetry", "image", "attention", "stream"} <= names
+    finally:
+        process.send_signal(signal.SIGINT)
+        done = await finish(process)
+    assert done.code == 0
