@@ -1,4 +1,4 @@
-"""What the README and the documents say is there: commands, flags, settings, paths, links, limits, examples that run."""
+"""What README and documents say is there: commands, flags, settings, paths, links, limits, examples that run."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from typer.main import get_command
 from actors.shell import ActorShell
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.extractive import ExtractiveSubstrate
+from environment.messages import NewPerception
 from environment.stores.sqlite import open_stores
 from orchestration.cli import COMMANDS
 from orchestration.loading import load_settings
@@ -245,6 +246,23 @@ async def test_the_example_submind_lives_among_others(tmp_path):
     assert said.thought.parents == (heard.id,)
     assert not world.shells["reminder"].core._postbox.dump()
     await stores.close()
+
+
+async def test_the_backup_is_one(tmp_path):
+    """The commands as they are told, run beside an open mind; what they copied is opened and read."""
+    (script,) = blocks(PAGES["docs/operations.md"], "bash")
+    (tmp_path / "backup").mkdir()
+    for place in ("/var/lib/submind", "/backup"):
+        script = script.replace(place, str(tmp_path / place.rpartition("/")[2]))
+    stores = await open_stores(tmp_path / "submind", "mind")
+    await stores.perceptions.append([NewPerception(source="door", time=1.0, received=1.0, text="it is open")])
+    done = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, check=False)  # noqa: ASYNC221
+    await stores.close()
+    assert done.returncode == 0, done.stderr
+    copied = await open_stores(tmp_path / "backup", "mind")
+    (kept,) = await copied.perceptions.read(0, 10)
+    await copied.close()
+    assert kept.text == "it is open"
 
 
 async def test_the_client_example_runs(tmp_path, capsys):
