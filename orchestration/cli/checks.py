@@ -60,6 +60,9 @@ class Finding:
     fix: str = ""
 
 
+NOBODY = Finding("mind", State.DOUBTFUL, "no mind answers", "submind run starts one")
+
+
 def machine() -> Iterator[Finding]:
     """Python, packages, memory, open files."""
     here = f"{sys.version_info[0]}.{sys.version_info[1]}.{sys.version_info[2]}"
@@ -148,7 +151,7 @@ async def server(settings: Settings) -> Finding:
         async with MindClient(at.target, token=at.token, patience=0.5, timeout=5.0) as mind:
             status = await mind.status()
     except (ClientError, Failure, OSError):
-        return Finding("mind", State.DOUBTFUL, "no mind answers", "submind run starts one")
+        return NOBODY
     reasons = "; ".join(status.reasons)
     told = f"{status.mind} is {status.state.value}{': ' + reasons if reasons else ''}"
     return _judge("mind", told, doubtful="submind status says more" if reasons else "")

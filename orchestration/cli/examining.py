@@ -46,7 +46,7 @@ def doctor(
         findings += [Finding("settings", State.BAD, problem, "correct that place") for problem in error.problems]
     findings += checks.place(data_dir)
     status = asyncio.run(checks.server(settings))
-    findings += checks.ports(settings, running=status.state is State.GOOD)
+    findings += checks.ports(settings, running=status is not checks.NOBODY)
     findings.append(status)
     for finding in findings:
         _show(finding, json=json)

@@ -83,7 +83,7 @@ def duration(seconds: float) -> str:
     """The shortest exact way to write a duration: ``90s``, ``12h``, ``30d``."""
     for unit, size in _UNITS:
         count = round(seconds / size, 9)
-        if seconds and count == int(count):
+        if count >= 1 and count == int(count):
             return f"{int(count)}{unit}"
     digits = f"{seconds:.9f}".rstrip("0").rstrip(".")
     return f"{digits}s"
