@@ -7,7 +7,7 @@ An ``Instant`` is a number of seconds since the Unix epoch, UTC. Every message c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -73,9 +73,73 @@ class Perception(NewPerception):
     """A perception in the log."""
 
     id: str = ""
-    """``p-`` and 20 hexadecimal digits; derived from source and key where a key was given."""
+    """``perception_id(seq)``."""
     seq: int = 0
     """Position in the mind's perception log, from 1, growing; may have gaps."""
+
+
+def perception_id(seq: int) -> str:
+    """The id of a perception within its mind: ``p-`` and the 20 hexadecimal digits of its sequence number."""
+    return f"p-{seq:020x}"
+
+
+def perception_seq(name: str) -> int | None:
+    """The sequence number that ``perception_id`` made ``name`` of; None where it made nothing like it."""
+    digits = name[2:]
+    if len(name) != _ID_LENGTH or not name.startswith("p-") or not _HEX.issuperset(digits):
+        return None
+    return int(digits, 16)
+
+
+_ID_LENGTH = 22
+_HEX = frozenset("0123456789abcdef")
+
+
+@dataclass(frozen=True, slots=True)
+class PerceptionBatch:
+    """New perceptions by column, which is how many of them are handled in little time.
+
+    Every column is as long as ``source``; those that have a default may be empty, which means the default for all.
+    The columns say what the fields of ``NewPerception`` say, and are not changed once they are in here.
+    """
+
+    source: Sequence[str]
+    time: Sequence[Instant]
+    received: Sequence[Instant]
+    text: Sequence[str | None] = ()
+    telemetry: Sequence[Mapping[str, float] | None] = ()
+    image: Sequence[Image | None] = ()
+    key: Sequence[str | None] = ()
+    labels: Sequence[Mapping[str, str]] = ()
+    trust: Sequence[float] = ()
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @classmethod
+    def of(cls, perceptions: Sequence[NewPerception]) -> PerceptionBatch:
+        """The same perceptions by column."""
+        return cls(
+            [each.source for each in perceptions],
+            [each.time for each in perceptions],
+            [each.received for each in perceptions],
+            [each.text for each in perceptions],
+            [each.telemetry for each in perceptions] if any(each.telemetry is not None for each in perceptions) else (),
+            [each.image for each in perceptions] if any(each.image is not None for each in perceptions) else (),
+            [each.key for each in perceptions],
+            [each.labels for each in perceptions],
+            [each.trust for each in perceptions],
+        )
+
+    @property
+    def modalities(self) -> list[Modality]:
+        """Which payload each has."""
+        count = len(self)
+        pairs = zip(self.text or [None] * count, self.telemetry or [None] * count, strict=True)
+        return [
+            Modality.TEXT if text is not None else Modality.IMAGE if telemetry is None else Modality.TELEMETRY
+            for text, telemetry in pairs
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +149,31 @@ class Receipt:
     id: str
     seq: int
     new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Receipts:
+    """The answer to a batch, in little room: new perceptions are numbered one after the other."""
+
+    first: int
+    """The sequence number of the first that was new."""
+    count: int
+    """How many perceptions the batch had."""
+    known: Mapping[int, int] = field(default_factory=dict)
+    """Place in the batch to sequence number, of those that were known already."""
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Receipt]:
+        following = self.first
+        for place in range(self.count):
+            seq = self.known.get(place)
+            if seq is None:
+                yield Receipt(perception_id(following), following, new=True)
+                following += 1
+            else:
+                yield Receipt(perception_id(seq), seq, new=False)
 
 
 @dataclass(frozen=True, slots=True)

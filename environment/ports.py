@@ -19,7 +19,9 @@ from environment.messages import (
     Modality,
     NewPerception,
     Perception,
+    PerceptionBatch,
     Receipt,
+    Receipts,
     StreamEntry,
     SubmindReport,
     Trace,
@@ -36,6 +38,10 @@ class PerceptionLog(Protocol):
         """
         ...
 
+    async def append_batches(self, batches: Sequence[PerceptionBatch]) -> list[Receipts]:
+        """What ``append`` does, for many callers at once: all batches are written, in their order, or none is."""
+        ...
+
     async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:
         """Perceptions with ``seq > after``, oldest first, at most ``limit``."""
         ...
@@ -49,7 +55,11 @@ class PerceptionLog(Protocol):
         ...
 
     async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
-        """Delete what is older and at or below sequence ``up_to``; how many went (call again while ``limit`` went)."""
+        """Delete what was received before and is at or below sequence ``up_to``; how many perceptions went.
+
+        What was written together goes together, once all of it may go: so a perception may stay a little longer, and
+        the last that go may be more than ``limit`` asks for (call again while ``limit`` or more went).
+        """
         ...
 
 

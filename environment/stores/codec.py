@@ -6,16 +6,40 @@ Nothing is ever unpickled; what cannot be decoded raises ``msgspec.DecodeError``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
 import numpy as np
 from msgspec.msgpack import Decoder, Encoder
 
 from environment.messages import (
+    NO_LABELS,
     Connection,
-    NewPerception,
+    Image,
+    Instant,
+    PerceptionBatch,
     StreamEntry,
     SubmindReport,
     Thought,
 )
+
+T = TypeVar("T")
+
+
+class _Columns(msgspec.Struct, omit_defaults=True):
+    """``PerceptionBatch`` as it is written. A column that says one thing of all perceptions holds it once."""
+
+    count: int
+    source: list[str]
+    time: list[Instant]
+    received: list[Instant]
+    text: list[str | None] = []
+    telemetry: list[dict[str, float] | None] = []
+    image: list[Image | None] = []
+    key: list[str | None] = []
+    labels: list[dict[str, str]] = []
+    trust: list[float] = []
 
 
 def _pack(value: object) -> bytes:
@@ -28,8 +52,10 @@ def _unpack(_: type, value: object) -> object:
     return np.frombuffer(value, np.float16).astype(np.float32) if isinstance(value, bytes) else value
 
 
+_TRUST = 0.5
+"""Of ``NewPerception``."""
 _encoder = Encoder(enc_hook=_pack)
-_perception = Decoder(NewPerception, dec_hook=_unpack)
+_columns = Decoder(_Columns)
 _thought = Decoder(Thought, dec_hook=_unpack)
 _entry = Decoder(StreamEntry, dec_hook=_unpack)
 _report = Decoder(SubmindReport)
@@ -37,7 +63,7 @@ _history = Decoder(tuple[tuple[float, str], ...])
 _names = Decoder(tuple[str, ...])
 
 
-def encode(message: NewPerception | Thought | StreamEntry | SubmindReport) -> bytes:
+def encode(message: Thought | StreamEntry | SubmindReport) -> bytes:
     """One message as msgpack; equal messages give equal bytes."""
     return _encoder.encode(message)
 
@@ -52,9 +78,54 @@ def encode_history(connection: Connection) -> bytes:
     return _encoder.encode(connection.history)
 
 
-def decode_perception(body: bytes) -> NewPerception:
-    """A perception as it was accepted."""
-    return _perception.decode(body)
+def encode_perceptions(batch: PerceptionBatch) -> bytes:
+    """Perceptions that are kept together; equal batches give equal bytes."""
+    columns = _Columns(
+        len(batch),
+        _once(batch.source),
+        _once(batch.time),
+        _once(batch.received),
+        _once(batch.text),
+        [None if each is None else dict(each) for each in _once(batch.telemetry)],
+        _once(batch.image),
+        _once(batch.key),
+        [dict(each) for each in _once(batch.labels)],
+        _once(batch.trust),
+    )
+    return _encoder.encode(columns)
+
+
+def _once(column: Sequence[T]) -> list[T]:
+    """The column, or its first value alone where there is no other."""
+    if len(column) > 1 and column.count(column[0]) == len(column):
+        return [column[0]]
+    return column if isinstance(column, list) else list(column)
+
+
+def decode_perceptions(body: bytes) -> PerceptionBatch:
+    """What was encoded together, every column in full."""
+    columns = _columns.decode(body)
+    count = columns.count
+    return PerceptionBatch(
+        _each(columns.source, count, ""),
+        _each(columns.time, count, 0.0),
+        _each(columns.received, count, 0.0),
+        _each(columns.text, count, None),
+        _each(columns.telemetry, count, None),
+        _each(columns.image, count, None),
+        _each(columns.key, count, None),
+        _each(columns.labels, count, NO_LABELS),
+        _each(columns.trust, count, _TRUST),
+    )
+
+
+def _each(column: Sequence[T], count: int, default: T) -> Sequence[T]:
+    """The column with a value for each of ``count``. Raises ``msgspec.DecodeError`` where it has too few or many."""
+    if len(column) == count:
+        return column
+    if len(column) > 1:
+        raise msgspec.DecodeError(f"a column of {len(column)} values among {count} perceptions")
+    return [column[0] if column else default] * count
 
 
 def decode_thought(body: bytes) -> Thought:

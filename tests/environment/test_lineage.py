@@ -92,7 +92,7 @@ async def test_a_segue_leads_to_the_entries_it_joins(stores):
 
 
 async def test_what_retired_and_what_is_forgotten_is_shown_as_such(stores):
-    old, new = await perceive(stores, line(received=NOON - 100), line(text="later"))
+    (old,), (new,) = await perceive(stores, line(received=NOON - 100)), await perceive(stores, line(text="later"))
     lost, retired = kept(1, old.id, refs=(old,)), kept(2, new.id, refs=(new,))
     top = kept(3, lost.id, retired.id, refs=(old, new))
     await stores.commit([*map(WriteTrace, (lost, retired, top))])

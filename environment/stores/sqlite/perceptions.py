@@ -1,150 +1,320 @@
-"""The perception log in SQLite."""
+"""The perception log in SQLite: stretches of perceptions that were written together, one row each."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Sequence
-from hashlib import blake2b
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import TypeAlias
 
-from environment.messages import Instant, Modality, NewPerception, Perception, Receipt
-from environment.stores.codec import decode_perception, encode
+from environment.messages import (
+    Instant,
+    Modality,
+    NewPerception,
+    Perception,
+    PerceptionBatch,
+    Receipt,
+    Receipts,
+    perception_id,
+    perception_seq,
+)
+from environment.stores.codec import decode_perceptions, encode_perceptions
 from environment.stores.sqlite.lane import Lane, fit, transaction
-from environment.stores.sqlite.schema import counter, set_counter
+from environment.stores.sqlite.places import NOWHERE, Places, next_place, places_of
+from environment.stores.sqlite.stretches import BIT, choose, cut, join, mask
 
-_HEAD, _ROWS = "perceptions.head", "perceptions.rows"
-
-
-def perception_id(mind: str, source: str, key: str) -> str:
-    """The id of a perception that came with an idempotency key."""
-    return _identify(
-        b"key", mind.encode(), source.encode("utf-8", "surrogatepass"), key.encode("utf-8", "surrogatepass")
-    )
+_SEQ_BITS = 48
+_LAST_SEQ = (1 << _SEQ_BITS) - 1
+_FILED_AT_LEAST = 1000
+PlacesOf: TypeAlias = Callable[[str, Sequence[str], Sequence[str | None]], list[int]]
 
 
-def _identify(*parts: bytes) -> str:
-    digest = blake2b(digest_size=10)
-    for part in parts:  # lengths, so that no two lists of parts read the same
-        digest.update(len(part).to_bytes(8, "big"))
-        digest.update(part)
-    return f"p-{digest.hexdigest()}"
+@dataclass(frozen=True, slots=True)
+class _Mind:
+    """What a mind's row says."""
 
+    number: int
+    head: int
+    filed: int
 
-def _perception(seq: int, name: str, body: bytes) -> Perception:
-    new = decode_perception(body)
-    return Perception(
-        source=new.source,
-        time=new.time,
-        received=new.received,
-        text=new.text,
-        telemetry=new.telemetry,
-        image=new.image,
-        key=new.key,
-        labels=new.labels,
-        trust=new.trust,
-        id=name,
-        seq=seq,
-    )
+    @property
+    def base(self) -> int:
+        """The position before its first."""
+        return self.number << _SEQ_BITS
 
 
 class SqlitePerceptions:
     """``PerceptionLog`` in ``perceptions.db``.
 
-    Without a key, the id is derived from position and content: unique, and the same in every run of a replay.
-    A key is known for as long as its perception is kept.
+    Numbers and ids follow from the order of writing: the same in every run of a replay. A key is known for as long as
+    its perception is kept. At least ``memory`` keys wait in memory before they are filed (100 bytes each).
     """
 
-    def __init__(self, lane: Lane, mind: str) -> None:
+    def __init__(self, lane: Lane, mind: str, *, memory: int = 65_536, hashing: PlacesOf = places_of) -> None:
         self._lane = lane
         self._mind = mind
+        self._memory = memory
+        self._hashing = hashing
+        self._places: Places | None = None
+        self._last: tuple[int, PerceptionBatch] | None = None
+        """The stretch that was read last; one that is there never changes, and no position is used twice."""
 
     async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
-        if not batch:
-            return []
-        bodies = [encode(new) for new in batch]
-        keyed = [None if new.key is None else perception_id(self._mind, new.source, new.key) for new in batch]
-        return await self._lane.write(lambda connection: self._append(connection, batch, bodies, keyed))
+        (receipts,) = await self.append_batches([PerceptionBatch.of(batch)])
+        return list(receipts)
+
+    async def append_batches(self, batches: Sequence[PerceptionBatch]) -> list[Receipts]:
+        some = [batch for batch in batches if len(batch)]
+        if not some:
+            return [Receipts(0, 0) for _ in batches]
+        whole = join(some)
+        places: list[int] = []
+        if whole.key.count(None) < len(whole.key):
+            places = self._hashing(self._mind, whole.source, whole.key)
+        return await self._lane.write(
+            lambda connection: _receipts(batches, *self._append(connection, whole, list(places)))
+        )
 
     def _append(
-        self,
-        connection: sqlite3.Connection,
-        batch: Sequence[NewPerception],
-        bodies: list[bytes],
-        keyed: list[str | None],
-    ) -> list[Receipt]:
-        mind = self._mind
-        receipts: list[Receipt] = []
-        rows: list[tuple[object, ...]] = []
+        self, connection: sqlite3.Connection, whole: PerceptionBatch, places: list[int]
+    ) -> tuple[int, dict[int, int]]:
+        """The first number given, and the places in the batch of what was known with its number."""
+        known: dict[int, int] = {}
+        most = max(_FILED_AT_LEAST, 4 * len(whole))
         with transaction(connection):
-            seq = counter(connection, mind, _HEAD)
-            names = [name for name in keyed if name is not None]
-            known = dict(
-                connection.execute(
-                    "SELECT id, seq FROM perceptions WHERE mind = ? AND id IN (SELECT value FROM json_each(?))",
-                    (mind, json.dumps(names)),
-                )
-                if names
-                else ()
+            mind = self._row(connection) or self._enter(connection)
+            index, end = self._index(mind), mind.base + mind.head
+            index.catch_up(connection, mind.base + mind.filed, end)
+            if places:
+                known = self._settle(connection, mind, whole, places)
+            new = whole
+            if known:
+                chosen = [at not in known for at in range(len(whole))]
+                new = choose(whole, lambda column: list(compress(column, chosen)))
+                places = list(compress(places, chosen))
+            if len(new):
+                _insert(connection, end + 1, new, places)
+            filed = index.file(connection, most)
+            connection.execute(
+                "UPDATE minds SET head = head + ?1, kept = kept + ?1, filed = max(filed, ?2) WHERE number = ?3",
+                (len(new), filed - mind.base if filed else 0, mind.number),
             )
-            for new, body, key_id in zip(batch, bodies, keyed, strict=True):
-                if key_id is not None and key_id in known:
-                    receipts.append(Receipt(key_id, known[key_id], new=False))
-                    continue
-                seq += 1
-                name = key_id or _identify(b"seq", mind.encode(), seq.to_bytes(8, "big"), body)
-                known[name] = seq
-                rows.append((mind, seq, name, new.modality.value, new.received, body))
-                receipts.append(Receipt(name, seq, new=True))
-            if rows:
-                connection.executemany("INSERT INTO perceptions VALUES (?, ?, ?, ?, ?, ?)", rows)
-                set_counter(connection, mind, _HEAD, seq)
-                set_counter(connection, mind, _ROWS, counter(connection, mind, _ROWS) + len(rows))
-        return receipts
+        index.filed(most)
+        index.written(end + 1, places, end + len(new))
+        return mind.head + 1, known
+
+    def _settle(
+        self, connection: sqlite3.Connection, mind: _Mind, whole: PerceptionBatch, places: list[int]
+    ) -> dict[int, int]:
+        """Which of the batch are known, by number; ``places`` become where the others' keys are free."""
+        index = self._index(mind)
+        taken, distinct = index.find(connection, places), len(set(places))
+        if not taken and distinct in {len(places), len(places) - places.count(NOWHERE) + 1}:
+            return {}
+        known: dict[int, int] = {}
+        ours: dict[int, tuple[int, str, str | None]] = {}
+        following = mind.head
+        for at, home in enumerate(places):
+            name = whole.source[at], whole.key[at]
+            place, free = home, NOWHERE
+            while place != NOWHERE:
+                if place in ours:
+                    holder: tuple[int, str, str | None] | None = ours[place]
+                elif place in taken or place != home:
+                    position = taken.get(place) or index.find(connection, [place]).get(place)
+                    if position is None:
+                        break
+                    holder = self._holder(connection, mind, position)
+                else:
+                    break
+                if holder is None:
+                    free = free or place
+                elif holder[1:] == name:
+                    known[at] = holder[0]
+                    break
+                place = next_place(place)
+            if at not in known:
+                following += 1
+                if place != NOWHERE:
+                    places[at] = free or place
+                    ours[places[at]] = (following, *name)
+        return known
+
+    def _holder(self, connection: sqlite3.Connection, mind: _Mind, position: int) -> tuple[int, str, str | None] | None:
+        """Number, source and key of what stands at a position; None where it is gone."""
+        seq = position - mind.base
+        if not 0 < seq <= _LAST_SEQ:
+            return position, "", None  # another mind's: no key of ours, and not ours to take
+        found = self._stretch(connection, mind, seq)
+        return (seq, found[1].source[seq - found[0]], found[1].key[seq - found[0]]) if found else None
+
+    def _row(self, connection: sqlite3.Connection) -> _Mind | None:
+        row = connection.execute("SELECT number, head, filed FROM minds WHERE mind = ?", (self._mind,)).fetchone()
+        return _Mind(*row) if row else None
+
+    def _enter(self, connection: sqlite3.Connection) -> _Mind:
+        cursor = connection.execute("INSERT INTO minds (mind, head, kept, filed) VALUES (?, 0, 0, 0)", (self._mind,))
+        return _Mind(cursor.lastrowid or 1, 0, 0)
+
+    def _index(self, mind: _Mind) -> Places:
+        if self._places is None:
+            self._places = Places(mind.base + 1, mind.base + _LAST_SEQ, self._memory)
+        return self._places
+
+    def _stretch(self, connection: sqlite3.Connection, mind: _Mind, seq: int) -> tuple[int, PerceptionBatch] | None:
+        """The stretch that holds a number, and the number of its first."""
+        row = connection.execute(
+            "SELECT position, count FROM stretches WHERE position BETWEEN ? AND ? ORDER BY position DESC LIMIT 1",
+            (mind.base + 1, mind.base + seq),
+        ).fetchone()
+        if row is None or row[0] + row[1] <= mind.base + seq:
+            return None
+        return row[0] - mind.base, self._body(connection, row[0])
+
+    def _body(self, connection: sqlite3.Connection, position: int) -> PerceptionBatch:
+        last = self._last
+        if last is not None and last[0] == position:
+            return last[1]
+        (body,) = connection.execute("SELECT body FROM stretches WHERE position = ?", (position,)).fetchone()
+        batch = decode_perceptions(body)
+        self._last = position, batch
+        return batch
 
     async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:
+        after, limit = min(fit(after), _LAST_SEQ), fit(limit)
+
         def work(connection: sqlite3.Connection) -> list[Perception]:
-            if modality is None:
-                rows = connection.execute(
-                    "SELECT seq, id, body FROM perceptions WHERE mind = ? AND seq > ? ORDER BY seq LIMIT ?",
-                    (self._mind, fit(after), fit(limit)),
-                )
-            else:
-                rows = connection.execute(
-                    "SELECT seq, id, body FROM perceptions WHERE mind = ? AND modality = ? AND seq > ? "
-                    "ORDER BY seq LIMIT ?",
-                    (self._mind, modality.value, fit(after), fit(limit)),
-                )
-            return [_perception(*row) for row in rows]
+            mind = self._row(connection)
+            found: list[Perception] = []
+            if mind is None or after >= mind.head or not limit:
+                return found
+            bit = "" if modality is None else f"AND modalities & {BIT[modality]:d}"  # as the index says it
+            rows = connection.execute(
+                f"SELECT position FROM stretches WHERE position >= coalesce((SELECT max(position) FROM stretches"  # noqa: S608 - a number
+                f" WHERE position BETWEEN ?1 AND ?2), ?1) AND position <= ?3 {bit} ORDER BY position",
+                (mind.base + 1, mind.base + after + 1, mind.base + _LAST_SEQ),
+            )
+            for (position,) in rows:
+                first, batch = position - mind.base, self._body(connection, position)
+                rest = range(max(0, after + 1 - first), len(batch))
+                if modality is not None and mask(batch) != BIT[modality]:
+                    all_of = batch.modalities
+                    places: Sequence[int] = [at for at in rest if all_of[at] is modality]
+                else:
+                    places = rest
+                found += _perceptions(batch, first, places[: limit - len(found)])
+                if len(found) >= limit:
+                    break
+            return found
 
         return await self._lane.read(work)
 
     async def get(self, ids: Sequence[str]) -> dict[str, Perception]:
+        wanted = sorted({seq for seq in map(perception_seq, ids) if seq is not None and 0 < seq <= _LAST_SEQ})
+
         def work(connection: sqlite3.Connection) -> dict[str, Perception]:
-            rows = connection.execute(
-                "SELECT seq, id, body FROM perceptions WHERE mind = ? AND id IN (SELECT value FROM json_each(?))",
-                (self._mind, json.dumps(list(ids))),
-            )
-            return {name: _perception(seq, name, body) for seq, name, body in rows}
+            found: dict[str, Perception] = {}
+            mind = self._row(connection) if wanted else None
+            for seq in wanted if mind else ():
+                stretch = self._stretch(connection, mind, seq) if mind else None
+                if stretch is not None:
+                    first, batch = stretch
+                    found.update((one.id, one) for one in _perceptions(batch, first, [seq - first]))
+            return found
 
         return await self._lane.read(work)
 
     async def head(self) -> int:
-        return await self._lane.read(lambda connection: counter(connection, self._mind, _HEAD))
+        def work(connection: sqlite3.Connection) -> int:
+            row = connection.execute("SELECT head FROM minds WHERE mind = ?", (self._mind,)).fetchone()
+            return int(row[0]) if row else 0
+
+        return await self._lane.read(work)
 
     async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
-        def work(connection: sqlite3.Connection) -> int:
-            with transaction(connection):
-                gone = connection.execute(
-                    "DELETE FROM perceptions WHERE mind = ?1 AND seq IN (SELECT seq FROM perceptions "
-                    "WHERE mind = ?1 AND received < ?2 AND seq <= ?3 ORDER BY received, seq LIMIT ?4)",
-                    (self._mind, received_before, fit(up_to), fit(limit)),
-                ).rowcount
-                if gone:
-                    set_counter(connection, self._mind, _ROWS, counter(connection, self._mind, _ROWS) - gone)
-            return gone
+        return await self._lane.write(lambda connection: self._forget(connection, received_before, up_to, limit))
 
-        return await self._lane.write(work)
+    def _forget(self, connection: sqlite3.Connection, received_before: Instant, up_to: int, limit: int) -> int:
+        going: list[int] = []
+        taken: dict[int, int] = {}
+        gone = 0
+        with transaction(connection):
+            mind = self._row(connection)
+            if mind is None:
+                return 0
+            index = self._index(mind)
+            index.catch_up(connection, mind.base + mind.filed, mind.base + mind.head)
+            rows = connection.execute(
+                "SELECT position, count FROM stretches WHERE received < ? AND position BETWEEN ? AND ?"
+                " AND position + count <= ? ORDER BY received, position",
+                (received_before, mind.base + 1, mind.base + _LAST_SEQ, mind.base + min(fit(up_to), _LAST_SEQ) + 1),
+            )
+            for position, count in rows:
+                if gone >= limit:
+                    break
+                going.append(position)
+                gone += count
+            rows.close()
+            for position in going:
+                query = "SELECT places FROM stretches WHERE position = ?"
+                ((places,),) = connection.execute(query, (position,)).fetchall()
+                taken.update(zip(array("q", places), range(position, _LAST_SEQ << 15), strict=False))
+            taken.pop(NOWHERE, None)
+            index.forget(connection, taken)
+            connection.executemany("DELETE FROM stretches WHERE position = ?", [(position,) for position in going])
+            connection.execute("UPDATE minds SET kept = kept - ? WHERE number = ?", (gone, mind.number))
+        index.forgotten(taken)
+        return gone
 
     async def rows(self) -> int:
         """How many perceptions are kept."""
-        return await self._lane.read(lambda connection: counter(connection, self._mind, _ROWS))
+
+        def work(connection: sqlite3.Connection) -> int:
+            row = connection.execute("SELECT kept FROM minds WHERE mind = ?", (self._mind,)).fetchone()
+            return int(row[0]) if row else 0
+
+        return await self._lane.read(work)
+
+
+def _insert(connection: sqlite3.Connection, first: int, new: PerceptionBatch, places: Sequence[int]) -> None:
+    for start, stop in cut(new):
+        part = new if stop - start == len(new) else choose(new, lambda column: column[start:stop])  # noqa: B023 - at once
+        own = places[start:stop]
+        row = (first + start, len(part), max(part.received), mask(part))
+        connection.execute(
+            "INSERT INTO stretches VALUES (?, ?, ?, ?, ?, ?)",
+            (*row, array("q", own).tobytes() if any(own) else b"", encode_perceptions(part)),
+        )
+
+
+def _receipts(batches: Sequence[PerceptionBatch], first: int, known: dict[int, int]) -> list[Receipts]:
+    """The answer to each batch, of what happened to all of them."""
+    made: list[Receipts] = []
+    start = 0
+    for batch in batches:
+        stop = start + len(batch)
+        old = {at - start: known[at] for at in range(start, stop) if at in known} if known else {}
+        made.append(Receipts(first, len(batch), old))
+        first += len(batch) - len(old)
+        start = stop
+    return made
+
+
+def _perceptions(batch: PerceptionBatch, first: int, places: Sequence[int]) -> Iterator[Perception]:
+    """Some of a stretch."""
+    for at in places:
+        yield Perception(
+            batch.source[at],
+            batch.time[at],
+            batch.received[at],
+            batch.text[at],
+            batch.telemetry[at],
+            batch.image[at],
+            batch.key[at],
+            batch.labels[at],
+            batch.trust[at],
+            perception_id(first + at),
+            first + at,
+        )

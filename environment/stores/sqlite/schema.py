@@ -1,6 +1,7 @@
 """The tables of both files, as numbered migrations that only ever add; ``PRAGMA user_version`` says how far a file is.
 
-Every table carries the mind, and every statement filters by it: minds that share a file do not see each other.
+Every table carries the mind, in ``perceptions.db`` as a number within the position, and every statement filters by it:
+minds that share a file do not see each other.
 """
 
 from __future__ import annotations
@@ -18,16 +19,25 @@ _COUNTERS = """CREATE TABLE counters (
 
 PERCEPTIONS: Migrations = (
     (
-        _COUNTERS,
-        """CREATE TABLE perceptions (
-            mind TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, modality TEXT NOT NULL,
-            received REAL NOT NULL, body BLOB NOT NULL, PRIMARY KEY (mind, seq)) WITHOUT ROWID""",
-        "CREATE UNIQUE INDEX perceptions_by_id ON perceptions (mind, id)",
-        "CREATE INDEX perceptions_by_modality ON perceptions (mind, modality, seq)",
-        "CREATE INDEX perceptions_by_age ON perceptions (mind, received, seq)",
+        # The minds of this file. ``head`` is the highest number given, ``kept`` how many perceptions are there;
+        # the keys of what stands up to ``filed`` are in ``places``.
+        """CREATE TABLE minds (
+            number INTEGER PRIMARY KEY, mind TEXT NOT NULL UNIQUE, head INTEGER NOT NULL, kept INTEGER NOT NULL,
+            filed INTEGER NOT NULL)""",
+        # Perceptions that were written together; ``position`` is that of the first: mind << 48 | seq.
+        """CREATE TABLE stretches (
+            position INTEGER PRIMARY KEY, count INTEGER NOT NULL, received REAL NOT NULL, modalities INTEGER NOT NULL,
+            places BLOB NOT NULL, body BLOB NOT NULL)""",
+        "CREATE INDEX stretches_by_age ON stretches (received, position, count)",
+        *(
+            f"CREATE INDEX stretches_with_{bit} ON stretches (position, count) WHERE modalities & {bit}"
+            for bit in (1, 2, 4)
+        ),
+        # Where a key was accepted; ``place`` is a hash of mind, source and key.
+        "CREATE TABLE places (place INTEGER PRIMARY KEY, position INTEGER NOT NULL)",
     ),
 )
-"""``perceptions.db``. ``seq`` counts per mind."""
+"""``perceptions.db``. ``seq`` counts per mind; ``position`` says both: a mind appends to one end of one tree."""
 
 MIND: Migrations = (
     (

@@ -33,6 +33,7 @@ from environment.messages import (
     Level,
     Modality,
     NewPerception,
+    PerceptionBatch,
     PerceptionRef,
     StreamEntry,
     SubmindReport,
@@ -186,7 +187,8 @@ class StoreContract:
         for before, after in zip(given, read, strict=True):
             for field in NewPerception.__dataclass_fields__:
                 assert getattr(after, field) == getattr(before, field), field
-        assert await stores.perceptions.get([read[2].id, "p-nowhere"]) == {read[2].id: read[2]}
+        strange = ["p-nowhere", "", "t-0", "p-" + "f" * 20, "p-" + "0" * 20, "p-" + "٣" * 20, read[0].id.upper()]
+        assert await stores.perceptions.get([read[2].id, *strange]) == {read[2].id: read[2]}
 
     async def test_ids_are_a_letter_and_twenty_hexadecimal_digits_and_numbers_grow(self, stores):
         receipts = await stores.perceptions.append([perception(n) for n in range(20)])
@@ -230,7 +232,7 @@ class StoreContract:
         assert await stores.perceptions.append([]) == []
 
     async def test_forgetting_takes_what_is_old_and_has_been_read(self, stores):
-        receipts = await stores.perceptions.append([perception(n) for n in range(10)])
+        receipts = [(await stores.perceptions.append([perception(n)]))[0] for n in range(10)]
         head = await stores.perceptions.head()
         assert await stores.perceptions.forget(NOON + 5, receipts[7].seq, limit=3) == 3
         assert await stores.perceptions.forget(NOON + 100, receipts[4].seq) == 2
@@ -240,6 +242,50 @@ class StoreContract:
         assert await stores.perceptions.head() == head
         (late,) = await stores.perceptions.append([perception(99)])
         assert late.seq > head
+
+    async def test_what_was_written_together_goes_together(self, stores):
+        receipts = await stores.perceptions.append([perception(n, key=str(n)) for n in range(4)])
+        assert await stores.perceptions.forget(NOON + 2, receipts[-1].seq) == 0
+        assert await stores.perceptions.forget(NOON + 100, receipts[2].seq) == 0
+        assert await stores.perceptions.forget(NOON + 100, receipts[-1].seq, limit=1) == 4
+        assert await stores.perceptions.get([r.id for r in receipts]) == {}
+        again = await stores.perceptions.append([perception(n, key=str(n)) for n in range(4)])
+        assert all(r.new for r in again)
+        assert again[0].seq > receipts[-1].seq
+
+    async def test_batches_of_many_callers_are_answered_one_by_one(self, stores):
+        await stores.perceptions.append([perception(0, key="a")])
+        batches = [
+            PerceptionBatch.of([perception(1, key="b"), perception(2, key="a")]),
+            PerceptionBatch.of([]),
+            PerceptionBatch(["feed", "feed"], [NOON, NOON], [NOON, NOON], text=["x", "y"]),
+            PerceptionBatch.of([perception(3, key="b"), perception(4, telemetry={"x": 1.0})]),
+        ]
+        answers = [list(answer) for answer in await stores.perceptions.append_batches(batches)]
+        assert [[r.new for r in answer] for answer in answers] == [[True, False], [], [True, True], [False, True]]
+        assert answers[3][0].id == answers[0][0].id
+        kept = await stores.perceptions.read(0, 10)
+        assert [p.id for p in kept][1:] == [r.id for answer in answers for r in answer if r.new]
+        assert [p.text for p in kept] == ["line 0", "line 1", "x", "y", None]
+        assert [(p.key, dict(p.labels), p.trust) for p in kept[2:4]] == [(None, {}, 0.5)] * 2
+
+    async def test_a_long_and_mixed_batch_is_read_in_any_part(self, stores):
+        def one(n):
+            if n % 50 == 7:
+                return perception(n, image=Image(b"x" * 50_000, "image/png"))
+            return perception(n, telemetry={"x": 1.0 * n}) if n % 7 == 0 else perception(n, key=f"k{n}")
+
+        receipts = await stores.perceptions.append([one(n) for n in range(700)])
+        everything = await stores.perceptions.read(0, 1000)
+        assert [p.id for p in everything] == [r.id for r in receipts]
+        assert [p.time - NOON for p in everything] == list(range(700))
+        for modality in Modality:
+            wanted = [p for p in everything if p.modality is modality]
+            assert await stores.perceptions.read(0, 1000, modality) == wanted
+            for at in (3, len(wanted) // 2):
+                assert await stores.perceptions.read(wanted[at].seq, 5, modality) == wanted[at + 1 : at + 6]
+        found = await stores.perceptions.get([r.id for r in receipts[::13]])
+        assert list(found.values()) == everything[::13]
 
     # Traces
 
@@ -489,7 +535,6 @@ class StoreContract:
             assert heads == (0, 0, 0)
             (theirs,) = await other.perceptions.append([perception(1, key="k")])
             assert theirs.new
-            assert theirs.id != ours.id
             await other.commit(everything)
             await other.commit([WriteTrace(revision(trace(1), "people", "theirs"))])
             await other.commit([WriteLevel(trace(1).id, Level(0.01, NOON, 60.0), live=False, conscious=None)])

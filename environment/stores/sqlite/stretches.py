@@ -1,0 +1,69 @@
+"""Cutting and joining batches: what stands together in one row of the perception log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from itertools import chain
+from typing import Any
+
+from environment.messages import NO_LABELS, Modality, NewPerception, PerceptionBatch
+
+LONGEST = 256
+"""Most perceptions in one row: what is decoded for a single one of them."""
+LARGEST = 1 << 20
+"""Characters of text, or bytes of images, after which a row ends."""
+BIT = {Modality.TEXT: 1, Modality.TELEMETRY: 2, Modality.IMAGE: 4}
+"""The bit of each modality in a row's mask."""
+_COLUMNS = tuple(each.name for each in fields(PerceptionBatch))
+_DEFAULTS = {
+    "labels": NO_LABELS,
+    "trust": NewPerception.__dataclass_fields__["trust"].default,
+}
+
+
+def join(batches: Sequence[PerceptionBatch]) -> PerceptionBatch:
+    """All batches, at least one, as one."""
+    if len(batches) == 1:
+        return batches[0]
+    columns: dict[str, list[Any]] = {}
+    for name in _COLUMNS:
+        parts = [getattr(batch, name) for batch in batches]
+        if any(parts):
+            default = _DEFAULTS.get(name)
+            columns[name] = list(
+                chain.from_iterable(part or [default] * len(batch) for part, batch in zip(parts, batches, strict=True))
+            )
+    return PerceptionBatch(**columns)
+
+
+def choose(batch: PerceptionBatch, rows: Callable[[Sequence[Any]], Sequence[Any]]) -> PerceptionBatch:
+    """Some of a batch: what ``rows`` leaves of every column."""
+    columns = ((name, getattr(batch, name)) for name in _COLUMNS)
+    return PerceptionBatch(**{name: rows(column) for name, column in columns if column})
+
+
+def cut(batch: PerceptionBatch) -> Iterator[tuple[int, int]]:
+    """Ranges that are neither long nor large, and hold images only or none."""
+    images, texts = batch.image, batch.text
+    if not any(images) and sum(map(len, filter(None, texts))) <= LARGEST:
+        yield from ((at, min(at + LONGEST, len(batch))) for at in range(0, len(batch), LONGEST))
+        return
+    start = size = 0
+    was_image: bool | None = None
+    for at in range(len(batch)):
+        image, text = images[at] if images else None, texts[at] if texts else None
+        own = len(image.data) if image is not None else len(text or "")
+        is_image = image is not None
+        if at > start and (is_image is not was_image or at - start >= LONGEST or size + own > LARGEST):
+            yield start, at
+            start, size = at, 0
+        size, was_image = size + own, is_image
+    yield start, len(batch)
+
+
+def mask(batch: PerceptionBatch) -> int:
+    """The modalities in a batch, a bit each."""
+    if not any(batch.image) and not any(batch.telemetry):
+        return BIT[Modality.TEXT]
+    return sum(BIT[modality] for modality in set(batch.modalities))
