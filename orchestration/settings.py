@@ -172,7 +172,7 @@ class ClockSettings(Section):
     speed: float = Field(default=1200.0, ge=1, le=1e6)
     """Seconds of mind time in a second of wall time until mind time meets the wall; from there on it is the wall."""
     origin: Moment | None = None
-    """Wall time at which mind time was ``start``. Empty: when the mind was first started so, which is what one wants."""
+    """Wall time at which mind time was ``start``. Empty: when the mind was first started so, as one wants."""
 
 
 class MindSettings(Section):
