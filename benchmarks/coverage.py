@@ -1,4 +1,4 @@
-"""Attention coverage: how many of the moments that people found worth listing does the stream hold?
+"""Attention coverage: the share of the moments people found worth listing that the stream holds.
 
     python benchmarks/coverage.py UTTERANCES.jsonl MOMENTS.jsonl [--budget 103] [--json]
 
