@@ -211,7 +211,8 @@ def main(parent: int) -> int:
         run = read_orders(pipe)
     except EOFError:
         return Exit.ORPHANED
-    configure_logs(run.settings.telemetry, file=run.data_dir / "submind.log", fields={"mind": run.settings.mind.name})
+    logs = run.settings.telemetry.model_copy(update={"stderr": "off"})  # its standard error is for what Ray says
+    configure_logs(logs, file=run.data_dir / "submind.log", fields={"mind": run.settings.mind.name})
     try:
         return asyncio.run(_run(run, report, pipe))
     except Exception as error:  # noqa: BLE001 - the host is told, and decides

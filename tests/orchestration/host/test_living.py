@@ -2,15 +2,16 @@
 
 import asyncio
 import signal
-import sqlite3
 import subprocess
+from contextlib import asynccontextmanager
 
 import pytest
 
 from environment.messages import NewPerception
+from environment.stores.sqlite import open_stores
 from orchestration.client import MindClient
 from orchestration.clock import wall
-from tests.orchestration.living import ROOT, LivingMind, eventually, tiny_run
+from tests.orchestration.living import ROOT, LivingMind, tiny_run
 from tests.orchestration.runtime.tiny import POISON
 
 
@@ -28,21 +29,34 @@ async def perceive(mind, *texts):
         return await client.perceive([NewPerception("test", now, now, text=text) for text in texts])
 
 
-def rows(mind, query):
-    with sqlite3.connect(f"file:{mind.data_dir / 'mind.db'}?mode=ro", uri=True) as connection:
-        return connection.execute(query).fetchall()
+@asynccontextmanager
+async def stores_of(mind):
+    stores = await open_stores(mind.data_dir, "mind")
+    try:
+        yield stores
+    finally:
+        await stores.close()
+
+
+async def eventually(what, seconds=30.0):
+    """The first true answer of the coroutine function ``what``."""
+    async with asyncio.timeout(seconds):
+        while not (answer := await what()):  # noqa: ASYNC110 - what is waited for does not know that it is
+            await asyncio.sleep(0.05)
+        return answer
 
 
 async def traces(mind, receipts):
-    """Wait until each of ``receipts`` is a trace."""
+    """Wait until each of ``receipts`` is a trace, one version of it."""
     wanted = {f"t-{receipt.id.removeprefix('p-')}" for receipt in receipts}
+    async with stores_of(mind) as stores:
 
-    def there():
-        found = [row[0] for row in rows(mind, "SELECT id FROM traces")]
-        assert len(found) == len(set(found))
-        return wanted <= set(found)
+        async def there():
+            found = await stores.traces.get(list(wanted))
+            assert {trace.version for trace in found.values()} <= {1}
+            return wanted == set(found)
 
-    eventually(there)
+        await eventually(there)
 
 
 async def subminds(mind):
@@ -52,14 +66,22 @@ async def subminds(mind):
 
 async def counted_all(mind):
     """Wait until the counter has counted each perception once, over all its lives."""
-    with sqlite3.connect(f"file:{mind.data_dir / 'perceptions.db'}?mode=ro", uri=True) as connection:
-        ((told,),) = connection.execute("SELECT count(*) FROM perceptions").fetchall()
-    for _ in range(200):
-        counted = (await subminds(mind))["text"].metrics.get("counted")
-        if counted == told:
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"{counted} of {told}")
+    async with stores_of(mind) as stores:
+        told = len(await stores.perceptions.read(0, 100_000))
+
+    async def counted():
+        return (await subminds(mind))["text"].metrics.get("counted") == told
+
+    await eventually(counted)
+
+
+async def reported(mind, look, seconds=30.0):
+    """Wait until ``look`` of ``runtime.json`` is true."""
+
+    async def seen():
+        return look(mind.report())
+
+    await eventually(seen, seconds)
 
 
 async def test_what_it_is_told_becomes_traces(mind):
@@ -73,19 +95,16 @@ async def test_an_actor_that_is_killed_comes_back_with_its_state(mind, name):
     await counted_all(mind)
     pid = mind.kill(f"actor:{name}")
     await traces(mind, await perceive(mind, "while it was dead"))
-    eventually(lambda: mind.report()["actors"].get(name, {}).get("restarts"))
+    await reported(mind, lambda report: report["actors"].get(name, {}).get("restarts"))
     assert [p.pid for p in mind.processes()[f"actor:{name}"]] != [pid]
     assert mind.report()["restarts"] == 0
     await counted_all(mind)
 
 
 async def test_one_that_keeps_dying_is_quarantined_and_the_others_go_on(mind):
-    for _ in range(4):
+    for deaths in range(3):
         await traces(mind, await perceive(mind, POISON))
-        deaths = mind.report()["actors"].get("doomed", {}).get("restarts", 0)
-        eventually(lambda deaths=deaths: _died_again(mind, deaths))
-        if mind.report()["actors"]["doomed"]["quarantined"]:
-            break
+        await reported(mind, lambda report, deaths=deaths: _deaths(report) > deaths)
     assert "I cannot bear it" in mind.report()["actors"]["doomed"]["quarantined"]
     reports = await subminds(mind)
     assert reports["doomed"].state == "quarantined"
@@ -94,9 +113,9 @@ async def test_one_that_keeps_dying_is_quarantined_and_the_others_go_on(mind):
     await traces(mind, await perceive(mind, "the others go on"))
 
 
-def _died_again(mind, deaths):
-    doomed = mind.report()["actors"].get("doomed", {})
-    return doomed.get("quarantined") or doomed.get("restarts", 0) > deaths
+def _deaths(report):
+    doomed = report["actors"].get("doomed", {})
+    return doomed.get("restarts", 0) + bool(doomed.get("quarantined"))
 
 
 def test_a_second_host_is_told_so_in_a_sentence(mind):
@@ -122,8 +141,7 @@ async def test_a_killed_host_takes_everything_with_it_and_nothing_is_lost(mind):
     mind.gone()
     mind.start()
     await traces(mind, receipts)
-    (head,) = rows(mind, "SELECT count(*), count(DISTINCT id) FROM traces")
-    assert head[0] == head[1]
+    await counted_all(mind)
 
 
 async def test_asked_to_stop_it_saves_and_leaves_nothing(mind):
@@ -131,6 +149,7 @@ async def test_asked_to_stop_it_saves_and_leaves_nothing(mind):
     assert mind.stop(signal.SIGINT) == 0
     mind.gone(2.0)
     assert (mind.data_dir / "mind.err").read_text() == ""
-    assert {state for (state,) in rows(mind, "SELECT json_extract(body, '$.state') FROM reports")} == {"stopped"}
+    async with stores_of(mind) as stores:
+        assert {report.state for report in await stores.registry.reports()} == {"stopped"}
     mind.start()
     await counted_all(mind)

@@ -130,8 +130,9 @@ class Doomed(Keeper):
     name = "doomed"
 
     def handle(self, event, now):
-        if isinstance(event, Vitals):
-            raise RuntimeError("I cannot bear it")
+        match event:
+            case Vitals():
+                raise RuntimeError("I cannot bear it")
         return []
 
 

@@ -1,0 +1,109 @@
+"""Locks, private directories, the clock's origin, retention."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from environment.messages import NewPerception, SubmindReport
+from environment.ports import WriteReport
+from environment.stores.sqlite import open_stores
+from orchestration.clock import CatchUpClock, WallClock
+from orchestration.host.errors import AlreadyRunning, UnsafePlace
+from orchestration.host.origin import clock_in
+from orchestration.host.places import LONGEST, DataLock, new_run_dir, run_base
+from orchestration.host.retention import forget_once, passed
+from orchestration.host.settings import RetentionSettings
+from orchestration.settings import ClockSettings
+
+
+def test_a_directory_has_one_mind_and_the_other_is_told_who(tmp_path):
+    with DataLock(tmp_path / "new"), pytest.raises(AlreadyRunning, match=f"process {os.getpid()}"):
+        DataLock(tmp_path / "new").take()
+    with DataLock(tmp_path / "new"):
+        pass
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path):
+    code = (
+        "import pathlib,sys,time\nfrom orchestration.host.places import DataLock\n"
+        "DataLock(pathlib.Path(sys.argv[1])).take()\nprint(1, flush=True)\ntime.sleep(60)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+    other.stdout.readline()
+    with pytest.raises(AlreadyRunning, match=f"process {other.pid}"):
+        DataLock(tmp_path).take()
+    other.kill()
+    other.wait()
+    with DataLock(tmp_path):
+        pass
+
+
+def test_sockets_lie_where_nobody_else_may_go(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", "/tmp")
+    base = run_base("test-mark")
+    assert base.stat().st_mode & 0o077 == 0
+    place = new_run_dir(base)
+    assert len(str(place)) <= LONGEST
+    place.rmdir()
+    base.chmod(0o755)
+    with pytest.raises(UnsafePlace, match="entered by others"):
+        run_base("test-mark")
+    base.rmdir()
+
+
+def test_a_catch_up_goes_on_over_a_restart(tmp_path):
+    settings = ClockSettings(start=1000.0, speed=10.0)
+    assert clock_in(tmp_path, settings, 5000.0) == CatchUpClock(1000.0, 10.0, 5000.0)
+    assert clock_in(tmp_path, settings, 6000.0) == CatchUpClock(1000.0, 10.0, 5000.0)
+    other = ClockSettings(start=2000.0, speed=10.0)
+    assert clock_in(tmp_path, other, 7000.0) == CatchUpClock(2000.0, 10.0, 7000.0)
+    assert clock_in(tmp_path, ClockSettings(), 7000.0) == WallClock()
+    (tmp_path / "clock.json").write_text("half a l")
+    assert clock_in(tmp_path, settings, 8000.0) == CatchUpClock(1000.0, 10.0, 8000.0)
+    assert json.loads((tmp_path / "clock.json").read_text())["origin"] == 8000.0
+
+
+@pytest.fixture
+async def stores(tmp_path):
+    opened = await open_stores(tmp_path, "mind", synchronous="OFF")
+    yield opened
+    await opened.close()
+
+
+async def heard(stores, *received, telemetry=()):
+    said = [NewPerception("s", at, at, text=f"{at}") for at in received]
+    for perception in [*said, *(NewPerception("s", at, at, telemetry={"x": 1.0}) for at in telemetry)]:
+        await stores.perceptions.append([perception])
+
+
+async def stands(stores, name, cursor):
+    await stores.commit(
+        [WriteReport(SubmindReport(name, "perceptual", "", "running", 0.0, metrics={"cursor": cursor}))]
+    )
+
+
+async def test_only_what_everybody_has_passed_is_forgotten(stores):
+    settings = RetentionSettings(perceptions=100.0, batch=2)
+    await heard(stores, *range(10), telemetry=(3.0, 4.0))
+    assert await forget_once(stores, ["text", "telemetry"], settings, 1000.0) == 0
+    await stands(stores, "text", 5.0)
+    assert await passed(stores, ["text", "telemetry"]) == 0
+    await stands(stores, "telemetry", 11.0)
+    assert await passed(stores, ["text", "telemetry"]) == 5
+    assert await forget_once(stores, ["text", "telemetry"], settings, 1000.0) == 5
+    assert [p.seq for p in await stores.perceptions.read(0, 100)] == list(range(6, 13))
+    await stands(stores, "text", 10.0)
+    await stands(stores, "telemetry", 12.0)
+    assert await forget_once(stores, ["text", "telemetry"], settings, 107.5) == 5
+
+
+async def test_one_that_never_hears_anything_holds_nothing_back(stores):
+    await heard(stores, *range(10))
+    await stands(stores, "text", 10.0)
+    await stands(stores, "image", 0.0)
+    assert await passed(stores, ["text", "image"]) == 10
+    assert await forget_once(stores, ["text", "image"], RetentionSettings(perceptions=None), 1e9) == 0
+    assert await forget_once(stores, ["text", "image"], RetentionSettings(perceptions=1.0), 1e9) == 10

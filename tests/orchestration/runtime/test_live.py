@@ -1,0 +1,192 @@
+"""One live actor in this process: real stores, real sockets, a core of the smallest mind."""
+
+import asyncio
+import random
+from contextlib import asynccontextmanager
+
+import pytest
+
+from actors.core import Description
+from actors.effects import Generate, Note, Send, WakeAt
+from actors.events import Generated, Reinforce, Started, Tick, Vitals
+from actors.settings import ShellSettings
+from actors.shell import ActorShell
+from actors.substrate.embedding import WordLlamaEmbedder
+from actors.substrate.ports import Act, Request
+from actors.substrate.scripted import ScriptedSubstrate
+from environment.errors import StoreUnavailable
+from environment.messages import NewPerception
+from environment.stores.sqlite import open_stores
+from orchestration.clock import WallClock, wall
+from orchestration.runtime.frames import Batch
+from orchestration.runtime.live import Ending, LiveActor
+from orchestration.runtime.outbox import Outboxes
+from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
+from orchestration.runtime.watch import LogWatch, touched
+from tests.orchestration.runtime.tiny import Counter, Doomed
+from tests.orchestration.until import until
+
+SETTINGS = RuntimeSettings(store_retry=0.01, store_retry_most=0.05, supervision=SupervisionSettings(settle=1))
+SHELL = ShellSettings(save_every=0.05)
+
+
+class Recorder:
+    """A core that remembers what it handled and answers with what the test gave it."""
+
+    name = "recorder"
+
+    def __init__(self, *effects):
+        self.handled = []
+        self.first = list(effects)
+
+    def handle(self, event, now):
+        self.handled.append(event)
+        return self.first if isinstance(event, Started) else []
+
+    def texts(self, perceptions):
+        return []
+
+    def describe(self):
+        return Description("cognitive", "record")
+
+    def snapshot(self):
+        return b"saved"
+
+    def restore(self, state):
+        assert state == b"saved"
+        self.handled.append("restored")
+
+
+class Refusing:
+    """Stores that refuse as often as told, then write for real."""
+
+    def __init__(self, stores, times):
+        self._stores = stores
+        self.times = times
+
+    def __getattr__(self, name):
+        return getattr(self._stores, name)
+
+    async def commit(self, writes, fence=0):
+        if self.times:
+            self.times -= 1
+            raise StoreUnavailable("busy", 0.01)
+        await self._stores.commit(writes, fence)
+
+
+@asynccontextmanager
+async def living(tmp_path, core, *, refusals=0, fence=0, substrate=None):
+    stores = Refusing(await open_stores(tmp_path, "mind", synchronous="OFF"), refusals)
+    embedder = WordLlamaEmbedder()
+
+    async def birth(driver):
+        return ActorShell(core, stores, driver, SHELL, embedder=embedder, fence=fence)
+
+    stamp = touched(tmp_path / "perceptions.db", tmp_path / "perceptions.db-wal")
+    actor = LiveActor(
+        birth,
+        WallClock(),
+        Outboxes(core.name, "a", tmp_path, SETTINGS.link, random.Random(1)),
+        LogWatch(stores.perceptions, ReadSettings(idle=0.02), stamp),
+        substrate or ScriptedSubstrate(),
+        embedder,
+        SETTINGS,
+        SHELL.save_every,
+        random.Random(1),
+    )
+    life = asyncio.create_task(actor.live(restarts=3))
+    try:
+        yield actor, life, stores
+    finally:
+        actor.stop()
+        await asyncio.wait([life])
+        await stores.close()
+
+
+def mail(*events, first=1):
+    return Batch("somebody", "a", first, tuple((event, 0.5) for event in events))
+
+
+async def test_it_takes_mail_wakes_up_and_saves_on_the_way_out(tmp_path):
+    core = Recorder(WakeAt(wall() + 0.05), Note("hello", "info", {"event": "x", "n": 1}))
+    async with living(tmp_path, core) as (actor, life, stores):
+        actor.deliver(mail(Reinforce("early", "me", 0.1)))
+        await until(lambda: any(isinstance(event, Reinforce) for event in core.handled))
+        await until(lambda: any(isinstance(event, Tick) for event in core.handled))
+        actor.stop()
+        assert await life == Ending.STOPPED
+        (report,) = await stores.registry.reports()
+        assert report.state == "stopped"
+        assert report.metrics["restarts_total"] == 3
+        assert await stores.registry.state("recorder") == b"saved"
+
+
+async def test_the_next_life_begins_with_what_was_saved(tmp_path):
+    async with living(tmp_path, Recorder()) as (actor, life, _):
+        await until(lambda: actor.shell)
+        actor.stop()
+        await life
+    core = Recorder()
+    async with living(tmp_path, core):
+        await until(lambda: core.handled)
+        assert core.handled[0] == "restored"
+
+
+async def test_a_store_that_refuses_loses_nothing(tmp_path):
+    core = Counter()
+    async with living(tmp_path, core, refusals=5) as (actor, _, stores):
+        now = wall()
+        await stores.perceptions.append([NewPerception("s", now, now, text=f"{n}") for n in range(300)])
+        await until(lambda: core.counted == 300)
+        stores.times = 10
+        await stores.perceptions.append([NewPerception("s", now, now, text="more")])
+        await until(lambda: core.counted == 301)
+        await until(lambda: stores.times == 0)
+        await until(lambda: not actor.shell.unfinished)
+
+
+async def test_an_error_in_the_core_ends_the_life_and_names_itself(tmp_path):
+    async with living(tmp_path, Doomed()) as (actor, life, _):
+        await until(lambda: actor.shell)
+        actor.deliver(mail(Vitals("x", {})))
+        with pytest.raises(RuntimeError, match="I cannot bear it"):
+            await life
+
+
+async def test_one_whose_mind_is_led_by_another_ends(tmp_path):
+    stores = await open_stores(tmp_path, "mind")
+    old = await stores.lead()
+    await stores.lead()
+    await stores.close()
+    async with living(tmp_path, Recorder(), fence=old) as (_, life, _):
+        assert await asyncio.wait_for(life, 5) == Ending.FENCED_OUT
+
+
+async def test_a_thought_comes_back_with_its_vector(tmp_path):
+    request = Request(Act.EVALUATE, "recorder", ())
+    core = Recorder(Generate("g1", request), Send("nobody", Started()))
+    substrate = ScriptedSubstrate("the pump is loud")
+    async with living(tmp_path, core, substrate=substrate):
+        await until(lambda: any(isinstance(event, Generated) for event in core.handled))
+        (generated,) = [event for event in core.handled if isinstance(event, Generated)]
+        assert (generated.token, generated.generation.text) == ("g1", "the pump is loud")
+        assert abs(float((generated.vector**2).sum()) - 1) < 1e-5
+
+
+async def test_nothing_to_do_costs_nothing(tmp_path):
+    core = Counter()
+    async with living(tmp_path, core) as (actor, _, stores):
+        await until(lambda: actor.shell and not actor.shell.unsaved)
+        looks = []
+        read = stores.perceptions.read
+
+        async def counting(*args):
+            looks.append(args)
+            return await read(*args)
+
+        stores.perceptions.read = counting
+        await asyncio.sleep(0.5)
+        assert len(looks) <= 1
+        now = wall()
+        await stores.perceptions.append([NewPerception("s", now, now, text="news")])
+        await until(lambda: core.counted == 1)
