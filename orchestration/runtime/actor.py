@@ -23,7 +23,8 @@ from orchestration.runtime.inbox import Inbox
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.outbox import Outboxes
-from orchestration.runtime.watch import LogWatch, touched
+from orchestration.runtime.touch import Touch
+from orchestration.runtime.watch import LogWatch
 from orchestration.telemetry.logs import configure_logs
 
 if TYPE_CHECKING:
@@ -87,11 +88,12 @@ async def live(orders: ActorOrders, restarts: int) -> Ending:
             orders.plan, settings, stores, driver, embedder, fence=orders.fence, seed=run.seed
         )
 
+    watch = _log_watch(stores, orders)
     actor = LiveActor(
         birth,
         run.clock,
         outboxes,
-        _log_watch(stores, orders),
+        watch,
         substrate,
         embedder,
         settings.runtime,
@@ -116,6 +118,7 @@ async def live(orders: ActorOrders, restarts: int) -> Ending:
         raise
     finally:
         await inbox.close()
+        watch.close()
         await stores.close()
         stop_watching()
 
@@ -142,8 +145,9 @@ async def thinking(orders: ActorOrders) -> tuple[Substrate, Embedder]:
 
 
 def _log_watch(stores: Stores, orders: ActorOrders) -> LogWatch:
-    files = (orders.run.data_dir / name for name in ("perceptions.db", "perceptions.db-wal"))
-    return LogWatch(stores.perceptions, orders.run.settings.runtime.read, touched(*files))
+    # Every commit writes to this file, and it is there as long as the host holds the log open.
+    touch = Touch(orders.run.data_dir / "perceptions.db-wal")
+    return LogWatch(stores.perceptions, orders.run.settings.runtime.read, touch)
 
 
 def _orphaned() -> None:

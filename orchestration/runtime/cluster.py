@@ -48,6 +48,11 @@ def ray_environment(settings: RuntimeSettings) -> Mapping[str, str]:
         "RAY_raylet_report_resources_period_milliseconds": "2000",
         "RAY_gcs_pull_resource_loads_period_milliseconds": calm,
         "RAY_io_context_monitor_probe_interval_ms": calmer,
+        "RAY_io_context_event_loop_lag_collection_interval_ms": calmer,
+        "RAY_raylet_check_gc_period_milliseconds": calm,
+        "RAY_kill_idle_workers_interval_ms": calm,
+        "RAY_raylet_liveness_self_check_interval_ms": calmer,
+        "RAY_debug_dump_period_milliseconds": "0",
     }
 
 

@@ -30,14 +30,16 @@ class LinkSettings(Section):
 class ReadSettings(Section):
     """How a perceptual submind watches the perception log."""
 
-    fast: Seconds = Field(default=0.01, gt=0)
-    """Pause between two looks while perceptions arrive."""
-    idle: Seconds = Field(default=0.25, gt=0)
-    """Pause that looks back off to while none do."""
-    backoff: float = Field(default=1.3, gt=1)
-    """Factor by which the pause grows with every look that finds nothing."""
-    certain: Seconds = Field(default=1.0, gt=0)
+    gather: Seconds = 0.005
+    """Pause after the kernel said that the log was written to: many small commits are read at once."""
+    certain: Seconds = Field(default=5.0, gt=0)
     """The log is asked at least this often, even where its files look untouched."""
+    fast: Seconds = Field(default=0.01, gt=0)
+    """Where the kernel cannot watch files: pause between two looks while perceptions arrive."""
+    idle: Seconds = Field(default=0.25, gt=0)
+    """Pause that these looks back off to while none do."""
+    backoff: float = Field(default=1.3, gt=1)
+    """Factor by which that pause grows with every look that finds nothing."""
 
 
 class SupervisionSettings(Section):
@@ -53,7 +55,7 @@ class SupervisionSettings(Section):
     """Wait before the second life within the window; doubles with each further one, and part of it is chance."""
     backoff_most: Seconds = 5.0
     """Longest of these waits."""
-    ping_every: Seconds = Field(default=5.0, gt=0)
+    ping_every: Seconds = Field(default=15.0, gt=0)
     """How often each actor is asked whether it is well."""
     hung_after: Seconds = Field(default=60.0, gt=0)
     """An actor that has not answered for this long is killed, which counts as a death."""

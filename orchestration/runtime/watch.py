@@ -1,11 +1,8 @@
-"""Watching the perception log: often while something arrives, seldom and cheaply while nothing does."""
+"""Watching the perception log: at once while something arrives, hardly at all while nothing does."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Hashable
-from pathlib import Path
 
 import structlog
 
@@ -13,63 +10,41 @@ from environment.errors import StoreUnavailable
 from environment.messages import Modality, Perception
 from environment.ports import PerceptionLog
 from orchestration.runtime.settings import ReadSettings
+from orchestration.runtime.touch import Touch
 
 _log = structlog.get_logger(__name__)
-
-
-def touched(*files: Path) -> Callable[[], Hashable]:
-    """A function whose answer changes when one of ``files`` was written to: a few microseconds instead of a query.
-
-    File times are coarse on some systems, so the same answer is a strong hint, not a proof.
-    """
-    paths = [str(file) for file in files]
-
-    def stamp() -> Hashable:
-        stamps = []
-        for path in paths:
-            try:
-                status = os.stat(path)  # noqa: PTH116 - called four times a second in every perceptual submind
-            except FileNotFoundError:
-                stamps.append((0, 0))
-            else:
-                stamps.append((status.st_mtime_ns, status.st_size))
-        return tuple(stamps)
-
-    return stamp
 
 
 class LogWatch:
     """Waits for perceptions beyond a cursor, one waiter at a time.
 
-    ``stamp`` tells cheaply whether the log may have changed; the log itself is asked when it says so, and at least
-    every ``certain`` seconds.
+    ``touch`` tells when the log's files are written to; then, and every ``certain`` seconds in any case, the log is
+    asked. Where files cannot be watched it is asked at growing pauses from ``fast`` to ``idle``.
     """
 
-    def __init__(self, log: PerceptionLog, settings: ReadSettings, stamp: Callable[[], Hashable]) -> None:
+    def __init__(self, log: PerceptionLog, settings: ReadSettings, touch: Touch) -> None:
         self._log = log
         self._settings = settings
-        self._stamp = stamp
-        self._pause = settings.fast
-        self._empty_at: Hashable = None
-        self._looked = -settings.certain
+        self._touch = touch
 
     async def next(self, after: int, limit: int, modality: Modality) -> list[Perception]:
         """The perceptions after ``after``, at least one; returns once there are any. Waits a failing store out."""
-        loop = asyncio.get_running_loop()
-        self._empty_at = None  # another cursor than before: what was empty then may not be now
+        settings, pause = self._settings, self._settings.fast
         while True:
-            stamp = self._stamp()
-            if stamp != self._empty_at or loop.time() - self._looked >= self._settings.certain:
-                self._looked = loop.time()
-                try:
-                    found = await self._log.read(after, limit, modality)
-                except StoreUnavailable as error:
-                    _log.warning("perceptions_unavailable", reason=str(error))
-                    await asyncio.sleep(max(error.retry_after, self._settings.idle))
-                    continue
-                if found:
-                    self._pause = self._settings.fast
-                    return found
-                self._empty_at = stamp
-            await asyncio.sleep(self._pause)
-            self._pause = min(self._pause * self._settings.backoff, self._settings.idle)
+            self._touch.forget()  # before the look: what is written during it is another reason to look
+            try:
+                found = await self._log.read(after, limit, modality)
+            except StoreUnavailable as error:
+                _log.warning("perceptions_unavailable", reason=str(error))
+                await asyncio.sleep(max(error.retry_after, settings.idle))
+                continue
+            if found:
+                return found
+            await self._touch.wait(settings.certain if self._touch.sees else pause)
+            pause = min(pause * settings.backoff, settings.idle)
+            if self._touch.sees:  # many small commits are one reason to look
+                await asyncio.sleep(settings.gather)
+
+    def close(self) -> None:
+        """Stop watching. May be called twice."""
+        self._touch.close()

@@ -15,14 +15,15 @@ from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.ports import Act, Request
 from actors.substrate.scripted import ScriptedSubstrate
 from environment.errors import StoreUnavailable
-from environment.messages import NewPerception
+from environment.messages import Modality, NewPerception
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock, wall
 from orchestration.runtime.frames import Batch
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.outbox import Outboxes
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
-from orchestration.runtime.watch import LogWatch, touched
+from orchestration.runtime.touch import Touch
+from orchestration.runtime.watch import LogWatch
 from tests.orchestration.runtime.tiny import Counter, Doomed
 from tests.orchestration.until import until
 
@@ -82,12 +83,13 @@ async def living(tmp_path, core, *, refusals=0, fence=0, substrate=None):
     async def birth(driver):
         return ActorShell(core, stores, driver, SHELL, embedder=embedder, fence=fence)
 
-    stamp = touched(tmp_path / "perceptions.db", tmp_path / "perceptions.db-wal")
+    touch = Touch(tmp_path / "perceptions.db-wal")
+    assert touch.sees
     actor = LiveActor(
         birth,
         WallClock(),
         Outboxes(core.name, "a", tmp_path, SETTINGS.link, random.Random(1)),
-        LogWatch(stores.perceptions, ReadSettings(idle=0.02), stamp),
+        LogWatch(stores.perceptions, ReadSettings(certain=60), touch),
         substrate or ScriptedSubstrate(),
         embedder,
         SETTINGS,
@@ -100,6 +102,7 @@ async def living(tmp_path, core, *, refusals=0, fence=0, substrate=None):
     finally:
         actor.stop()
         await asyncio.wait([life])
+        touch.close()
         await stores.close()
 
 
@@ -186,7 +189,21 @@ async def test_nothing_to_do_costs_nothing(tmp_path):
 
         stores.perceptions.read = counting
         await asyncio.sleep(0.5)
-        assert len(looks) <= 1
+        assert not looks
         now = wall()
         await stores.perceptions.append([NewPerception("s", now, now, text="news")])
         await until(lambda: core.counted == 1)
+
+
+async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path):
+    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
+    touch = Touch(tmp_path / "not-there")
+    assert not touch.sees
+    watch = LogWatch(stores.perceptions, ReadSettings(idle=0.02), touch)
+    waiting = asyncio.create_task(watch.next(0, 10, Modality.TEXT))
+    await asyncio.sleep(0.05)
+    await stores.perceptions.append([NewPerception("s", 0.0, 0.0, text="late")])
+    (found,) = await asyncio.wait_for(waiting, 5)
+    assert found.text == "late"
+    watch.close()
+    await stores.close()
