@@ -16,6 +16,7 @@ from environment.messages import (
     Instant,
     Level,
     NewPerception,
+    PerceptionBatch,
     PerceptionRef,
     Receipt,
     StreamEntry,
@@ -90,7 +91,7 @@ def perceptions(
 ) -> list[NewPerception]:
     """A batch as it goes to the log. One without a time happened when it was received."""
     made: list[NewPerception] = []
-    for perception in batch:  # each access costs: this loop is the gateway's busiest
+    for perception in batch:
         source, text, labels, time = perception.source, perception.text, perception.labels, perception.time
         seconds = time.seconds
         payload = "text" if text else perception.WhichOneof("payload")
@@ -108,6 +109,36 @@ def perceptions(
             )
         )
     return made
+
+
+def texts(
+    batch: Iterable[perception_pb2.Perception], received: Instant, trust_of: Callable[[str], float | None]
+) -> PerceptionBatch | None:
+    """A batch by column, where all of it is text; None otherwise. ``trust`` is what ``trust_of`` says, None included.
+
+    Each access to a message costs: what most batches are goes this way, in a third of the time of ``perceptions``.
+    """
+    rows = list(batch)
+    text = [row.text for row in rows]
+    if not all(text):
+        return None
+    source = [row.source for row in rows]
+    time = [sent.seconds + sent.nanos * 1e-9 for sent in [row.time for row in rows]]
+    if 0.0 in time:
+        time = [at or (at if row.HasField("time") else received) for at, row in zip(time, rows, strict=True)]
+    key: list[str | None] = [row.idempotency_key for row in rows]
+    if "" in key:
+        key = [each or None for each in key]
+    labels = [row.labels for row in rows]
+    return PerceptionBatch(
+        source,
+        time,
+        [received] * len(rows),
+        text,
+        key=key,
+        labels=[dict(each) for each in labels] if any(labels) else (),
+        trust=[trust_of(each) for each in source],  # type: ignore[misc]  # whoever asks looks for None
+    )
 
 
 def receipts(answers: Iterable[perception_pb2.Receipt]) -> list[Receipt]:

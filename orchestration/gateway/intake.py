@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from environment.errors import StoreUnavailable
-from environment.messages import Instant, NewPerception, Receipt
+from environment.messages import Instant, NewPerception, PerceptionBatch, Receipt, Receipts
 from environment.ports import PerceptionLog
 from orchestration.gateway.errors import IntakeBusy, Stopping
 from orchestration.gateway.limits import Limits
@@ -23,9 +23,9 @@ _log = structlog.get_logger(__name__)
 class _Batch:
     """What one caller handed in, and the answer it waits for."""
 
-    perceptions: Sequence[NewPerception]
+    perceptions: PerceptionBatch
     size: int
-    answer: asyncio.Future[list[Receipt]]
+    answer: asyncio.Future[Receipts]
 
 
 class Intake:
@@ -90,29 +90,33 @@ class Intake:
 
         Raises ``IntakeRejected``, ``IntakeBusy``, ``Stopping``, ``StoreFull`` or ``StoreUnavailable``.
         """
-        return await self.submit(batch)
+        return list(await self.submit(batch))
 
-    def size_of_plain(self, batch: Sequence[NewPerception]) -> int | None:
-        """Bytes of payload of a batch that is surely right, by the schema's rules too; None: it needs a closer look."""
-        return self._limits.size_of_plain(batch, self._clock())
+    def known_trust(self, source: str) -> float | None:
+        """How far a source is trusted that was met before; None for any other."""
+        return self._limits.known_trust(source)
 
-    def submit(self, batch: Sequence[NewPerception]) -> asyncio.Future[list[Receipt]]:
+    def size_of_plain(self, batch: PerceptionBatch, sent: int) -> int | None:
+        """Bytes of payload of a batch that is surely right, by the schema's rules too; None: it needs a closer look.
+
+        The batch came by the wire, in ``sent`` bytes, with the trust of ``known_trust``.
+        """
+        return self._limits.size_of_plain(batch, sent, self._clock())
+
+    def submit(self, batch: Sequence[NewPerception]) -> asyncio.Future[Receipts]:
         """Put a batch in the queue: what ``accept`` waits for. Raises the same, but for the store's errors."""
-        size = self.size_of_plain(batch)
-        if size is None:
-            size = self._limits.check(batch, self._clock())
-            trust_of = self._limits.trust_of
-            batch = [replace(perception, trust=trust_of(perception.source)) for perception in batch]
-        return self.enqueue(batch, size)
+        size = self._limits.check(batch, self._clock())
+        trust = [self._limits.trust_of(perception.source) for perception in batch]
+        return self.enqueue(replace(PerceptionBatch.of(batch), trust=trust), size)
 
-    def enqueue(self, batch: Sequence[NewPerception], size: int) -> asyncio.Future[list[Receipt]]:
+    def enqueue(self, batch: PerceptionBatch, size: int) -> asyncio.Future[Receipts]:
         """Put a batch of ``size_of_plain`` in the queue. Raises ``IntakeBusy`` or ``Stopping``."""
         if self._closing:
             raise Stopping
         if not self._has_room():
             self._limits.hits["pending"] += 1
             raise IntakeBusy(self._settings.retry_after)
-        answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Receipts] = asyncio.get_running_loop().create_future()
         self._queue.append(_Batch(batch, size, answer))
         self._waiting += len(batch)
         self._waiting_bytes += size
@@ -174,7 +178,7 @@ class Intake:
             return
         began = asyncio.get_running_loop().time()
         try:
-            receipts = await self._log.append([one for batch in wanted for one in batch.perceptions])
+            receipts = await self._log.append_batches([batch.perceptions for batch in wanted])
         except StoreUnavailable as error:
             # What waits fails as well: who sent several batches may then send them all again, in their order.
             self._answer_all([*wanted, *self._queue], error)
@@ -190,16 +194,12 @@ class Intake:
             self._figures["intake_commits_total"] += 1
             self._figures["intake_commit_seconds_sum"] += asyncio.get_running_loop().time() - began
 
-    def _acknowledge(self, group: Sequence[_Batch], receipts: list[Receipt]) -> None:
-        first = 0
-        for batch in group:
-            after = first + len(batch.perceptions)
+    def _acknowledge(self, group: Sequence[_Batch], answers: Sequence[Receipts]) -> None:
+        for batch, receipts in zip(group, answers, strict=True):
             if not batch.answer.done():
-                batch.answer.set_result(receipts[first:after])
-            first = after
-        known = sum(not receipt.new for receipt in receipts)
-        self._figures["perceptions_acknowledged_total"] += len(receipts)
-        self._figures["perceptions_known_total"] += known
+                batch.answer.set_result(receipts)
+            self._figures["perceptions_acknowledged_total"] += receipts.count
+            self._figures["perceptions_known_total"] += len(receipts.known)
 
     @staticmethod
     def _answer_all(batches: Sequence[_Batch], error: Exception) -> None:

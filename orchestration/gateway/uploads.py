@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from environment.messages import Receipt
+from environment.messages import Receipts
 from orchestration.gateway import decode, encode
+from orchestration.gateway.acknowledging import acknowledgement
 from orchestration.gateway.binding import Guard, Upload
 from orchestration.gateway.errors import IntakeBusy, InvalidRequest
 from orchestration.gateway.intake import Intake
@@ -18,22 +19,23 @@ class _Unanswered:
     """A batch that was read: its number, and what will become of it."""
 
     batch: int
-    outcome: asyncio.Future[list[Receipt]] | InvalidRequest
+    outcome: asyncio.Future[Receipts] | InvalidRequest
 
 
 def submit(
-    intake: Intake, guard: Guard, request: pb.PerceiveRequest | pb.PerceiveStreamRequest
-) -> asyncio.Future[list[Receipt]]:
+    intake: Intake, guard: Guard, request: pb.PerceiveRequest | pb.PerceiveStreamRequest, sent: int
+) -> asyncio.Future[Receipts]:
     """Check a batch, by the schema's rules and the settings', and queue it. Raises what ``Intake.submit`` raises.
 
-    A plain batch keeps the schema's rules, so it is not held against them again.
+    ``sent`` is how many bytes it had. A plain batch keeps the schema's rules, so it is not held against them again.
     """
-    batch = decode.perceptions(request.perceptions, intake.now(), intake.trust_of)
-    size = intake.size_of_plain(batch)
-    if size is not None:
+    received = intake.now()
+    batch = decode.texts(request.perceptions, received, intake.known_trust)
+    size = None if batch is None else intake.size_of_plain(batch, sent)
+    if batch is not None and size is not None:
         return intake.enqueue(batch, size)
     guard.check(request)
-    return intake.submit(batch)
+    return intake.submit(decode.perceptions(request.perceptions, received, intake.trust_of))
 
 
 class PerceptionService:
@@ -45,7 +47,8 @@ class PerceptionService:
 
     async def perceive(self, request: pb.PerceiveRequest) -> pb.PerceiveResponse:
         """Take in one batch. Raises what ``Intake.accept`` raises."""
-        return pb.PerceiveResponse(receipts=encode.receipts(await submit(self._intake, self._guard, request)))
+        receipts = await submit(self._intake, self._guard, request, request.ByteSize())
+        return pb.PerceiveResponse(receipts=encode.receipts(receipts))
 
     async def perceive_stream(self, upload: Upload) -> None:
         """Take in batches, answer them in order, and let no more than ``stream_batches`` be unanswered.
@@ -73,7 +76,7 @@ class _Talk:
         self._upload = upload
         self._unanswered: asyncio.Queue[_Unanswered | None] = asyncio.Queue()
         self._free = asyncio.Semaphore(guard.settings.stream_batches)
-        self._last: asyncio.Future[list[Receipt]] | None = None
+        self._last: asyncio.Future[Receipts] | None = None
 
     async def read(self) -> None:
         """Read until the caller has sent all. Raises ``Stopping``, ``TooLarge``, or ``InvalidRequest`` for nonsense."""
@@ -87,19 +90,19 @@ class _Talk:
         while (raw := await self._upload.read()) is not None:
             request = self._guard.read(pb.PerceiveStreamRequest, raw)
             try:
-                outcome: asyncio.Future[list[Receipt]] | InvalidRequest = await self._submit(request)
+                outcome: asyncio.Future[Receipts] | InvalidRequest = await self._submit(request, len(raw))
             except InvalidRequest as error:
                 outcome = error
             self._unanswered.put_nowait(_Unanswered(request.batch, outcome))
             await self._free.acquire()
 
-    async def _submit(self, request: pb.PerceiveStreamRequest) -> asyncio.Future[list[Receipt]]:
+    async def _submit(self, request: pb.PerceiveStreamRequest, sent: int) -> asyncio.Future[Receipts]:
         """Hand a batch to the intake, waiting for room there. Raises what became of the one before, if that failed."""
         while True:
             if self._last is not None and self._last.done():
                 self._last.result()  # nothing of a stream is taken in behind a gap
             try:
-                self._last = submit(self._intake, self._guard, request)
+                self._last = submit(self._intake, self._guard, request, sent)
             except IntakeBusy:
                 await self._intake.room()
             else:
@@ -108,7 +111,7 @@ class _Talk:
     async def answer(self) -> None:
         """Answer in order until the reader ended. Raises what the intake answered, when that is the store's error."""
         while (next_one := await self._unanswered.get()) is not None:
-            await self._upload.write((await _answer(next_one)).SerializeToString())
+            await self._upload.write(await _answer(next_one))
             self._free.release()
 
     def abandon(self) -> None:
@@ -119,7 +122,8 @@ class _Talk:
                 left.outcome.exception()  # whatever it was, nobody is left to hear it
 
 
-async def _answer(unanswered: _Unanswered) -> pb.PerceiveStreamResponse:
+async def _answer(unanswered: _Unanswered) -> bytes:
     if isinstance(unanswered.outcome, InvalidRequest):
-        return pb.PerceiveStreamResponse(batch=unanswered.batch, refusal=encode.refusal(unanswered.outcome))
-    return pb.PerceiveStreamResponse(batch=unanswered.batch, receipts=encode.receipts(await unanswered.outcome))
+        refusal = encode.refusal(unanswered.outcome)
+        return pb.PerceiveStreamResponse(batch=unanswered.batch, refusal=refusal).SerializeToString()
+    return acknowledgement(unanswered.batch, await unanswered.outcome)

@@ -10,35 +10,89 @@ places, so what was not filed is found again after a crash.
 from __future__ import annotations
 
 import sqlite3
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers: TypeAlias = NDArray[np.int64]
 
 NOWHERE = 0
 """The place of a perception without a key."""
 _LARGEST = (1 << 63) - 1
+_YOUNG = 8192
 _AT_ONCE = 500
 _FILE = """INSERT INTO places VALUES {}
     ON CONFLICT DO UPDATE SET position = excluded.position WHERE excluded.position > position"""
 _FILE_ONE, _FILE_MANY = _FILE.format("(?, ?)"), _FILE.format(",".join(["(?, ?)"] * _AT_ONCE))
 
 
-def places_of(mind: str, sources: Iterable[str], keys: Iterable[str | None]) -> list[int]:
+def places_of(mind: str, sources: Sequence[str], keys: Sequence[str | None]) -> list[int]:
     """The place of each (source, key) of a mind; ``NOWHERE`` without a key."""
-    person = blake2b(mind.encode(), digest_size=blake2b.PERSON_SIZE).digest()
-    nowhere = bytes(8)
-    parts = [
-        nowhere
-        if key is None
-        else blake2b(f"{source}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8, person=person).digest()
-        for source, key in zip(sources, keys, strict=True)
-    ]
-    return array("q", b"".join(parts)).tolist()
+    begun = blake2b(digest_size=8, person=blake2b(mind.encode(), digest_size=blake2b.PERSON_SIZE).digest())
+    digests: list[bytes] = []
+    for source, key in zip(sources, keys, strict=True):
+        if key is None:
+            digests.append(bytes(8))
+            continue
+        digest = begun.copy()  # half the price of beginning anew
+        digest.update(f"{source}\0{key}".encode("utf-8", "surrogatepass"))
+        digests.append(digest.digest())
+    places: list[int] = np.frombuffer(b"".join(digests), np.int64).tolist()
+    return places
 
 
 def next_place(place: int) -> int:
     """Where to look when another key has the place."""
     return 1 if place in {-1, _LARGEST} else place + 1
+
+
+def _none() -> Numbers:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """Places and the positions they say, in the order of the places: 16 bytes each."""
+
+    places: Numbers = field(default_factory=_none)
+    positions: Numbers = field(default_factory=_none)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def with_newer(self, newer: Mapping[int, int]) -> _Sorted:
+        """These and ``newer``, which have the last word."""
+        places = np.concatenate((self.places, np.fromiter(newer.keys(), np.int64, len(newer))))
+        positions = np.concatenate((self.positions, np.fromiter(newer.values(), np.int64, len(newer))))
+        order = np.argsort(places, kind="stable")
+        places, positions = places[order], positions[order]
+        last = np.append(places[1:] != places[:-1], True)
+        return _Sorted(places[last], positions[last])
+
+    def without(self, gone: Mapping[int, int]) -> _Sorted:
+        """These but for those of ``gone`` that say the same position."""
+        stays = ~np.isin(self.positions, np.fromiter(gone.values(), np.int64, len(gone)))
+        return _Sorted(self.places[stays], self.positions[stays])
+
+    def find(self, wanted: Numbers) -> dict[int, int]:
+        """Those of ``wanted`` that are here, and what they say."""
+        if not len(self):
+            return {}
+        at = np.minimum(np.searchsorted(self.places, wanted), len(self) - 1)
+        here = self.places[at] == wanted
+        return dict(zip(wanted[here].tolist(), self.positions[at[here]].tolist(), strict=True)) if here.any() else {}
+
+    def tail(self, most: int) -> _Sorted:
+        """The last of them."""
+        return _Sorted(self.places[-most:], self.positions[-most:])
+
+    def head(self, most: int) -> _Sorted:
+        """All but ``tail``."""
+        return _Sorted(self.places[:-most], self.positions[:-most])
 
 
 class Places:
@@ -53,10 +107,12 @@ class Places:
         self._first, self._last, self._memory = first, last, memory
         self._seen: int | None = None
         """The last position that was learnt of."""
-        self._fresh: dict[int, int] = {}
-        """Places to positions: all that may not be filed yet."""
-        self._sweep: list[int] = []
-        """The places that are being filed, the last ones first: of everything up to ``_swept``."""
+        self._young: dict[int, int] = {}
+        """The newest places, with their positions."""
+        self._waiting = _Sorted()
+        """Those before them."""
+        self._sweep = _Sorted()
+        """Those before these, which are being filed, from the end: of everything up to ``_swept``."""
         self._swept = 0
 
     def catch_up(self, connection: sqlite3.Connection, filed: int, last: int) -> None:
@@ -68,7 +124,7 @@ class Places:
             (filed if self._seen is None else max(filed, self._seen), self._last),
         )
         for position, places in rows:
-            self._learn(position, array("q", places))
+            self._learn(position, np.frombuffer(places, np.int64).tolist())
         self._seen = last
 
     def written(self, position: int, places: Sequence[int], last: int) -> None:
@@ -77,8 +133,10 @@ class Places:
         self._seen = last
 
     def _learn(self, position: int, places: Sequence[int]) -> None:
-        self._fresh.update(zip(places, range(position, position + len(places)), strict=True))
-        self._fresh.pop(NOWHERE, None)
+        self._young.update(zip(places, range(position, position + len(places)), strict=True))
+        self._young.pop(NOWHERE, None)
+        if len(self._young) >= _YOUNG:
+            self._waiting, self._young = self._waiting.with_newer(self._young), {}
 
     def find(self, connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, int]:
         """Those of ``places`` that are taken, and by which position. One statement, during which others may run."""
@@ -87,45 +145,45 @@ class Places:
                 "SELECT place, position FROM json_each(?) CROSS JOIN places ON place = value", (str(places),)
             )
         )
-        fresh = self._fresh
-        for place in places:
-            if place in fresh and fresh[place] > found.get(place, 0):
-                found[place] = fresh[place]
+        wanted = np.array(places, np.int64)
+        newer = [self._sweep.find(wanted), self._waiting.find(wanted)]
+        if not self._young.keys().isdisjoint(places):
+            newer.append({place: self._young[place] for place in places if place in self._young})
+        for each in newer:
+            found.update((place, position) for place, position in each.items() if position > found.get(place, 0))
         return found
 
     def file(self, connection: sqlite3.Connection, most: int) -> int | None:
         """Write at most ``most`` places, once enough wait; the position up to which all are filed, when that grew."""
-        if not self._sweep:
-            if len(self._fresh) < self._memory or self._seen is None:
+        if not len(self._sweep):
+            if len(self._waiting) + len(self._young) < self._memory or self._seen is None:
                 return None
-            self._sweep, self._swept = sorted(self._fresh, reverse=True), self._seen
-        part = self._sweep[: -most - 1 : -1]
-        self._write(connection, [(place, self._fresh[place]) for place in part if place in self._fresh])
+            self._waiting = self._waiting.with_newer(self._young)
+            self._sweep, self._waiting, self._young, self._swept = self._waiting, _Sorted(), {}, self._seen
+        part = self._sweep.tail(most)
+        self._write(connection, np.column_stack((part.places, part.positions)))
         return self._swept if len(part) == len(self._sweep) else None
 
     def filed(self, most: int) -> None:
         """What the last ``file`` wrote was committed."""
-        part = self._sweep[-most:]
-        del self._sweep[-most:]
-        for place in part:
-            if self._fresh.get(place, _LARGEST) <= self._swept:
-                del self._fresh[place]
+        self._sweep = self._sweep.head(most)
 
-    def _write(self, connection: sqlite3.Connection, rows: Sequence[tuple[int, int]]) -> None:
+    def _write(self, connection: sqlite3.Connection, rows: Numbers) -> None:
         whole = len(rows) - len(rows) % _AT_ONCE
         for start in range(0, whole, _AT_ONCE):  # few statements: each hands the interpreter over and takes it back
-            connection.execute(_FILE_MANY, [value for row in rows[start : start + _AT_ONCE] for value in row])
-        connection.executemany(_FILE_ONE, rows[whole:])
+            connection.execute(_FILE_MANY, rows[start : start + _AT_ONCE].ravel().tolist())
+        connection.executemany(_FILE_ONE, rows[whole:].tolist())
 
-    def forget(self, connection: sqlite3.Connection, taken: dict[int, int]) -> None:
+    def forget(self, connection: sqlite3.Connection, taken: Mapping[int, int]) -> None:
         """The perceptions at these places are gone. A place stays taken where the next is: it may lead on to that."""
         following = {next_place(place): place for place in taken}
-        leading = {following[place] for place in self.find(connection, list(following))}
+        leading = [following[place] for place in self.find(connection, list(following))]
         connection.executemany("DELETE FROM places WHERE place = ? AND position = ?", taken.items())
-        self._write(connection, [(place, taken[place]) for place in leading])
+        self._write(connection, np.array([(place, taken[place]) for place in leading], np.int64).reshape(-1, 2))
 
-    def forgotten(self, taken: dict[int, int]) -> None:
+    def forgotten(self, taken: Mapping[int, int]) -> None:
         """What the last ``forget`` did was committed."""
         for place, position in taken.items():
-            if self._fresh.get(place) == position:
-                del self._fresh[place]
+            if self._young.get(place) == position:
+                del self._young[place]
+        self._waiting, self._sweep = self._waiting.without(taken), self._sweep.without(taken)

@@ -52,11 +52,11 @@ class Faulty:
     def __init__(self, log, chance):
         self.log, self.chance = log, chance
 
-    async def append(self, batch):
+    async def append_batches(self, batches):
         draw = self.chance.random()
         if draw < 0.15:
             raise StoreUnavailable("away", retry_after=0.01)
-        receipts = await self.log.append(batch)
+        receipts = await self.log.append_batches(batches)
         if draw < 0.3:
             raise StoreUnavailable("written, and then the answer was lost", retry_after=0.01)
         return receipts
@@ -109,13 +109,13 @@ async def test_too_much_at_once_is_told_apart_from_busy(serve):
         with pytest.raises(Rejected, match="message_bytes"):
             await mind.perceive([perception(1, text="x" * 70_000)])
         held = asyncio.Event()
-        append = gateway.stores.perceptions.append
+        append = gateway.stores.perceptions.append_batches
 
-        async def slowly(batch):
+        async def slowly(batches):
             await held.wait()
-            return await append(batch)
+            return await append(batches)
 
-        gateway.intake._log = type("Slow", (), {"append": staticmethod(slowly)})()
+        gateway.intake._log = type("Slow", (), {"append_batches": staticmethod(slowly)})()
         waiting = asyncio.ensure_future(mind.perceive(lines(1)))
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 1)
         with pytest.raises(Busy) as busy:

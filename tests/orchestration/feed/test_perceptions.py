@@ -179,10 +179,10 @@ async def test_hostile_text_is_kept_as_it_is(feed):
     ],
 )
 async def test_a_store_that_refuses_is_told_with_the_time_to_come_back(feed, error, kind, after):
-    async def refuse(batch):
+    async def refuse(batches):
         raise error
 
-    feed.stores.perceptions.append = refuse
+    feed.stores.perceptions.append_batches = refuse
     answer = await feed.client.post("/v1/perceptions", json={"perceptions": [{"source": "ops", "text": "a"}]})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, after)
     assert answer.json()["type"] == f"urn:submind:problem:{kind}"
@@ -191,13 +191,13 @@ async def test_a_store_that_refuses_is_told_with_the_time_to_come_back(feed, err
 
 async def test_a_full_queue_asks_to_come_back(serve):
     async with serve(intake=IntakeSettings(pending=1, retry_after=1.5)) as feed:
-        append, held = feed.stores.perceptions.append, asyncio.Event()
+        append, held = feed.stores.perceptions.append_batches, asyncio.Event()
 
-        async def slow(batch):
+        async def slow(batches):
             await held.wait()
-            return await append(batch)
+            return await append(batches)
 
-        feed.stores.perceptions.append = slow
+        feed.stores.perceptions.append_batches = slow
         first = asyncio.create_task(tell(feed, {"source": "ops", "text": "a"}))
         await until(lambda: feed.intake.figures()["intake_waiting"])
         answer = await feed.client.post("/v1/perceptions", json={"perceptions": [{"source": "ops", "text": "b"}]})

@@ -1,13 +1,15 @@
 """The quick look at plain batches, held against the schema's rules and the slow look."""
 
 import pickle
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environment.messages import Image, NewPerception
+from environment.messages import Image, NewPerception, PerceptionBatch, Receipts
 from orchestration.gateway import decode, encode, errors
+from orchestration.gateway.acknowledging import acknowledgement
 from orchestration.gateway.binding import Guard
 from orchestration.gateway.errors import FieldViolation, IntakeRejected, InvalidRequest
 from orchestration.gateway.limits import Limits
@@ -45,20 +47,38 @@ def test_what_looks_plain_keeps_every_rule(perceptions, times):
     for name in ("ops", "feed/a"):
         limits.check([NewPerception(name, NOON, NOON, "x")], NOON)
     made = decode.perceptions(perceptions, NOON, limits.trust_of)
-    size = limits.size_of_plain(made, NOON)
-    if size is not None:
+    batch = decode.texts(perceptions, NOON, limits.known_trust)
+    sent = perception_pb2.PerceiveRequest(perceptions=perceptions).ByteSize()
+    size = batch and limits.size_of_plain(batch, sent, NOON)
+    if size is not None and len(made):
+        assert batch == PerceptionBatch.of(made) or batch == replace(PerceptionBatch.of(made), labels=())
         assert wrong(lambda: GUARD.check(perception_pb2.PerceiveRequest(perceptions=perceptions))) is None
         assert wrong(lambda: limits.check(made, NOON)) is None
-        assert size == sum(len(one.text) for one in made)
+        assert size == sum(len(one.text.encode()) for one in made)
 
 
-def test_an_unknown_source_or_a_wrong_trust_is_looked_at():
+def test_an_unknown_source_is_looked_at():
     limits = Limits(TIGHT)
-    stranger = NewPerception("ops", NOON, NOON, "x", trust=0.4)
-    assert limits.size_of_plain([stranger], NOON) is None
-    limits.check([stranger], NOON)
-    assert limits.size_of_plain([stranger], NOON) == 1
-    assert limits.size_of_plain([NewPerception("ops", NOON, NOON, "x", trust=1.0)], NOON) is None
+    sent = [perception_pb2.Perception(source="feed/a", text="x")]
+    assert limits.size_of_plain(decode.texts(sent, NOON, limits.known_trust), 20, NOON) is None
+    limits.check([NewPerception("feed/a", NOON, NOON, "x")], NOON)
+    batch = decode.texts(sent, NOON, limits.known_trust)
+    assert limits.size_of_plain(batch, 20, NOON) == 1
+    assert (batch.trust, batch.time, batch.key) == ([0.5], [NOON], [None])
+
+
+def test_what_is_not_all_text_has_no_quick_look():
+    reading = perception_pb2.Perception(source="ops", telemetry=perception_pb2.Telemetry(values={"x": 1.0}))
+    assert decode.texts([perception_pb2.Perception(source="ops", text="x"), reading], NOON, lambda _: 0.5) is None
+
+
+@given(st.integers(0, 1 << 63), st.integers(1, 1 << 40), st.integers(0, 300), st.sets(st.integers(0, 299), max_size=3))
+def test_an_acknowledgement_is_the_message_it_stands_for(number, first, count, old):
+    receipts = Receipts(first, count, {place: place + 1 for place in old if place < count})
+    read = perception_pb2.PerceiveStreamResponse.FromString(acknowledgement(number, receipts))
+    assert read.batch == number
+    assert decode.receipts(read.receipts) == list(receipts)
+    assert len(read.receipts) == count
 
 
 def test_remembered_sources_are_bounded():

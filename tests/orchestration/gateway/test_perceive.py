@@ -193,7 +193,7 @@ async def test_a_full_disk_is_answered_with_a_time_and_nothing_is_lost_or_half_k
         return gateway.stores.perceptions._lane.write(work)
 
     await bound(2)
-    failed = await refusal(gateway.perception.Perceive(request(*[perceived("y" * 9000)] * 20)))
+    failed = await refusal(gateway.perception.Perceive(request(*(perceived(f"{n}" * 9000) for n in range(20)))))
     assert failed.code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert failed.quota == "disk"
     assert failed.retry_after > 0
@@ -216,7 +216,7 @@ async def test_a_store_that_another_process_holds_is_unavailable_for_now(gateway
 
 
 async def test_a_store_that_is_gone_says_nothing_of_its_insides(gateway):
-    await gateway.stores.perceptions._lane.write(lambda connection: connection.execute("DROP TABLE perceptions"))
+    await gateway.stores.perceptions._lane.write(lambda connection: connection.execute("DROP TABLE stretches"))
     failed = await refusal(gateway.perception.Perceive(request(perceived())))
     assert failed.code in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE}
 
@@ -229,10 +229,10 @@ class Gated:
         self.may = asyncio.Event()
         self.commits = []
 
-    async def append(self, batch):
-        self.commits.append(len(batch))
+    async def append_batches(self, batches):
+        self.commits.append(sum(map(len, batches)))
         await self.may.wait()
-        return await self.log.append(batch)
+        return await self.log.append_batches(batches)
 
 
 async def test_callers_who_come_during_a_commit_share_the_next_one(serve):
