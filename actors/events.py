@@ -48,8 +48,6 @@ class Message:
     """The sender's topic key; the receiver maps the vector onto its own topics."""
     label: str
     weight: float
-    seq: int
-    """Per sender and receiver, from 1: doubled messages are recognised by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ class Diminish:
 
 @dataclass(frozen=True, slots=True)
 class Revise:
-    """Build on a trace: a new version with both authors in its lineage. Refused with ``Refused`` when stale."""
+    """Build on a trace: a new version with both authors in its lineage. Answered by ``Posted`` or ``Refused``."""
 
     trace_id: str
     base: int
@@ -124,9 +122,9 @@ class Revise:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A revision named an old version; here is the current one."""
+    """A revision was not made: it named an old version, or the trace is no longer live."""
 
-    trace: Trace
+    trace_id: str
 
 
 class CrawlKind(StrEnum):
@@ -180,7 +178,7 @@ class Salient:
 
     traces: tuple[Trace, ...]
     passed: int = 0
-    """New percepts that were not salient enough to be named: attention paces itself by how much it is offered."""
+    """Perceptions folded, and percepts not salient enough to be named: attention paces itself by all it is offered."""
     again: bool = False
     """True for the answer to a survey: these were offered before."""
 

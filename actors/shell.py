@@ -10,13 +10,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Protocol
 
+import msgspec
+
 from actors.core import Core
 from actors.effects import Commit, Count, Effect, Generate, Note, Read, Send, WakeAt
-from actors.events import Event, Perceived, Started, Tick, Vitals
+from actors.events import Event, Generated, Perceived, Started, Tick, Vitals
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
-from actors.substrate.ports import Embedder
+from actors.substrate.ports import Embedder, Generation
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, Perception, SubmindReport, SubmindState
 from environment.ports import Stores, Write, WriteReport, WriteState
@@ -94,7 +96,10 @@ class ActorShell:
         """Restore the core from the store and let it begin. Raises ``StoreUnavailable`` before anything changed."""
         state = await self._stores.registry.state(self.name)
         if state:
-            self.core.restore(state)
+            try:
+                self.core.restore(state)
+            except (ValueError, msgspec.MsgspecError) as error:  # another version's: better forgetful than dead
+                self._others.append(Note("state_not_restored", "warning", {"reason": str(error)}))
         self._collect(Started(), now)
         await self.finish()
 
@@ -190,14 +195,28 @@ class ActorShell:
 
     def _collect(self, event: Event, now: Instant) -> None:
         self._changed = self._changed or not isinstance(event, Tick | Vitals)
+        if isinstance(event, Generated):
+            self._account(event.generation)
         self._sort(self.core.handle(event, now))
         self.counters["events_handled_total"] += 1
         if now >= self._vitals_at and self.name != MONITORING:
             self._vitals_at = now + self._settings.vitals_every
             self._others.append(Send(MONITORING, Vitals(self.name, self.figures())))
 
+    def _account(self, generation: Generation) -> None:
+        """Count what an answer of the substrate cost."""
+        self.counters["tokens_in_total"] += generation.tokens_in
+        self.counters["tokens_out_total"] += generation.tokens_out
+        self.counters["cost_total"] += generation.cost
+        self.counters["generations_cached_total"] += generation.cached
+        if generation.fallback:
+            self.counters["fallbacks_total"] += 1
+            fields = {"reason": generation.fallback}
+            self._others.append(Note("substrate_fell_back", "warning", fields))
+
     def _sort(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
+            self._changed = self._changed or not isinstance(effect, WakeAt)
             match effect:
                 case Commit():
                     self._writes.append(effect.write)

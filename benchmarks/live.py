@@ -154,9 +154,8 @@ def main() -> None:
         print(f"{args.rate} a second for {args.seconds:g} s, {name}: {f['acknowledged']:.0f} acknowledged")
         print(f"  round trip p50 {f['ack_p50_ms']:.1f} ms")
         print(f"  acknowledgement to trace p50 {f['trace_p50_ms']:.0f} ms, p95 {f['trace_p95_ms']:.0f} ms")
-        print(
-            f"  to stream p50 {f['stream_p50_ms']:.0f} ms, p95 {f['stream_p95_ms']:.0f} ms, {f['thoughts']:.0f} thoughts"
-        )
+        print(f"  to stream p50 {f['stream_p50_ms']:.0f} ms, p95 {f['stream_p95_ms']:.0f} ms")
+        print(f"  {f['thoughts']:.0f} thoughts, {f['live_traces']:.0f} live traces")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import random
 import statistics
@@ -89,7 +90,7 @@ def main() -> None:
     if args.perceptions:
         marks: list[float] = []
         asyncio.run(drained(shuffled(corpus, args.perceptions, 1, marks)))
-        tenths = [b - a for a, b in zip(marks, marks[1:], strict=False)]
+        tenths = [b - a for a, b in itertools.pairwise(marks)]
         figures["long_us_each"] = 1e6 * sum(tenths) / args.perceptions
         figures["last_tenth_over_second"] = tenths[-1] / tenths[1]
     if args.json:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from actors.attention.core import AttentionCore
 from actors.attention.pacing import Budget, BudgetPace, RatePace
+from actors.attention.settings import AttentionSettings
 from actors.chance import Chance
 from actors.core import Core
 from actors.environment.core import EnvironmentCore
@@ -89,9 +90,10 @@ async def _core(
             return StreamCore(actor.name, dim, await _tail(stores, settings.stream.remembered), settings.stream)
         case "attention":
             pace = BudgetPace(budget) if budget else _rate(settings)
-            ceiling = None if budget else Allowance(2 * settings.attention.per_hour)
+            ceiling = None if budget else _ceiling(settings.attention)
             peers = await _peers(settings.mind.subminds, embedder)
-            return AttentionCore(actor.name, dim, pace, ceiling, peers, settings.attention)
+            goals = list(await embedder.embed(settings.mind.goals)) if settings.mind.goals else []
+            return AttentionCore(actor.name, dim, pace, ceiling, peers, goals, settings.attention)
         case "thinking":
             return ThinkingCore(actor.name, settings.perception.interlocutors, settings.thinking)
     return await _submind(actor, settings, embedder, seed)
@@ -131,6 +133,11 @@ def _interpreter(modality: Modality, dim: int, settings: Settings) -> Interprete
             from actors.perception.image import ImageInterpreter  # noqa: PLC0415  # Pillow only where images are seen
 
             return ImageInterpreter(dim, settings.perception)
+
+
+def _ceiling(attention: AttentionSettings) -> Allowance:
+    """At most twice the target rate within any hour, and the welcome."""
+    return Allowance(1.5 * attention.per_hour, max(float(attention.welcome), attention.per_hour / 2))
 
 
 def _rate(settings: Settings) -> RatePace:

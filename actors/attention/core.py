@@ -6,6 +6,7 @@ measurement over unlike streams; ``benchmarks/coverage.py`` measures it.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,15 +40,27 @@ from actors.submind.composing import clock_time, earlier, material
 from actors.submind.peers import Peer
 from actors.substrate.ports import Act, Request, Role
 from environment.identity import entry_id
-from environment.messages import EntryKind, Instant, Perception, ThoughtKind, Trace
+from environment.messages import EntryKind, Instant, Perception, ThoughtKind, Trace, Vector
 from environment.salience import at as level_at
 
 _SURVEYED = 32
+_STEP = 1.25
+"""What one accepted proposal changes."""
 
 
 @dataclass(slots=True)
 class _Held:
     trace: Trace
+    value: float
+    at: Instant
+
+
+@dataclass(slots=True)
+class _Wording:
+    """A thought that waits for the substrate to put it into words."""
+
+    focus: Trace
+    bound: tuple[Trace, ...]
     value: float
     at: Instant
 
@@ -66,6 +79,7 @@ class AttentionCore:
         pace: Pace,
         ceiling: Allowance | None,
         peers: Sequence[Peer],
+        goals: Sequence[Vector],
         settings: AttentionSettings,
     ) -> None:
         self.name = name
@@ -73,14 +87,17 @@ class AttentionCore:
         self._pace = pace
         self._ceiling = ceiling
         self._peers = [peer for peer in peers if peer.role == "cognitive"]
+        self._goals = tuple(goals)
+        self._relevance = RunningRank(settings.memory)
         self._rank = RunningRank(settings.memory)
         self._inhibition = Inhibition(dim, settings)
         self._rarity = Rarity()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
         self._held: _Held | None = None
         self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
-        self._wording: dict[str, tuple[Trace, tuple[Trace, ...], float]] = {}
-        self._bend = 1.0
+        self._wording: dict[str, _Wording] = {}
+        self._threshold = 0
+        self._breadth = 0
         self._surveyed_at: Instant = 0.0
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
@@ -101,7 +118,7 @@ class AttentionCore:
                 return self._consider(event)
             case Started():
                 self._surveyed_at = float("-inf")
-                return self._tend(now)
+                return [*self._decide_due(now), *self._tend(now)]
             case _:
                 return []
 
@@ -114,14 +131,15 @@ class AttentionCore:
         self._pace.offered += salient.passed
         for trace in salient.traces:
             if not salient.again:
-                self._pace.offered += trace.thought.kind is ThoughtKind.PERCEPT
+                new = trace.version == 1 and trace.level.at == trace.thought.at
+                self._pace.offered += new and trace.thought.kind is ThoughtKind.PERCEPT
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
             if self._inhibition.suppressed(trace, now):
                 continue
             value = level_at(trace.level, now)
             if value < self._settings.break_in:
-                value *= 1.0 - self._inhibition.loss(trace.thought.vector)
+                value *= self._bearing(trace.thought.vector) * (1.0 - self._inhibition.loss(trace.thought.vector))
             held = self._held
             if value >= self._settings.break_in:
                 self._held = _Held(trace, value, now)
@@ -134,6 +152,13 @@ class AttentionCore:
                 self._held = _Held(trace, value, held.at if about_same else now)
                 effects.append(WakeAt(now + self._hold()))
         return effects
+
+    def _bearing(self, vector: Vector) -> float:
+        """What is left of salience by how much a thought bears on the mind's goals, ranked among the latest."""
+        if not self._goals:
+            return 1.0
+        rank = self._relevance.update(max(float(vector @ goal) for goal in self._goals))
+        return 1.0 - self._settings.goal_weight * (1.0 - rank)
 
     def _hold(self) -> float:
         hold = self._settings.welcome_hold if self._newborn() else self._settings.hold
@@ -165,8 +190,9 @@ class AttentionCore:
         if not bound or held.trace.thought.kind is not ThoughtKind.PERCEPT:
             return self._hand_over(held.trace, (), held.trace.thought.text, held.value, now)
         token = entry_id(held.trace.id, held.trace.version)
-        self._wording[token] = (held.trace, bound, held.value)
-        return [Generate(token, self._request(held.trace, bound))]
+        self._wording[token] = _Wording(held.trace, bound, held.value, now)
+        ask = Generate(token, self._request(held.trace, bound))
+        return [ask, WakeAt(now + self._settings.resend_after)]
 
     def _bind(self, focus: Trace) -> tuple[Trace, ...]:
         """The recent traces about the same thing as the focus that rest on something else."""
@@ -180,7 +206,7 @@ class AttentionCore:
             if kin >= self._settings.bind_above:
                 scored.append((kin, thought.at, trace))
         scored.sort(key=lambda item: (-item[0], -item[1], item[2].id))
-        return tuple(trace for _, _, trace in scored[: self._settings.bind])
+        return tuple({trace.id: trace for _, _, trace in scored}.values())[: self._settings.bind]
 
     def _request(self, focus: Trace, bound: Sequence[Trace]) -> Request:
         time = focus.thought.time
@@ -188,16 +214,10 @@ class AttentionCore:
         return Request(Act.BIND, self.name, (material(Role.EVENT, focus.thought, clock_time(time)), *memories))
 
     def _worded(self, generated: Generated, now: Instant) -> list[Effect]:
-        focus, bound, value = self._wording.pop(generated.token, (None, (), 0.0))
-        if focus is None:
+        wording = self._wording.pop(generated.token, None)
+        if wording is None:
             return []
-        spent = generated.generation
-        return [
-            Count("tokens_in_total", spent.tokens_in),
-            Count("tokens_out_total", spent.tokens_out),
-            Count("cost_total", spent.cost),
-            *self._hand_over(focus, bound, spent.text, value, now),
-        ]
+        return self._hand_over(wording.focus, wording.bound, generated.generation.text, wording.value, now)
 
     def _candidate(self, focus: Trace, bound: tuple[Trace, ...], text: str, value: float) -> Candidate:
         return Candidate(
@@ -229,19 +249,27 @@ class AttentionCore:
 
     def _consider(self, event: Propose) -> list[Effect]:
         """Metacognition proposes; how far it may go is decided here."""
-        step, limit = 1.25, self._settings.bend
-        strength = self._inhibition.strength
         match event.proposal:
             case Proposal.RAISE_THRESHOLD:
-                self._bend = max(1 / limit, self._bend / step)
+                self._threshold = self._step(self._threshold + 1)
             case Proposal.LOWER_THRESHOLD:
-                self._bend = min(limit, self._bend * step)
+                self._threshold = self._step(self._threshold - 1)
             case Proposal.WIDEN_INHIBITION:
-                self._inhibition.strength = min(1.0, strength * step)
+                self._breadth = self._step(self._breadth + 1)
             case Proposal.NARROW_INHIBITION:
-                self._inhibition.strength = max(self._settings.inhibition / limit, strength / step)
+                self._breadth = self._step(self._breadth - 1)
+        self._inhibition.widen(_STEP**self._breadth)
         fields = {"proposal": event.proposal.value, "by": event.sender, "reason": event.reason}
         return [Note("attention changed", "info", fields), Count("proposals_total")]
+
+    def _step(self, steps: int) -> int:
+        """Whole steps, so that what is taken back is taken back exactly; at most up to the bound."""
+        most = int(math.log(self._settings.bend) / math.log(_STEP) + 1e-9)
+        return max(-most, min(most, steps))
+
+    @property
+    def _bend(self) -> float:
+        return float(_STEP**-self._threshold)
 
     def _tend(self, now: Instant) -> list[Effect]:
         effects: list[Effect] = []
@@ -249,7 +277,11 @@ class AttentionCore:
             if now - at >= self._settings.resend_after:
                 self._handed[key] = (candidate, now)
                 effects.append(Send(STREAM, Conscious(candidate), 1.0))
-        if self._handed:
+        for token, wording in list(self._wording.items()):
+            if now - wording.at >= self._settings.wording_patience:  # its own words will do
+                del self._wording[token]
+                effects += self._hand_over(wording.focus, wording.bound, wording.focus.thought.text, wording.value, now)
+        if self._handed or self._wording:
             effects.append(WakeAt(now + self._settings.resend_after))
         if now - self._surveyed_at >= self._settings.survey_every:
             self._surveyed_at = now
@@ -269,11 +301,12 @@ class AttentionCore:
             _Saved(
                 pace=self._pace.dump(),
                 rank=self._rank.dump(),
+                relevance=self._relevance.dump(),
                 inhibition=self._inhibition.dump(),
                 recent=list(self._recent),
                 rarity=self._rarity.dump(),
                 held=(self._held.trace, self._held.value, self._held.at) if self._held else None,
-                bend=self._bend,
+                steps=(self._threshold, self._breadth),
                 ceiling=(self._ceiling.left, self._ceiling.at) if self._ceiling else None,
                 handed=[candidate for candidate, _ in self._handed.values()],
                 wording=list(self._wording.values()),
@@ -284,26 +317,29 @@ class AttentionCore:
         saved = unpack(state, _Saved)
         self._pace.load(saved.pace)
         self._rank.load(saved.rank)
+        self._relevance.load(saved.relevance)
         self._inhibition.load(saved.inhibition)
         self._recent.extend(saved.recent)
         self._rarity.load(saved.rarity)
         self._held = _Held(*saved.held) if saved.held else None
-        self._bend = saved.bend
+        self._threshold, self._breadth = map(self._step, saved.steps)
+        self._inhibition.widen(_STEP**self._breadth)
         if self._ceiling and saved.ceiling:
             self._ceiling.left, self._ceiling.at = saved.ceiling
         # the answers to requests under way are lost: those thoughts go with the words of their focus
-        unworded = [self._candidate(focus, bound, focus.thought.text, value) for focus, bound, value in saved.wording]
+        unworded = [self._candidate(w.focus, w.bound, w.focus.thought.text, w.value) for w in saved.wording]
         self._handed = OrderedDict((c.id, (c, float("-inf"))) for c in [*saved.handed, *unworded])
 
 
 class _Saved(msgspec.Struct):
     pace: list[object]
     rank: list[float]
+    relevance: list[float]
     inhibition: dict[str, object]
     recent: list[Trace]
     rarity: dict[str, int]
     held: tuple[Trace, float, float] | None
-    bend: float
+    steps: tuple[int, int]
     ceiling: tuple[float, float | None] | None
     handed: list[Candidate]
-    wording: list[tuple[Trace, tuple[Trace, ...], float]]
+    wording: list[_Wording]

@@ -54,6 +54,10 @@ class Inhibition:
         above = self._settings.inhibited_above
         return self.strength * max(0.0, (nearest - above) / max(1e-6, 1.0 - above))
 
+    def widen(self, factor: float) -> None:
+        """Make likeness cost ``factor`` times what the settings say, up to all."""
+        self.strength = min(1.0, self._settings.inhibition * factor)
+
     def remember(self, trace: Trace, now: Instant) -> None:
         """The trace has become conscious."""
         self._rows[self._count % len(self._rows)] = trace.thought.vector
@@ -71,21 +75,18 @@ class Inhibition:
             "rows": self._rows.tobytes(),
             "count": self._count,
             "last": list(self._last.items()),
-            "strength": self.strength,
         }
 
     def load(self, state: dict[str, object]) -> None:
         """From a snapshot."""
         saved = msgspec.convert(state, _Saved)
-        rows = np.frombuffer(saved.rows, np.float32).reshape(-1, self._rows.shape[1])
-        if rows.shape == self._rows.shape:
-            self._rows, self._count = rows.copy(), saved.count
+        rows = np.frombuffer(saved.rows, np.float32)
+        if rows.size == self._rows.size:  # else the embedder or the settings changed: likeness starts afresh
+            self._rows, self._count = rows.reshape(self._rows.shape).copy(), saved.count
         self._last = OrderedDict(saved.last)
-        self.strength = saved.strength
 
 
 class _Saved(msgspec.Struct):
     rows: bytes
     count: int
     last: list[tuple[str, _Seen]]
-    strength: float

@@ -25,6 +25,8 @@ class AttentionSettings(Section):
     """Winners among which a candidate must stand out."""
     horizon: int = Field(default=24, ge=2)
     """Thoughts over which the rate is balanced."""
+    goal_weight: Share = 0.05
+    """Share of salience lost by what bears least on the mind's goals."""
     inhibition: Share = 0.5
     """Inhibition of return: share of salience that an exact repeat of a recent conscious thought loses."""
     inhibited_above: Share = 0.5
@@ -43,6 +45,8 @@ class AttentionSettings(Section):
     """Cognitive subminds told of a conscious thought because their goals are nearest, besides its authors."""
     resend_after: Seconds = 20.0
     """Time after which a thought the stream has not confirmed is handed over again."""
+    wording_patience: Seconds = 120.0
+    """How long a thought waits for the substrate to word it before it goes with the words of its focus."""
     survey_every: Seconds = 3600.0
     """How often attention asks the environment what it may have missed."""
     bend: float = Field(default=2.0, ge=1)

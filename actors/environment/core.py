@@ -116,8 +116,11 @@ class EnvironmentCore:
                 event.trace_id, event.base, event.by, event.thought, now
             )
         except StaleRevision:
-            return [Send(event.by, Refused(before), 1.0)] if before is not None else []
+            return [Send(event.by, Refused(event.trace_id), 1.0)]
+        if outcome.result is None:
+            return [Send(event.by, Refused(event.trace_id), 1.0)]
         effects = self._done(outcome.writes, outcome.rose)
+        effects.append(Send(event.by, Posted("", (event.trace_id,)), 1.0))
         if before is not None and outcome.rose:
             effects += self._credits(before.thought, "built on")
         return effects

@@ -130,6 +130,7 @@ class MonitoringCore:
             left < self._settings.budget_low or fresh,
             f"{vitals.sender} thinks without its model" if fresh else f"{left:.0%} of the budget is left",
             now,
+            key=f"budget:{vitals.sender}",
         )
 
     def _judge(self, observation: Observation, trouble: bool, reason: str, now: Instant, key: str = "") -> list[Effect]:

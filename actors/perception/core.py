@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.core import Description
-from actors.effects import Effect, Read, WakeAt
-from actors.events import Credit, Event, Perceived, Posted, Register, Started, Tick
+from actors.effects import Effect, Read, Send, WakeAt
+from actors.events import Credit, Event, Perceived, Posted, Register, Salient, Started, Tick
+from actors.names import ATTENTION
 from actors.perception.percept import Interpreter, Percept, addressed
 from actors.perception.settings import PerceptionSettings
 from actors.snapshots import pack, unpack
@@ -76,15 +77,19 @@ class PerceptualCore:
         self._reading = False
         self._heard_at = now
         thoughts: list[Thought] = []
+        taken = 0
         for perception in event.perceptions:
             if perception.seq <= self._cursor:
                 continue
+            taken += 1
             self._cursor = perception.seq
             self._event_time = max(self._event_time, perception.time)
             percepts = self._interpreter.interpret(perception, event.vectors)
             thoughts += [self._think(percept, now) for percept in percepts]
+        folded = taken - len(thoughts)
         thoughts += [self._think(percept, now) for percept in self._interpreter.quiet(self._event_time)]
-        return [*self._postbox.post(thoughts, now), *self._voice.record(), *self._read_on()]
+        told: list[Effect] = [Send(ATTENTION, Salient((), folded))] if folded > 0 else []
+        return [*self._postbox.post(thoughts, now), *told, *self._voice.record(), *self._read_on()]
 
     def _think(self, percept: Percept, now: Instant) -> Thought:
         topic = self._voice.place(percept.vector, percept.terms, now)

@@ -68,8 +68,8 @@ class StreamCore:
 
     def _receive(self, candidate: Candidate, now: Instant) -> list[Effect]:
         known = self._known.get(candidate.id)
-        if known is not None:
-            return [Send(ATTENTION, Broadcast(known, None))]
+        if known is not None:  # numbered before a crash: who was to hear of it may not have
+            return self._tell(known, candidate)
         bridging = self._bridging is not None and self._bridging[1].id == candidate.id
         if candidate.id not in self._waiting and not bridging:
             self._waiting[candidate.id] = (candidate, now + self._settings.reorder)
@@ -102,7 +102,7 @@ class StreamCore:
     def _bridge(self, candidate: Candidate, now: Instant) -> Effect | None:
         """Ask for a segue when the thought leads away from the one before it."""
         last = self._last
-        if last is None or last.vector is None or candidate.time - last.time > self._settings.segue_within:
+        if last is None or last.vector is None or abs(candidate.time - last.time) > self._settings.segue_within:
             return None
         here, there = self._centre.remove(last.vector), self._centre.remove(candidate.focus.thought.vector)
         if float(here @ there) >= self._settings.segue_below:
@@ -119,14 +119,7 @@ class StreamCore:
             return []
         candidate = self._bridging[1]
         self._bridging = None
-        spent = generated.generation
-        return [
-            Count("tokens_in_total", spent.tokens_in),
-            Count("tokens_out_total", spent.tokens_out),
-            Count("cost_total", spent.cost),
-            *self._number(candidate, generated, now),
-            *self._advance(now),
-        ]
+        return [*self._number(candidate, generated, now), *self._advance(now)]
 
     def _number(self, candidate: Candidate, segue: Generated | None, now: Instant) -> list[Effect]:
         """Append a thought, after its segue where there is one, and tell whom it concerns."""
@@ -160,10 +153,14 @@ class StreamCore:
         while len(self._known) > self._settings.remembered:
             self._known.popitem(last=False)
         effects.append(Commit(WriteEntries(tuple(entries))))
-        effects.append(Count("stream_entries_total", len(entries)))
+        effects += [Count("stream_entries_total", len(entries)), Count("segues_total", len(entries) - 1)]
+        return [*effects, *self._tell(entry, candidate)]
+
+    @staticmethod
+    def _tell(entry: StreamEntry, candidate: Candidate) -> list[Effect]:
         broadcast = Broadcast(entry, candidate.focus)
         to = dict.fromkeys((ATTENTION, ENVIRONMENT, THINKING, MONITORING, *candidate.concerns))
-        return [*effects, *(Send(name, broadcast, 1.0) for name in to)]
+        return [Send(name, broadcast, 1.0) for name in to]
 
     def _segue(self, before: StreamEntry, after: Candidate, words: Generated, now: Instant) -> StreamEntry:
         sides: list[tuple[PerceptionRef, ...]] = [before.perceptions[:1], after.focus.thought.perceptions[:1]]

@@ -10,7 +10,7 @@ from environment.config import Seconds, Section
 class StreamSettings(Section):
     """How conscious thoughts are ordered and joined."""
 
-    reorder: Seconds = 2.0
+    reorder: Seconds = 0.5
     """How long a thought waits for an earlier one before it is numbered (mind time)."""
     segue_below: float = Field(default=0.2, ge=-1, le=1)
     """Neighbours whose centred cosine is lower are joined by a segue."""

@@ -13,7 +13,7 @@ from environment.messages import Instant, PerceptionRef, Thought, ThoughtKind, V
 _PERCEPTIONS = 16
 _TERMS = 8
 _CERTAIN = 0.8
-_KIN, _SPAN, _LIFT = 0.75, 0.8, 0.5
+_KIN, _SPAN, _LIFT = 0.75, 0.8, 0.4
 """Kinship from which a connection across sources lifts its event, over which it comes to its full, and how far."""
 
 

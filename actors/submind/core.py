@@ -10,7 +10,7 @@ import msgspec
 
 from actors.chance import Chance
 from actors.core import Description
-from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
+from actors.effects import Count, Effect, Generate, Send, WakeAt
 from actors.events import (
     Broadcast,
     Crawl,
@@ -21,8 +21,10 @@ from actors.events import (
     Generated,
     Message,
     Posted,
+    Refused,
     Register,
     Reinforce,
+    Revise,
     Started,
     Tick,
 )
@@ -35,12 +37,13 @@ from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
 from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
-from environment.messages import Instant, Perception, Thought, Trace, Via
+from environment.messages import Instant, Perception, Thought, ThoughtKind, Trace, Via
 from environment.salience import at as level_at
 
 _SEEN = 4096
 _WAITING = 64
 _GAIN = 0.15
+_ANSWER_WITHIN = 60.0
 
 
 @dataclass(slots=True)
@@ -73,7 +76,8 @@ class SubmindCore:
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._via: OrderedDict[str, Via] = OrderedDict()
         self._searches: OrderedDict[str, _Search] = OrderedDict()
-        self._bindings: OrderedDict[str, tuple[Bound, Instant]] = OrderedDict()
+        self._bindings: OrderedDict[str, tuple[Bound, Trace]] = OrderedDict()
+        self._revising: OrderedDict[str, tuple[Thought, Instant]] = OrderedDict()
         self._postbox = Postbox(name)
         self._made = 0
         self._last_work: Instant = 0.0
@@ -97,8 +101,12 @@ class SubmindCore:
             case Register():
                 self._voice.asked(event, now)
                 effects = []
+            case Refused():
+                effects = self._on_its_own(event.trace_id, now)
             case Started() | Tick():
                 effects = [*self._postbox.tend(now), *self._tend(now)]
+                for trace_id in [i for i, (_, at) in self._revising.items() if now - at >= _ANSWER_WITHIN]:
+                    effects += self._on_its_own(trace_id, now)
             case Posted():
                 effects = self._arrived(event, now)
             case _:
@@ -172,15 +180,14 @@ class SubmindCore:
         if not self._allowance.take(now):
             return [Count("limit_hits:bindings")]
         self._window.remove([bound.event.id])
-        return [self._generate(bound, now), *self._meet(bound, found.traces, now)]
+        trace = next(t for t in found.traces if t.thought is bound.memory)
+        return [self._generate(bound, trace), *self._meet(bound, trace, now)]
 
-    def _meet(self, bound: Bound, traces: Sequence[Trace], now: Instant) -> list[Effect]:
+    def _meet(self, bound: Bound, trace: Trace, now: Instant) -> list[Effect]:
         """The memory that was bound proved useful: raise its trace, and get to know its author."""
-        memory = bound.memory
-        trace = next(t for t in traces if t.thought is memory)
         effects: list[Effect] = [Send(ENVIRONMENT, Reinforce(trace.id, self.name, _GAIN, (bound.event.id,)))]
         for author in dict.fromkeys((trace.thought.author, bound.event.author)):
-            effects += self._voice.meet(author, memory, now)
+            effects += self._voice.meet(author, trace.thought, now)
         return effects
 
     def _stumble(self, traces: Sequence[Trace], now: Instant) -> list[Effect]:
@@ -190,22 +197,22 @@ class SubmindCore:
             if trace.id not in self._seen:
                 self._remember(trace.id)
                 self._voice.place(trace.thought.vector, trace.thought.associations, now)
-                faded = replace(trace.thought, salience=level_at(trace.level, now))
+                faded = replace(trace.thought, salience=level_at(trace.level, now), at=now)
                 effects += self._consider(faded, now)
         return effects
 
-    def _generate(self, bound: Bound, now: Instant) -> Effect:
+    def _generate(self, bound: Bound, memory: Trace) -> Effect:
         self._made += 1
         token = f"{self.name}/{self._made}"
-        self._bindings[token] = (bound, now)
+        self._bindings[token] = (bound, memory)
         while len(self._bindings) > _WAITING:
             self._bindings.popitem(last=False)
         return Generate(token, request(self.name, bound))
 
     def _thought(self, generated: Generated, now: Instant) -> list[Effect]:
         """The substrate answered: leave the thought as a trace and tell the peers of its topic."""
-        bound, _ = self._bindings.pop(generated.token, (None, 0.0))
-        if bound is None:
+        bound, memory = self._bindings.pop(generated.token, (None, None))
+        if bound is None or memory is None:
             return []
         parts = [bound.event, bound.memory]
         via = tuple(dict.fromkeys(self._via[p.id] for p in parts if p.id in self._via))
@@ -214,21 +221,31 @@ class SubmindCore:
         self._remember(thought.id)
         self._last_work = now
         effects: list[Effect] = [
-            *self._postbox.post([thought], now),
-            Count("tokens_in_total", generated.generation.tokens_in),
-            Count("tokens_out_total", generated.generation.tokens_out),
-            Count("cost_total", generated.generation.cost),
+            *self._leave(thought, bound, memory, now),
         ]
-        if generated.generation.fallback:
-            effects += [
-                Count("fallbacks_total"),
-                Note("substrate fell back", "warning", {"reason": generated.generation.fallback}),
-            ]
         return effects
+
+    def _leave(self, thought: Thought, bound: Bound, memory: Trace, now: Instant) -> list[Effect]:
+        """Build on a connection that somebody made before, so that a story grows in one place; else leave a trace."""
+        if memory.thought.kind is not ThoughtKind.INSIGHT:
+            return self._postbox.post([thought], now)
+        thought = replace(thought, depth=max(bound.event.depth + 1, memory.thought.depth))
+        self._revising[memory.id] = (thought, now)
+        while len(self._revising) > _WAITING:
+            self._revising.popitem(last=False)
+        revision = Revise(memory.id, memory.version, self.name, thought)
+        return [Send(ENVIRONMENT, revision, 1.0), Count("thoughts_total"), WakeAt(now + _ANSWER_WITHIN)]
+
+    def _on_its_own(self, trace_id: str, now: Instant) -> list[Effect]:
+        """What could not be built on that trace becomes one of its own."""
+        thought, _ = self._revising.pop(trace_id, (None, 0.0))
+        return self._postbox.post([thought], now) if thought is not None else []
 
     def _arrived(self, posted: Posted, now: Instant) -> list[Effect]:
         """A thought is durable: tell the peers of its topic, but not those it came from."""
         effects: list[Effect] = []
+        for trace_id in posted.ids:
+            self._revising.pop(trace_id, None)
         for thought in self._postbox.arrived(posted.ids):
             if thought.depth < self._settings.max_depth:
                 effects += self._voice.speak(thought, now, frozenset(v.sender for v in thought.via))
@@ -267,7 +284,7 @@ class SubmindCore:
         return pack(
             _Saved(
                 voice=self._voice.dump(),
-                waiting=self._postbox.dump(),
+                waiting=[*self._postbox.dump(), *(thought for thought, _ in self._revising.values())],
                 drawn=self._chance.drawn,
                 interest=self._interest.dump(),
                 moments=self._binder.moments.dump(),

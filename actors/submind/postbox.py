@@ -11,10 +11,11 @@ from actors.names import ENVIRONMENT
 from environment.messages import Instant, Thought
 
 _RESEND_AFTER = 10.0
+_LONGEST_PAUSE = 3600.0
 
 
 class Postbox:
-    """Thoughts on their way into the environment.
+    """Thoughts on their way into the environment; repeated with growing pauses until one arrives.
 
     Whoever uses it tells others of a thought only once it has arrived: nothing then rests on what is not there.
     """
@@ -24,6 +25,7 @@ class Postbox:
         self._resend_after = resend_after
         self._waiting: OrderedDict[str, Thought] = OrderedDict()
         self._sent: Instant = float("-inf")
+        self._pause = resend_after
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -43,17 +45,19 @@ class Postbox:
 
     def arrived(self, ids: Iterable[str]) -> list[Thought]:
         """Those of the waiting thoughts that have become durable; each is named once."""
+        self._pause = self._resend_after
         return [thought for i in ids if (thought := self._waiting.pop(i, None)) is not None]
 
     def tend(self, now: Instant) -> list[Effect]:
         """Post again what has waited too long; to be called on every tick."""
         if not self._waiting:
             return []
-        if now - self._sent < self._resend_after:
-            return [WakeAt(self._sent + self._resend_after)]
+        if now - self._sent < self._pause:
+            return [WakeAt(self._sent + self._pause)]
         self._sent = now
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         again = Send(ENVIRONMENT, Post(self._owner, tuple(self._waiting.values())), 1.0)
-        return [again, Count("reposts_total"), WakeAt(now + self._resend_after)]
+        return [again, Count("reposts_total"), WakeAt(now + self._pause)]
 
     def dump(self) -> list[Thought]:
         """For a snapshot."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
 from actors.chance import Chance
@@ -15,6 +16,7 @@ from environment.messages import Instant, Thought, Vector
 from environment.ports import WriteConnections
 
 _SEEDS = 2
+_ASKED = 1024
 
 
 class Voice:
@@ -35,7 +37,7 @@ class Voice:
         self._settings = connections
         self._peers = {peer.name: peer for peer in peers if peer.name != owner}
         self._chance = chance
-        self._sequence: dict[str, int] = {}
+        self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def place(self, vector: Vector, terms: Sequence[str], now: Instant) -> Topic:
         """The topic something belongs to, learning from it."""
@@ -60,8 +62,7 @@ class Voice:
         effects: list[Effect] = []
         for link in chosen:
             self.registry.use(topic.key, link.peer, now)
-            self._sequence[link.peer] = self._sequence.get(link.peer, 0) + 1
-            message = Message(thought, self._owner, topic.key, topic.label, link.weight, self._sequence[link.peer])
+            message = Message(thought, self._owner, topic.key, topic.label, link.weight)
             effects.append(Send(link.peer, message, link.weight * thought.salience))
         return effects
 
@@ -71,12 +72,18 @@ class Voice:
 
     def meet(self, author: str, thought: Thought, now: Instant) -> list[Effect]:
         """A trace of this author was useful: connect to it for its topic, and ask to be registered in return."""
-        if author not in self._peers:
+        peer = self._peers.get(author)
+        if peer is None:
             return []
         topic = self.place(thought.vector, thought.associations, now)
-        if not self.registry.open(topic.key, topic.label, author, now, f"met through trace {thought.id}"):
-            return []
-        return [Send(author, Register(self._owner, thought.vector, topic.label, thought.id))]
+        if peer.role == "cognitive":
+            new = self.registry.open(topic.key, topic.label, author, now, f"met through trace {thought.id}")
+        else:  # it listens to nobody, but may tell
+            new = (topic.key, author) not in self._asked
+            self._asked[(topic.key, author)] = None
+            while len(self._asked) > _ASKED:
+                self._asked.popitem(last=False)
+        return [Send(author, Register(self._owner, thought.vector, topic.label, thought.id))] if new else []
 
     def asked(self, request: Register, now: Instant) -> bool:
         """A peer asks to be told about a topic; refused for topics this submind does not have, and for strangers."""
@@ -132,7 +139,6 @@ class Voice:
         return {
             "topics": self.topics.dump(),
             "registry": self.registry.dump(),
-            "sequence": self._sequence,
             "drawn": self._chance.drawn,
         }
 
@@ -140,5 +146,4 @@ class Voice:
         """From a snapshot."""
         self.topics.load(state["topics"])  # type: ignore[arg-type]  # checked inside
         self.registry.load(state["registry"])  # type: ignore[arg-type]  # checked inside
-        self._sequence = dict(state["sequence"])  # type: ignore[call-overload]
         self._chance.drawn = int(state["drawn"])  # type: ignore[call-overload]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from actors.core import Description
-from actors.effects import Count, Effect, Generate, Note, Send
-from actors.events import Broadcast, Crawl, CrawlKind, Event, Found, Generated, Posted, Started, Tick
+from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
+from actors.events import Broadcast, Crawl, CrawlKind, Diminish, Event, Found, Generated, Posted, Started, Tick
 from actors.names import ENVIRONMENT
 from actors.perception.percept import addressed
 from actors.perception.running import RunningRank
@@ -26,6 +26,8 @@ from environment.identity import thought_id
 from environment.messages import EntryKind, Instant, Perception, StreamEntry, Thought, ThoughtKind, Vector
 
 _WAITING = 32
+_LOOP_LOSS = 0.5
+_ASK_AGAIN, _GIVE_UP = 30.0, 600.0
 _DUE = re.compile(
     r"\b(must|need(s|ed)? to|please|should|by \d|deadline|before|due|asap|urgent|can (you|someone)|don't forget)\b",
     re.IGNORECASE,
@@ -37,6 +39,8 @@ class _Act:
     entry: StreamEntry
     thought: Thought
     act: Act
+    crawl: Crawl
+    asked: Instant
     memories: tuple[Thought, ...] = ()
 
 
@@ -75,7 +79,7 @@ class ThinkingCore:
                     self._memory.hold(thought, thought.salience, now)
                 return []
             case Started() | Tick():
-                return self._postbox.tend(now)
+                return [*self._postbox.tend(now), *self._ask_again(now)]
             case _:
                 return []
 
@@ -103,9 +107,6 @@ class ThinkingCore:
         if not self._allowance.take(now):
             return [Count("limit_hits:acts")]
         act = Act.REPLY if spoken_to else Act.PLAN if _DUE.search(thought.text) else Act.RECALL
-        self._acts[entry.id] = _Act(entry, thought, act)
-        while len(self._acts) > _WAITING:
-            self._acts.popitem(last=False)
         crawl = Crawl(
             sender=self.name,
             token=entry.id,
@@ -117,7 +118,24 @@ class ThinkingCore:
             exclude_lineage=(thought.id, *thought.parents),
             before=thought.time,
         )
-        return [Send(ENVIRONMENT, crawl), Count("acts_total")]
+        self._acts[entry.id] = _Act(entry, thought, act, crawl, now)
+        while len(self._acts) > _WAITING:
+            self._acts.popitem(last=False)
+        return [Send(ENVIRONMENT, crawl), Count("acts_total"), WakeAt(now + _ASK_AGAIN)]
+
+    def _ask_again(self, now: Instant) -> list[Effect]:
+        """An act whose memories or words never came is begun again, a few times."""
+        effects: list[Effect] = []
+        for key, act in list(self._acts.items()):
+            if now - act.entry.at > _GIVE_UP:
+                del self._acts[key]
+                effects.append(Count("acts_given_up_total"))
+            elif now - act.asked >= _ASK_AGAIN:
+                act.asked = now
+                effects.append(Send(ENVIRONMENT, act.crawl))
+        if self._acts:
+            effects.append(WakeAt(now + _ASK_AGAIN))
+        return effects
 
     def _spoken_to(self, entry: StreamEntry) -> bool:
         """True when the focus was said by somebody who speaks to the mind."""
@@ -150,15 +168,11 @@ class ThinkingCore:
         if act is None:
             return []
         parts = [act.thought, *act.memories]
-        spent = generated.generation
         salience = 0.97 if act.act is Act.REPLY else act.entry.salience * self._settings.result_share
-        thought = self._thought(parts, spent.text, generated.vector, salience, act.act.value, now)
+        thought = self._thought(parts, generated.generation.text, generated.vector, salience, act.act.value, now)
         return [
             *self._postbox.post([thought], now),
             Count("results_total"),
-            Count("tokens_in_total", spent.tokens_in),
-            Count("tokens_out_total", spent.tokens_out),
-            Count("cost_total", spent.cost),
         ]
 
     def _thought(
@@ -194,6 +208,7 @@ class ThinkingCore:
         reflection = self._thought([thought], text, thought.vector, entry.salience * 0.5, "loop", now)
         return [
             *self._postbox.post([replace(reflection, kind=ThoughtKind.REFLECTION)], now),
+            Send(ENVIRONMENT, Diminish(thought.id, self.name, _LOOP_LOSS)),
             Count("loops_ended_total"),
             Note("loop ended", "info", {"about": about, "repeats": repeats}),
         ]
@@ -215,6 +230,7 @@ class ThinkingCore:
                 about=list(self._about),
                 done=list(self._done),
                 waiting=self._postbox.dump(),
+                acts=list(self._acts.values()),
             )
         )
 
@@ -225,6 +241,7 @@ class ThinkingCore:
         self._about.extend(saved.about)
         self._done.extend(saved.done)
         self._postbox.load(saved.waiting)
+        self._acts = OrderedDict((act.entry.id, act) for act in saved.acts)
 
 
 class _Saved(msgspec.Struct):
@@ -234,3 +251,4 @@ class _Saved(msgspec.Struct):
     about: list[str]
     done: list[str]
     waiting: list[Thought]
+    acts: list[_Act]

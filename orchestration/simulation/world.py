@@ -6,6 +6,7 @@ import heapq
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,10 +167,8 @@ class World:
 
     async def _guard(self, shell: ActorShell, work: Awaitable[object]) -> None:
         """Do some work of an actor; the store may refuse, the actor may die of it."""
-        try:
+        with suppress(StoreUnavailable):  # the step is kept; the actor may die with it
             await work
-        except StoreUnavailable:
-            return
         if not self.calm:
             await self._wear(shell)
 

@@ -43,7 +43,9 @@ def test_a_repeated_hand_over_is_confirmed_not_repeated():
     (entry,) = written(stream.handle(Conscious(one), 1.0))
     effects = stream.handle(Conscious(one), 9.0)
     assert not written(effects)
-    assert [e.event.entry for e in effects if isinstance(e, Send)] == [entry]
+    told = [e for e in effects if isinstance(e, Send)]
+    assert {e.event.entry for e in told} == {entry}
+    assert {"attention", "environment", "thinking", "chatty"} <= {e.to for e in told}, "who missed it hears it now"
 
 
 def test_it_goes_on_from_its_log():

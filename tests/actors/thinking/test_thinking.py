@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from actors.effects import Generate, Send
-from actors.events import Broadcast, Crawl, Found, Generated, Post
+from actors.events import Broadcast, Crawl, Found, Generated, Post, Tick
 from actors.substrate.ports import Act, Generation
 from actors.thinking.core import ThinkingCore
 from actors.thinking.memory import WorkingMemory
@@ -109,3 +109,14 @@ def test_working_memory_has_seven_slots_and_fades():
     assert len(held) == 7
     assert held[0].id == thoughts[-1].id
     assert memory.held(10_000.0) == []
+
+
+def test_an_act_survives_a_crash_and_a_lost_message():
+    thinking = core()
+    event = broadcast(1, text="what about the lorry?", source="operator", time=100.0)
+    (asked,) = [e.event for e in thinking.handle(event, 101.0) if isinstance(e, Send)]
+    reborn = core()
+    reborn.restore(thinking.snapshot())
+    (again,) = [e.event for e in reborn.handle(Tick(), 140.0) if isinstance(e, Send)]
+    assert again.token == asked.token
+    assert [e for e in reborn.handle(Found(again.token, (), ()), 141.0) if isinstance(e, Generate)]
