@@ -49,10 +49,10 @@ class SqlitePerceptions:
     """``PerceptionLog`` in ``perceptions.db``.
 
     Numbers and ids follow from the order of writing: the same in every run of a replay. A key is known for as long as
-    its perception is kept. At least ``memory`` keys wait in memory before they are filed (100 bytes each).
+    its perception is kept. At least ``memory`` keys wait in memory before they are filed (16 bytes each).
     """
 
-    def __init__(self, lane: Lane, mind: str, *, memory: int = 65_536, hashing: PlacesOf = places_of) -> None:
+    def __init__(self, lane: Lane, mind: str, *, memory: int = 262_144, hashing: PlacesOf = places_of) -> None:
         self._lane = lane
         self._mind = mind
         self._memory = memory

@@ -23,7 +23,7 @@ Numbers: TypeAlias = NDArray[np.int64]
 NOWHERE = 0
 """The place of a perception without a key."""
 _LARGEST = (1 << 63) - 1
-_YOUNG = 8192
+_YOUNG = 4096
 _AT_ONCE = 500
 _FILE = """INSERT INTO places VALUES {}
     ON CONFLICT DO UPDATE SET position = excluded.position WHERE excluded.position > position"""
@@ -64,14 +64,19 @@ class _Sorted:
     def __len__(self) -> int:
         return len(self.places)
 
-    def with_newer(self, newer: Mapping[int, int]) -> _Sorted:
-        """These and ``newer``, which have the last word."""
-        places = np.concatenate((self.places, np.fromiter(newer.keys(), np.int64, len(newer))))
-        positions = np.concatenate((self.positions, np.fromiter(newer.values(), np.int64, len(newer))))
+    @classmethod
+    def of(cls, places: Numbers, positions: Numbers) -> _Sorted:
+        """Sorts; of two that are the same place, the later has the last word."""
         order = np.argsort(places, kind="stable")
         places, positions = places[order], positions[order]
         last = np.append(places[1:] != places[:-1], True)
-        return _Sorted(places[last], positions[last])
+        return cls(places[last], positions[last])
+
+    def with_newer(self, newer: _Sorted) -> _Sorted:
+        """These and ``newer``, which have the last word."""
+        return _Sorted.of(
+            np.concatenate((self.places, newer.places)), np.concatenate((self.positions, newer.positions))
+        )
 
     def without(self, gone: Mapping[int, int]) -> _Sorted:
         """These but for those of ``gone`` that say the same position."""
@@ -79,11 +84,11 @@ class _Sorted:
         return _Sorted(self.places[stays], self.positions[stays])
 
     def find(self, wanted: Numbers) -> dict[int, int]:
-        """Those of ``wanted`` that are here, and what they say."""
+        """Those of ``wanted``, in order, that are here, and what they say."""
         if not len(self):
             return {}
-        at = np.minimum(np.searchsorted(self.places, wanted), len(self) - 1)
-        here = self.places[at] == wanted
+        at = np.searchsorted(self.places, wanted)
+        here = self.places.take(at, mode="clip") == wanted
         return dict(zip(wanted[here].tolist(), self.positions[at[here]].tolist(), strict=True)) if here.any() else {}
 
     def tail(self, most: int) -> _Sorted:
@@ -109,8 +114,8 @@ class Places:
         """The last position that was learnt of."""
         self._young: dict[int, int] = {}
         """The newest places, with their positions."""
-        self._waiting = _Sorted()
-        """Those before them."""
+        self._waiting: list[_Sorted] = []
+        """Those before them, the oldest first, each run at least twice as long as the next."""
         self._sweep = _Sorted()
         """Those before these, which are being filed, from the end: of everything up to ``_swept``."""
         self._swept = 0
@@ -136,7 +141,22 @@ class Places:
         self._young.update(zip(places, range(position, position + len(places)), strict=True))
         self._young.pop(NOWHERE, None)
         if len(self._young) >= _YOUNG:
-            self._waiting, self._young = self._waiting.with_newer(self._young), {}
+            self._age()
+
+    def _age(self) -> None:
+        """Sort the newest in among the others: each is moved a few times in all."""
+        young, runs = self._young, self._waiting
+        if not young:
+            return
+        count = len(young)
+        run = _Sorted.of(np.fromiter(young.keys(), np.int64, count), np.fromiter(young.values(), np.int64, count))
+        while runs and len(runs[-1]) < 2 * len(run):
+            run = runs.pop().with_newer(run)
+        runs.append(run)
+        self._young = {}
+
+    def _unfiled(self) -> int:
+        return len(self._young) + sum(map(len, self._waiting))
 
     def find(self, connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, int]:
         """Those of ``places`` that are taken, and by which position. One statement, during which others may run."""
@@ -145,8 +165,8 @@ class Places:
                 "SELECT place, position FROM json_each(?) CROSS JOIN places ON place = value", (str(places),)
             )
         )
-        wanted = np.array(places, np.int64)
-        newer = [self._sweep.find(wanted), self._waiting.find(wanted)]
+        wanted = np.sort(np.array(places, np.int64))
+        newer = [run.find(wanted) for run in (self._sweep, *self._waiting)]
         if not self._young.keys().isdisjoint(places):
             newer.append({place: self._young[place] for place in places if place in self._young})
         for each in newer:
@@ -156,10 +176,12 @@ class Places:
     def file(self, connection: sqlite3.Connection, most: int) -> int | None:
         """Write at most ``most`` places, once enough wait; the position up to which all are filed, when that grew."""
         if not len(self._sweep):
-            if len(self._waiting) + len(self._young) < self._memory or self._seen is None:
+            if self._unfiled() < self._memory or self._seen is None:
                 return None
-            self._waiting = self._waiting.with_newer(self._young)
-            self._sweep, self._waiting, self._young, self._swept = self._waiting, _Sorted(), {}, self._seen
+            self._age()
+            for run in self._waiting:
+                self._sweep = self._sweep.with_newer(run)
+            self._waiting, self._swept = [], self._seen
         part = self._sweep.tail(most)
         self._write(connection, np.column_stack((part.places, part.positions)))
         return self._swept if len(part) == len(self._sweep) else None
@@ -186,4 +208,4 @@ class Places:
         for place, position in taken.items():
             if self._young.get(place) == position:
                 del self._young[place]
-        self._waiting, self._sweep = self._waiting.without(taken), self._sweep.without(taken)
+        self._waiting, self._sweep = [run.without(taken) for run in self._waiting], self._sweep.without(taken)
