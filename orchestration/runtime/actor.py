@@ -20,6 +20,7 @@ import structlog
 
 from orchestration.runtime import processes
 from orchestration.runtime.inbox import Inbox
+from orchestration.runtime.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.outbox import Outboxes
@@ -60,6 +61,7 @@ class ActorProcess:
 
     def live(self, restarts: int) -> str:
         """Live until told to stop, or until an error; returns an ``Ending``."""
+        may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
         raylet.setproctitle(f"{processes.TITLE}{self._orders.plan.name}")
         return asyncio.run(live(self._orders, restarts)).value

@@ -18,8 +18,11 @@ from typing import Any
 
 import psutil
 
+from orchestration.runtime.leisure import AT_LEISURE, PUNCTUAL, may_be_late
 from orchestration.runtime.processes import ProcessRole, role_of
 from orchestration.runtime.settings import RuntimeSettings
+
+_WORKER = Path(__file__).with_name("worker.py")
 
 
 def ray_environment(settings: RuntimeSettings) -> Mapping[str, str]:
@@ -84,8 +87,9 @@ def _lean_node() -> Iterator[None]:
 
     class LeanNode(whole):  # type: ignore[misc]  # Ray's internals are not typed
         def __init__(self, ray_params: Any, **options: Any) -> None:
-            ray_params.update(include_log_monitor=False, no_monitor=True)
+            ray_params.update(include_log_monitor=False, no_monitor=True, worker_path=str(_WORKER))
             super().__init__(ray_params, **options)
+            may_be_late(AT_LEISURE)  # for the threads of this driver, which ray.init starts next
 
         def start_api_server(self, **_: Any) -> None:
             self._webui_url = ""
@@ -95,6 +99,7 @@ def _lean_node() -> Iterator[None]:
         yield
     finally:
         module.Node = whole
+        may_be_late(PUNCTUAL)
 
 
 def stop() -> None:

@@ -19,6 +19,7 @@ from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Perception, SubmindState
 from orchestration.clock import Clock, wall
 from orchestration.runtime.frames import Batch
+from orchestration.runtime.meter import LiveMeter
 from orchestration.runtime.outbox import Outboxes, backoff
 from orchestration.runtime.settings import RuntimeSettings
 from orchestration.runtime.watch import LogWatch
@@ -139,6 +140,7 @@ class LiveActor:
             try:
                 shell = await self._birth(self)
                 shell.counters["restarts_total"] = float(restarts)
+                shell.meter = LiveMeter(self._substrate)
                 await shell.start(self._clock.now())
             except StoreUnavailable as error:
                 await self._refused(error)

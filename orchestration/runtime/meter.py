@@ -1,0 +1,29 @@
+"""How long a live actor takes for things, and what its substrate says of itself."""
+
+from __future__ import annotations
+
+import time
+
+from actors.substrate.ports import Substrate
+from orchestration.telemetry.metrics import Metrics
+
+_TOLD = ("budget_left", "cache_hits", "cache_shared")
+
+
+class LiveMeter:
+    """A shell's ``Meter``: histograms of durations, and the substrate's figures."""
+
+    def __init__(self, substrate: Substrate) -> None:
+        self._metrics = Metrics()
+        self._substrate = substrate
+
+    def now(self) -> float:
+        return time.perf_counter()
+
+    def observe(self, name: str, seconds: float) -> None:
+        self._metrics.observe(name, seconds)
+
+    def flat(self) -> dict[str, float]:
+        status = self._substrate.status()
+        told = {name: float(value) for name in _TOLD if isinstance(value := status.get(name), int | float)}
+        return {**self._metrics.flat(), **told}
