@@ -234,9 +234,9 @@ def table(result: dict[str, Any]) -> str:
         lines.append(
             f"{name:10}{row['batches_per_s']:12.0f}{row['p50_ms']:10.2f}{row['p99_ms']:10.2f}{row['server_cpu_us']:10.0f}"
         )
+    ratios = result["ratios"]
     lines.append(
-        f"ratio {result['ratio']:.2f} ({min(result['ratios']):.2f}-{max(result['ratios']):.2f} in {len(result['ratios'])}"
-        f" rounds; wanted: {result['target']:.2f}); {result['perceptions_per_s']:.0f} durable"
+        f"ratio {result['ratio']:.2f} ({min(ratios):.2f} to {max(ratios):.2f} in {len(ratios)} rounds; wanted: {result['target']:.2f}); {result['perceptions_per_s']:.0f} durable"
         f" perceptions/s, batches of {result['batch']} ({result['bytes']} bytes),"
         f" {result['streams']} streams, {result['window']} unanswered on each"
     )

@@ -28,6 +28,15 @@ from environment.messages import (
 )
 
 
+class PreparedBatch(Protocol):
+    """A batch made ready by the log that will take it, which may keep more in it."""
+
+    @property
+    def perceptions(self) -> PerceptionBatch: ...
+
+    def __len__(self) -> int: ...
+
+
 class PerceptionLog(Protocol):
     """The raw input, in the order in which it was acknowledged."""
 
@@ -38,8 +47,15 @@ class PerceptionLog(Protocol):
         """
         ...
 
-    async def append_batches(self, batches: Sequence[PerceptionBatch]) -> list[Receipts]:
-        """What ``append`` does, for many callers at once: all batches are written, in their order, or none is."""
+    def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
+        """The part of appending that need not wait for its turn; writes nothing."""
+        ...
+
+    async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
+        """What ``append`` does, for many callers at once: all batches are written, in their order, or none is.
+
+        The batches were prepared by this log.
+        """
         ...
 
     async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:

@@ -11,7 +11,7 @@ import structlog
 
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, NewPerception, PerceptionBatch, Receipt, Receipts
-from environment.ports import PerceptionLog
+from environment.ports import PerceptionLog, PreparedBatch
 from orchestration.gateway.errors import IntakeBusy, Stopping
 from orchestration.gateway.limits import Limits
 from orchestration.gateway.settings import IntakeSettings
@@ -23,7 +23,7 @@ _log = structlog.get_logger(__name__)
 class _Batch:
     """What one caller handed in, and the answer it waits for."""
 
-    perceptions: PerceptionBatch
+    perceptions: PreparedBatch
     size: int
     answer: asyncio.Future[Receipts]
 
@@ -117,7 +117,7 @@ class Intake:
             self._limits.hits["pending"] += 1
             raise IntakeBusy(self._settings.retry_after)
         answer: asyncio.Future[Receipts] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Batch(batch, size, answer))
+        self._queue.append(_Batch(self._log.prepare(batch), size, answer))
         self._waiting += len(batch)
         self._waiting_bytes += size
         if not self._has_room():

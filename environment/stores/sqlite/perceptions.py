@@ -6,7 +6,8 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import chain, compress
+from operator import itemgetter
 from typing import TypeAlias
 
 from environment.messages import (
@@ -20,10 +21,11 @@ from environment.messages import (
     perception_id,
     perception_seq,
 )
+from environment.ports import PreparedBatch
 from environment.stores.codec import decode_perceptions, encode_perceptions
 from environment.stores.sqlite.lane import Lane, fit, transaction
 from environment.stores.sqlite.places import NOWHERE, Places, next_place, places_of
-from environment.stores.sqlite.stretches import BIT, choose, cut, join, mask
+from environment.stores.sqlite.stretches import ALONE, BIT, Prepared, choose, cut, join, mask, parts
 
 _SEQ_BITS = 48
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
@@ -62,57 +64,59 @@ class SqlitePerceptions:
         """The stretch that was read last; one that is there never changes, and no position is used twice."""
 
     async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
-        (receipts,) = await self.append_batches([PerceptionBatch.of(batch)])
+        (receipts,) = await self.append_batches([self.prepare(PerceptionBatch.of(batch))])
         return list(receipts)
 
-    async def append_batches(self, batches: Sequence[PerceptionBatch]) -> list[Receipts]:
-        some = [batch for batch in batches if len(batch)]
-        if not some:
-            return [Receipts(0, 0) for _ in batches]
-        whole = join(some)
+    def prepare(self, batch: PerceptionBatch) -> Prepared:
         places: list[int] = []
-        if whole.key.count(None) < len(whole.key):
-            places = self._hashing(self._mind, whole.source, whole.key)
-        return await self._lane.write(
-            lambda connection: _receipts(batches, *self._append(connection, whole, list(places)))
-        )
+        if batch.key.count(None) < len(batch.key):
+            places = self._hashing(self._mind, batch.source, batch.key)
+        whole = len(batch) >= ALONE and next(cut(batch)) == (0, len(batch))
+        return Prepared(batch, places, encode_perceptions(batch) if whole else None)
 
-    def _append(
-        self, connection: sqlite3.Connection, whole: PerceptionBatch, places: list[int]
-    ) -> tuple[int, dict[int, int]]:
-        """The first number given, and the places in the batch of what was known with its number."""
-        known: dict[int, int] = {}
-        most = max(_FILED_AT_LEAST, 4 * len(whole))
+    async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
+        ready = [each if isinstance(each, Prepared) else self.prepare(each.perceptions) for each in batches]
+        if not any(map(len, ready)):
+            return [Receipts(0, 0) for _ in ready]
+        return await self._lane.write(lambda connection: self._append(connection, ready))
+
+    def _append(self, connection: sqlite3.Connection, batches: Sequence[Prepared]) -> list[Receipts]:
+        some, known = [each for each in batches if len(each)], dict[int, int]()
+        count = sum(map(len, some))
+        places: list[int] = []
+        if any(each.places for each in some):
+            places = list(chain.from_iterable(each.places or [NOWHERE] * len(each) for each in some))
+        most = max(_FILED_AT_LEAST, count + count // 4)  # so that a sweep ends before the next is due
         with transaction(connection):
             mind = self._row(connection) or self._enter(connection)
             index, end = self._index(mind), mind.base + mind.head
             index.catch_up(connection, mind.base + mind.filed, end)
             if places:
-                known = self._settle(connection, mind, whole, places)
-            new = whole
+                known = self._settle(connection, mind, some, places)
             if known:
-                chosen = [at not in known for at in range(len(whole))]
-                new = choose(whole, lambda column: list(compress(column, chosen)))
+                chosen = [at not in known for at in range(count)]
+                new = choose(join([each.perceptions for each in some]), lambda column: list(compress(column, chosen)))
                 places = list(compress(places, chosen))
-            if len(new):
-                _insert(connection, end + 1, new, places)
+                some = [Prepared(new, places, None)] if len(new) else []
+            _insert(connection, end + 1, some, places)
             filed = index.file(connection, most)
             connection.execute(
                 "UPDATE minds SET head = head + ?1, kept = kept + ?1, filed = max(filed, ?2) WHERE number = ?3",
-                (len(new), filed - mind.base if filed else 0, mind.number),
+                (count - len(known), filed - mind.base if filed else 0, mind.number),
             )
         index.filed(most)
-        index.written(end + 1, places, end + len(new))
-        return mind.head + 1, known
+        index.written(end + 1, places, end + count - len(known))
+        return _receipts(batches, mind.head + 1, known)
 
     def _settle(
-        self, connection: sqlite3.Connection, mind: _Mind, whole: PerceptionBatch, places: list[int]
+        self, connection: sqlite3.Connection, mind: _Mind, batches: Sequence[Prepared], places: list[int]
     ) -> dict[int, int]:
-        """Which of the batch are known, by number; ``places`` become where the others' keys are free."""
+        """Which of the batches' perceptions are known, by number; ``places`` become where the others' keys are free."""
         index = self._index(mind)
         taken, distinct = index.find(connection, places), len(set(places))
         if not taken and distinct in {len(places), len(places) - places.count(NOWHERE) + 1}:
             return {}
+        whole = join([each.perceptions for each in batches])
         known: dict[int, int] = {}
         ours: dict[int, tuple[int, str, str | None]] = {}
         following = mind.head
@@ -278,18 +282,30 @@ class SqlitePerceptions:
         return await self._lane.read(work)
 
 
-def _insert(connection: sqlite3.Connection, first: int, new: PerceptionBatch, places: Sequence[int]) -> None:
-    for start, stop in cut(new):
-        part = new if stop - start == len(new) else choose(new, lambda column: column[start:stop])  # noqa: B023 - at once
-        own = places[start:stop]
-        row = (first + start, len(part), max(part.received), mask(part))
-        connection.execute(
-            "INSERT INTO stretches VALUES (?, ?, ?, ?, ?, ?)",
-            (*row, array("q", own).tobytes() if any(own) else b"", encode_perceptions(part)),
-        )
+def _insert(connection: sqlite3.Connection, first: int, batches: Sequence[Prepared], places: Sequence[int]) -> None:
+    """Write batches as stretches from the position ``first`` on."""
+    rows: list[tuple[object, ...]] = []
+    begin = 0
+    for batch, body in parts(batches):
+        for start, stop in cut(batch) if body is None else [(0, len(batch))]:
+            whole = stop - start == len(batch)
+            part = batch if whole else choose(batch, itemgetter(slice(start, stop)))
+            own = places[begin + start : begin + stop]
+            rows.append(
+                (
+                    first + begin + start,
+                    len(part),
+                    max(part.received),
+                    mask(part),
+                    array("q", own).tobytes() if any(own) else b"",
+                    body or encode_perceptions(part),
+                )
+            )
+        begin += len(batch)
+    connection.executemany("INSERT INTO stretches VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
-def _receipts(batches: Sequence[PerceptionBatch], first: int, known: dict[int, int]) -> list[Receipts]:
+def _receipts(batches: Sequence[Prepared], first: int, known: dict[int, int]) -> list[Receipts]:
     """The answer to each batch, of what happened to all of them."""
     made: list[Receipts] = []
     start = 0

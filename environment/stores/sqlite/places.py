@@ -91,13 +91,13 @@ class _Sorted:
         here = self.places.take(at, mode="clip") == wanted
         return dict(zip(wanted[here].tolist(), self.positions[at[here]].tolist(), strict=True)) if here.any() else {}
 
-    def tail(self, most: int) -> _Sorted:
-        """The last of them."""
-        return _Sorted(self.places[-most:], self.positions[-most:])
-
     def head(self, most: int) -> _Sorted:
-        """All but ``tail``."""
-        return _Sorted(self.places[:-most], self.positions[:-most])
+        """The first of them."""
+        return _Sorted(self.places[:most], self.positions[:most])
+
+    def tail(self, most: int) -> _Sorted:
+        """All but ``head``."""
+        return _Sorted(self.places[most:], self.positions[most:])
 
 
 class Places:
@@ -117,7 +117,7 @@ class Places:
         self._waiting: list[_Sorted] = []
         """Those before them, the oldest first, each run at least twice as long as the next."""
         self._sweep = _Sorted()
-        """Those before these, which are being filed, from the end: of everything up to ``_swept``."""
+        """Those before these, which are being filed, in order: of everything up to ``_swept``."""
         self._swept = 0
 
     def catch_up(self, connection: sqlite3.Connection, filed: int, last: int) -> None:
@@ -182,13 +182,13 @@ class Places:
             for run in self._waiting:
                 self._sweep = self._sweep.with_newer(run)
             self._waiting, self._swept = [], self._seen
-        part = self._sweep.tail(most)
+        part = self._sweep.head(most)
         self._write(connection, np.column_stack((part.places, part.positions)))
         return self._swept if len(part) == len(self._sweep) else None
 
     def filed(self, most: int) -> None:
         """What the last ``file`` wrote was committed."""
-        self._sweep = self._sweep.head(most)
+        self._sweep = self._sweep.tail(most)
 
     def _write(self, connection: sqlite3.Connection, rows: Numbers) -> None:
         whole = len(rows) - len(rows) % _AT_ONCE

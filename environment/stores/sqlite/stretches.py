@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from itertools import chain
 from typing import Any
 
@@ -11,6 +11,8 @@ from environment.messages import NO_LABELS, Modality, NewPerception, PerceptionB
 
 LONGEST = 256
 """Most perceptions in one row: what is decoded for a single one of them."""
+ALONE = 48
+"""Perceptions of one batch that make a row of their own, and need not be joined with their neighbours'."""
 LARGEST = 1 << 20
 """Characters of text, or bytes of images, after which a row ends."""
 BIT = {Modality.TEXT: 1, Modality.TELEMETRY: 2, Modality.IMAGE: 4}
@@ -60,6 +62,34 @@ def cut(batch: PerceptionBatch) -> Iterator[tuple[int, int]]:
             start, size = at, 0
         size, was_image = size + own, is_image
     yield start, len(batch)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A batch with the places of its keys and, where it makes a stretch of its own, the body of that."""
+
+    perceptions: PerceptionBatch
+    places: list[int]
+    """One for each perception, or none at all where no perception has a key."""
+    body: bytes | None
+
+    def __len__(self) -> int:
+        return len(self.perceptions)
+
+
+def parts(batches: Sequence[Prepared]) -> Iterator[tuple[PerceptionBatch, bytes | None]]:
+    """What is written of batches: those with a body as they are, others joined."""
+    small: list[PerceptionBatch] = []
+    for each in batches:
+        if each.body is None:
+            small.append(each.perceptions)
+            continue
+        if small:
+            yield join(small), None
+            small = []
+        yield each.perceptions, each.body
+    if small:
+        yield join(small), None
 
 
 def mask(batch: PerceptionBatch) -> int:

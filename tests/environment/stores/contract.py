@@ -261,7 +261,8 @@ class StoreContract:
             PerceptionBatch(["feed", "feed"], [NOON, NOON], [NOON, NOON], text=["x", "y"]),
             PerceptionBatch.of([perception(3, key="b"), perception(4, telemetry={"x": 1.0})]),
         ]
-        answers = [list(answer) for answer in await stores.perceptions.append_batches(batches)]
+        ready = [stores.perceptions.prepare(batch) for batch in batches]
+        answers = [list(answer) for answer in await stores.perceptions.append_batches(ready)]
         assert [[r.new for r in answer] for answer in answers] == [[True, False], [], [True, True], [False, True]]
         assert answers[3][0].id == answers[0][0].id
         kept = await stores.perceptions.read(0, 10)

@@ -52,6 +52,9 @@ class Faulty:
     def __init__(self, log, chance):
         self.log, self.chance = log, chance
 
+    def prepare(self, batch):
+        return self.log.prepare(batch)
+
     async def append_batches(self, batches):
         draw = self.chance.random()
         if draw < 0.15:
@@ -115,7 +118,10 @@ async def test_too_much_at_once_is_told_apart_from_busy(serve):
             await held.wait()
             return await append(batches)
 
-        gateway.intake._log = type("Slow", (), {"append_batches": staticmethod(slowly)})()
+        prepare = gateway.stores.perceptions.prepare
+        gateway.intake._log = type(
+            "Slow", (), {"prepare": staticmethod(prepare), "append_batches": staticmethod(slowly)}
+        )()
         waiting = asyncio.ensure_future(mind.perceive(lines(1)))
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 1)
         with pytest.raises(Busy) as busy:

@@ -229,6 +229,9 @@ class Gated:
         self.may = asyncio.Event()
         self.commits = []
 
+    def prepare(self, batch):
+        return self.log.prepare(batch)
+
     async def append_batches(self, batches):
         self.commits.append(sum(map(len, batches)))
         await self.may.wait()

@@ -151,6 +151,9 @@ class Failing:
     def __init__(self, log, *fail):
         self.log, self.fail, self.count = log, fail, 0
 
+    def prepare(self, batch):
+        return self.log.prepare(batch)
+
     async def append_batches(self, batches):
         self.count += 1
         if self.count in self.fail:
@@ -176,7 +179,7 @@ async def test_a_store_that_fails_ends_the_stream_with_a_time_and_the_rest_may_b
 async def test_a_batch_that_the_log_cannot_take_does_not_fail_its_neighbours(serve):
     class Choosy(Gated):
         async def append_batches(self, batches):
-            if any("poison" in batch.text for batch in batches):
+            if any("poison" in batch.perceptions.text for batch in batches):
                 self.commits.append(-sum(map(len, batches)))
                 raise RuntimeError("cannot")
             return await super().append_batches(batches)
