@@ -7,7 +7,7 @@ only in the ``Driver`` they hand it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -44,6 +44,22 @@ class Driver(Protocol):
         ...
 
 
+class Meter(Protocol):
+    """Measures how long things take, where somebody wants to know: a live mind has one, a simulated one has none."""
+
+    def now(self) -> float:
+        """Seconds of a clock that only goes forward."""
+        ...
+
+    def observe(self, name: str, seconds: float) -> None:
+        """Take in a duration."""
+        ...
+
+    def flat(self) -> Mapping[str, float]:
+        """All figures by metric name, and what the substrate says of itself."""
+        ...
+
+
 class ActorShell:
     """Runs one core.
 
@@ -67,6 +83,7 @@ class ActorShell:
         self.mailbox = Mailbox(settings.mailbox, settings.patience)
         self.counters: defaultdict[str, float] = defaultdict(float)
         self.wake_at: Instant | None = None
+        self.meter: Meter | None = None
         self._stores = stores
         self._driver = driver
         self._settings = settings
@@ -136,11 +153,14 @@ class ActorShell:
     async def finish(self) -> None:
         """Commit what is to be committed, then let the rest of the step go. Raises ``StoreUnavailable``."""
         if self._writes:
+            began = self.meter.now() if self.meter else 0.0
             try:
                 await self._stores.commit(self._writes, self._fence)
             except StoreUnavailable:
                 self.counters["store_refusals_total"] += 1
                 raise
+            if self.meter:
+                self.meter.observe("store_commit_seconds", self.meter.now() - began)
             self.counters["store_commits_total"] += 1
             self._writes = []
         others, self._others = self._others, []
@@ -171,7 +191,8 @@ class ActorShell:
 
     def figures(self) -> dict[str, float]:
         """Counters and gauges by metric name."""
-        return {**self.counters, **self.core.describe().figures, "mailbox_depth": float(len(self.mailbox))}
+        measured = self.meter.flat() if self.meter else {}
+        return {**self.counters, **measured, **self.core.describe().figures, "mailbox_depth": float(len(self.mailbox))}
 
     def report(self, wall: Instant, state: SubmindState = SubmindState.RUNNING, reason: str = "") -> SubmindReport:
         """What this actor says of itself."""
@@ -197,7 +218,11 @@ class ActorShell:
         self._changed = self._changed or not isinstance(event, Tick | Vitals)
         if isinstance(event, Generated):
             self._account(event.generation)
-        self._sort(self.core.handle(event, now))
+        began = self.meter.now() if self.meter else 0.0
+        effects = self.core.handle(event, now)
+        if self.meter:
+            self.meter.observe("handle_seconds", self.meter.now() - began)
+        self._sort(effects)
         self.counters["events_handled_total"] += 1
         if now >= self._vitals_at and self.name != MONITORING:
             self._vitals_at = now + self._settings.vitals_every

@@ -66,5 +66,3 @@ class EnvironmentSettings(Section):
     flat_limit: int = Field(default=25_000, ge=256, le=1_000_000)
     """Up to so many traces a crawl by meaning is exact; beyond, the index is divided into cells (IVF).
     At the default capacity it stays exact, which up to there is also the fastest."""
-    retention: Seconds = Field(default=30 * 86400.0, gt=0)
-    """How long retired traces that were never conscious stay in the log."""

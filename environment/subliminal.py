@@ -32,10 +32,10 @@ _FIGURES = (
     "traces_posted_total",
     "traces_known_total",
     "traces_retired_total",
-    "reinforcements_total",
+    "traces_reinforced_total",
     "echoes_total",
     "diminishings_total",
-    "revisions_total",
+    "traces_revised_total",
     "revisions_refused_total",
     "limit_hits:capacity",
 )
@@ -144,7 +144,7 @@ class SubliminalEnvironment:
         level = self._raised(trace, by, gain, now)
         if level.value <= before:
             return Outcome(result=False)
-        self._figures["reinforcements_total"] += 1
+        self._figures["traces_reinforced_total"] += 1
         raised = self._stand(trace, level)
         return Outcome(True, [_standing(raised)], [raised])
 
@@ -184,7 +184,7 @@ class SubliminalEnvironment:
         content = replace(built_on(trace, by, thought, self._settings), salience=level.value)
         authors = tuple(dict.fromkeys((*trace.authors, by)))
         revised = Trace(content, base + 1, level, live=True, conscious=trace.conscious, authors=authors)
-        self._figures["revisions_total"] += 1
+        self._figures["traces_revised_total"] += 1
         self._live[trace_id] = revised
         self._index_content(revised)
         self._expiry.set(trace_id, level)

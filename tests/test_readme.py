@@ -232,7 +232,7 @@ async def test_the_example_submind_lives_among_others(tmp_path):
     heard = thought(text="the van leaves in 20 min", time=1000.0, vector=(await embedder.embed(["the van leaves"]))[0])
     await world.begin(("environment", "reminder"), 1000.0)
     world.send("text", "environment", Post("text", (heard,)), 1.0)
-    world.send("text", "reminder", Message(heard, "text", "k1", "vans", 0.5, 1), 0.5)
+    world.send("text", "reminder", Message(heard, "text", "k1", "vans", 0.5), 0.5)
     await world.run_until(1500.0)
     await world.shells["reminder"].save(1500.0)
     world.shells["reminder"] = await birth("reminder")

@@ -97,6 +97,7 @@ class AttentionCore:
         self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
         self._wording: dict[str, _Wording] = {}
         self._threshold = 0
+        self._passing = 1.0
         self._breadth = 0
         self._surveyed_at: Instant = 0.0
 
@@ -180,7 +181,8 @@ class AttentionCore:
             return []
         rank = self._rank.update(held.value)
         share = self._pace.share(held.at) * self._bend
-        if rank < 1.0 - share and not self._newborn():
+        self._passing = max(0.0, 1.0 - share)
+        if rank < self._passing and not self._newborn():
             return [Count("winners_passed_over_total")]
         if self._ceiling is not None and not self._ceiling.take(now):
             return [Count("limit_hits:stream_rate")]
@@ -291,6 +293,7 @@ class AttentionCore:
     def describe(self) -> Description:
         figures = {
             "threshold_bend": self._bend,
+            "attention_threshold": self._passing,
             "handed_over": float(len(self._handed)),
             "offered_total": float(self._pace.offered),
         }

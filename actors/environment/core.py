@@ -8,7 +8,7 @@ from random import Random
 
 from actors.chance import Chance
 from actors.core import Description
-from actors.effects import Commit, Effect, Send, WakeAt
+from actors.effects import Commit, Count, Effect, Send, WakeAt
 from actors.events import (
     Broadcast,
     Crawl,
@@ -60,7 +60,7 @@ class EnvironmentCore:
             case Post():
                 return self._post(event, now)
             case Crawl():
-                return [self._crawl(event, now)]
+                return [self._crawl(event, now), Count("crawls_total")]
             case Reinforce():
                 return self._reinforce(event, now)
             case Diminish():

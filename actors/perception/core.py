@@ -161,6 +161,7 @@ class PerceptualCore:
             "unacknowledged": float(len(self._postbox)),
             "cursor": float(self._cursor),
             **self._interpreter.figures(),
+            **self._voice.registry.figures(),
         }
         return Description("perceptual", self._goal, self._voice.topics.labels, figures)
 

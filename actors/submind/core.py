@@ -277,7 +277,7 @@ class SubmindCore:
             self._seen.popitem(last=False)
 
     def describe(self) -> Description:
-        figures = {"window": float(len(self._window)), "connections": float(len(self._voice.registry))}
+        figures = {"window": float(len(self._window)), **self._voice.registry.figures()}
         return Description("cognitive", self._goals[0].text, self._voice.topics.labels, figures)
 
     def snapshot(self) -> bytes:

@@ -61,6 +61,11 @@ class Registry:
     def __len__(self) -> int:
         return sum(len(links) for links in self._links.values())
 
+    def figures(self) -> dict[str, float]:
+        """How many connections of each kind there are, by metric name."""
+        ltp = sum(link.ltp for links in self._links.values() for link in links.values())
+        return {"connections_ltp": float(ltp), "connections_transient": float(len(self) - ltp)}
+
     def peers(self, topic: str) -> list[Link]:
         """The connections of a topic: LTP first, then by weight."""
         return sorted(self._links.get(topic, {}).values(), key=lambda link: (not link.ltp, -link.weight, link.peer))

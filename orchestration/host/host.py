@@ -133,7 +133,7 @@ class Host:
         self.supervisor.report.write()
         readers = [s.name for s in settings.mind.subminds if s.role is SubmindRole.PERCEPTUAL]
         forgetting = asyncio.create_task(
-            keep_forgetting(stores, readers, settings.host.retention, wall), name="retention"
+            keep_forgetting(stores, readers, settings.host.retention, wall, clock.now), name="retention"
         )
         self._owned.callback(forgetting.cancel)
 

@@ -1,13 +1,13 @@
-"""Forgetting raw input that is old and that everybody has passed."""
+"""Forgetting what is old and needed by nobody: raw input, retired traces, changes of connections."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 
 import structlog
 
-from environment.errors import StoreUnavailable
+from environment.errors import SubliminalError
 from environment.messages import Instant, Modality
 from environment.ports import Stores
 from orchestration.host.settings import RetentionSettings
@@ -34,31 +34,49 @@ async def passed(stores: Stores, readers: Collection[str]) -> int:
     return lowest
 
 
-async def forget_once(stores: Stores, readers: Collection[str], settings: RetentionSettings, now: Instant) -> int:
-    """Forget what may go at wall time ``now``; how many went. Raises ``StoreUnavailable``."""
-    if settings.perceptions is None:
-        return 0
-    up_to = await passed(stores, readers)
-    gone = 0
-    while up_to > 0:
-        went = await stores.perceptions.forget(now - settings.perceptions, up_to, settings.batch)
-        gone += went
-        if went < settings.batch:
-            break
-        await asyncio.sleep(0)
+async def forget_once(
+    stores: Stores, readers: Collection[str], settings: RetentionSettings, now: Instant, mind_now: Instant
+) -> int:
+    """Forget what may go at wall time ``now`` and that mind time; how many went. Raises ``StoreUnavailable``."""
+    gone, batch = 0, settings.batch
+    if settings.traces is not None:
+        retired_before = mind_now - settings.traces
+        gone += await _all(lambda: stores.traces.forget(retired_before, batch), batch)
+    if settings.changes is not None:
+        changed_before = mind_now - settings.changes
+        gone += await _all(lambda: stores.registry.forget(changed_before, batch), batch)
+    up_to = await passed(stores, readers) if settings.perceptions is not None else 0
+    if up_to > 0 and settings.perceptions is not None:
+        before = now - settings.perceptions
+        gone += await _all(lambda: stores.perceptions.forget(before, up_to, batch), batch)
     return gone
 
 
+async def _all(forget: Callable[[], Awaitable[int]], batch: int) -> int:
+    """Forget batch after batch until less than a batch went."""
+    gone = 0
+    while True:
+        went = await forget()
+        gone += went
+        if went < batch:
+            return gone
+        await asyncio.sleep(0)
+
+
 async def keep_forgetting(
-    stores: Stores, readers: Collection[str], settings: RetentionSettings, wall: Callable[[], Instant]
+    stores: Stores,
+    readers: Collection[str],
+    settings: RetentionSettings,
+    wall: Callable[[], Instant],
+    mind_clock: Callable[[], Instant],
 ) -> None:
     """Look after it every so often, for ever."""
     while True:
         await asyncio.sleep(settings.every)
         try:
-            gone = await forget_once(stores, readers, settings, wall())
-        except StoreUnavailable as error:
+            gone = await forget_once(stores, readers, settings, wall(), mind_clock())
+        except SubliminalError as error:
             _log.warning("not_forgotten", reason=str(error))
             continue
         if gone:
-            _log.info("perceptions_forgotten", count=gone)
+            _log.info("forgotten", count=gone)

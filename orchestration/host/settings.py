@@ -8,14 +8,18 @@ from environment.config import Seconds, Section
 
 
 class RetentionSettings(Section):
-    """How long raw input is kept. Traces, thoughts and the stream are not touched."""
+    """How long things are kept. The stream, and what it rests on directly, is kept for ever."""
 
     perceptions: Seconds | None = Field(default=90 * 86_400.0, gt=0)
     """Perceptions received longer ago are forgotten once every perceptual submind has passed them; null keeps all."""
+    traces: Seconds | None = Field(default=90 * 86_400.0, gt=0)
+    """Retired traces that were never conscious are forgotten this long after (mind time); null keeps all."""
+    changes: Seconds | None = Field(default=90 * 86_400.0, gt=0)
+    """Recorded changes of connections are forgotten this long after (mind time); null keeps all."""
     every: Seconds = Field(default=600.0, gt=0)
     """How often that is looked after."""
     batch: int = Field(default=5000, ge=1, le=100_000)
-    """Perceptions forgotten in one transaction."""
+    """Rows forgotten in one transaction."""
 
 
 class HostSettings(Section):

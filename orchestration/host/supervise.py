@@ -145,6 +145,8 @@ class MindSupervisor:
         self._is(MindState.STARTING, "")
         said: list[str] = []
         self._child = await MindChild.start(orders, self._mark, lambda line: self._heard(line, said))
+        if self._stopping.is_set():  # asked to stop while it was being started: nobody else tells this child
+            self._child.kill()
         self.report.mind_pid = self._child.pid
         self.report.write()
         slow = asyncio.create_task(self._give_up(self._child, said))

@@ -22,7 +22,6 @@ ATTENTION_THRESHOLD: Final = "attention_threshold"
 WORKING_MEMORY: Final = "working_memory"
 
 EVENTS_HANDLED: Final = "events_handled_total"
-EVENTS_FAILED: Final = "events_failed_total"
 MESSAGES_SENT: Final = "messages_sent_total"
 MESSAGES_RECEIVED: Final = "messages_received_total"
 MESSAGES_DROPPED: Final = "messages_dropped_total"
@@ -59,10 +58,9 @@ HELP: Final[dict[str, str]] = {
     CRAWLS: "Crawls answered.",
     THOUGHTS_CONSCIOUS: "Thoughts appended to the stream.",
     SEGUES: "Segues appended to the stream.",
-    ATTENTION_THRESHOLD: "Salience above which a trace is considered by attention, 0..1.",
+    ATTENTION_THRESHOLD: "Percentile among winners from which a candidate becomes conscious, 0..1.",
     WORKING_MEMORY: "Slots of working memory in use.",
     EVENTS_HANDLED: "Events handled by the core.",
-    EVENTS_FAILED: "Events whose handling raised.",
     MESSAGES_SENT: "Events sent to other actors.",
     MESSAGES_RECEIVED: "Events received from other actors.",
     MESSAGES_DROPPED: "Events dropped by a full mailbox or outbox.",

@@ -88,16 +88,16 @@ async def stands(stores, name, cursor):
 async def test_only_what_everybody_has_passed_is_forgotten(stores):
     settings = RetentionSettings(perceptions=100.0, batch=2)
     await heard(stores, *range(10), telemetry=(3.0, 4.0))
-    assert await forget_once(stores, ["text", "telemetry"], settings, 1000.0) == 0
+    assert await forget_once(stores, ["text", "telemetry"], settings, 1000.0, 1000.0) == 0
     await stands(stores, "text", 5.0)
     assert await passed(stores, ["text", "telemetry"]) == 0
     await stands(stores, "telemetry", 11.0)
     assert await passed(stores, ["text", "telemetry"]) == 5
-    assert await forget_once(stores, ["text", "telemetry"], settings, 1000.0) == 5
+    assert await forget_once(stores, ["text", "telemetry"], settings, 1000.0, 1000.0) == 5
     assert [p.seq for p in await stores.perceptions.read(0, 100)] == list(range(6, 13))
     await stands(stores, "text", 10.0)
     await stands(stores, "telemetry", 12.0)
-    assert await forget_once(stores, ["text", "telemetry"], settings, 107.5) == 5
+    assert await forget_once(stores, ["text", "telemetry"], settings, 107.5, 107.5) == 5
 
 
 async def test_one_that_never_hears_anything_holds_nothing_back(stores):
@@ -105,5 +105,5 @@ async def test_one_that_never_hears_anything_holds_nothing_back(stores):
     await stands(stores, "text", 10.0)
     await stands(stores, "image", 0.0)
     assert await passed(stores, ["text", "image"]) == 10
-    assert await forget_once(stores, ["text", "image"], RetentionSettings(perceptions=None), 1e9) == 0
-    assert await forget_once(stores, ["text", "image"], RetentionSettings(perceptions=1.0), 1e9) == 10
+    assert await forget_once(stores, ["text", "image"], RetentionSettings(perceptions=None), 1e9, 1e9) == 0
+    assert await forget_once(stores, ["text", "image"], RetentionSettings(perceptions=1.0), 1e9, 1e9) == 10
