@@ -163,7 +163,9 @@ def _hit_json(hit: Hit) -> dict[str, object]:
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in names:
-        table.add_column(name, justify="right" if name in {"waiting", "topics", "uses", "credited"} else "left")
+        figure = name in {"near", "waiting", "topics", "uses", "credited"}
+        told = name in {"goal", "about", "thought", "sources"}
+        table.add_column(name, justify="right" if figure else "left", no_wrap=not told, overflow="fold")
     return table
 
 

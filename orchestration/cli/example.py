@@ -20,7 +20,7 @@ BOOT = 12.0
 """Seconds until the day begins, in which the mind comes up."""
 
 SETTINGS: dict[str, Any] = {
-    "attention.per_hour": 1.5,
+    "attention.per_hour": 2.5,
     "gateway.intake.trust": {"feeds": 0.5, "support": 0.4, "*": 0.7},
 }
 """What the mind of the example is told about its day, where nobody says otherwise: a thought every two seconds of a

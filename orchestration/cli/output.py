@@ -15,13 +15,19 @@ from orchestration.view.json import dumps
 if TYPE_CHECKING:
     from environment.messages import Instant, StreamEntry
 
+_UNBROKEN = 100_000
 FAINT, STRONG = 0.4, 0.7
 """Salience below which an entry is shown dimmed, and from which it is shown bold."""
 
 
 def console(*, error: bool = False) -> Console:
-    """Where text for people goes: coloured on a terminal, plain in a pipe, nothing in it taken for markup."""
-    return Console(stderr=error, markup=False, highlight=False, emoji=False, soft_wrap=not _is_terminal(error))
+    """Where text for people goes: coloured and as wide as the terminal; in a pipe plain, and never broken into lines.
+
+    Nothing in it is taken for markup.
+    """
+    terminal = (sys.stderr if error else sys.stdout).isatty()
+    width = None if terminal else _UNBROKEN
+    return Console(stderr=error, markup=False, highlight=False, emoji=False, soft_wrap=not terminal, width=width)
 
 
 def emit(value: Any) -> None:
@@ -59,7 +65,3 @@ def entry_line(entry: StreamEntry) -> Text:
     line.append(f"[{', '.join(sources[:4])}{', …' if len(sources) > 4 else ''}] ", style="green")  # noqa: PLR2004 - as many as fit
     line.append(safe(entry.text), style=weight)
     return line
-
-
-def _is_terminal(error: bool) -> bool:
-    return (sys.stderr if error else sys.stdout).isatty()
