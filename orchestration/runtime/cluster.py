@@ -2,7 +2,7 @@
 
 The one module besides ``supervise.py`` that knows Ray. What is switched off here was measured on an idle mind of
 fourteen actors (share of one core): log monitor 1.2 %, autoscaler's monitor and dashboard 0.6 %, waiting main threads
-of workers 6 % (see ``actor.py``).
+of workers 6 % (see ``actor.py``), punctual threads of workers 1.2 % (see ``leisure.py``).
 """
 
 from __future__ import annotations
@@ -90,6 +90,11 @@ def _lean_node() -> Iterator[None]:
             ray_params.update(include_log_monitor=False, no_monitor=True, worker_path=str(_WORKER))
             super().__init__(ray_params, **options)
             may_be_late(AT_LEISURE)  # for the threads of this driver, which ray.init starts next
+
+        def start_gcs_server(self) -> None:
+            may_be_late(AT_LEISURE)  # for the GCS, which inherits it; a late raylet would start late
+            super().start_gcs_server()
+            may_be_late(PUNCTUAL)
 
         def start_api_server(self, **_: Any) -> None:
             self._webui_url = ""
