@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -47,6 +48,7 @@ async def rough(seed: int) -> list[str]:
     return found
 
 
+@pytest.mark.timeout(3000)
 def test_no_invariant_breaks_under_faults_whatever_the_seed():
     failed = {}
     for seed in range(FIRST, FIRST + SEEDS):
@@ -104,21 +106,18 @@ async def test_the_rate_bounds_the_stream_whatever_comes_in():
     assert len(thoughts) <= 12 * hours + 3
 
 
-def flood(n: int) -> list[NewPerception]:
+def flood(n: int) -> Iterator[NewPerception]:
     """Equal lines, ten a second, with one unlike them two thirds in."""
-    lines = [
-        NewPerception(source="printer", time=1e9 + i / 10, received=0.0, text=f"label printer 4 not ready, retry {i}")
-        for i in range(n)
-    ]
-    rare = NewPerception(
-        source="printer",
-        time=lines[2 * n // 3].time + 0.01,
-        received=0.0,
-        text="Smoke is coming out of the printer room and the door is locked from inside!",
-    )
-    return sorted([*chatter(60, 1), *lines, rare], key=lambda p: p.time)
+    yield from chatter(60, 1)
+    begins = 1e9 + 600
+    for i in range(n):
+        text = f"label printer 4 not ready, retry {i}"
+        if i == 2 * n // 3:
+            text = "Smoke is coming out of the printer room and the door is locked from inside!"
+        yield NewPerception(source="printer", time=begins + i / 10, received=0.0, text=text)
 
 
+@pytest.mark.timeout(3000)
 async def test_a_flood_stays_bounded_and_hides_no_rare_line():
     n = int(os.environ.get("SUBMIND_TEST_FLOOD", "1000000"))
     history = flood(n)
