@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from actors.attention.pacing import Budget
 from environment.messages import EntryKind, NewPerception, StreamEntry
