@@ -104,7 +104,7 @@ def _model_server():
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
         held.listen()
-        config = uvicorn.Config(server.app, log_level="critical", lifespan="off", date_header=False)
+        config = uvicorn.Config(server.app, log_config=None, lifespan="off", date_header=False)
         running = uvicorn.Server(config)
         thread = threading.Thread(target=lambda: asyncio.run(running.serve(sockets=[held])), daemon=True)
         thread.start()

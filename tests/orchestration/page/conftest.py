@@ -228,7 +228,7 @@ class Reader:
         assert self.page.evaluate("window.pwned") is None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM)
