@@ -75,7 +75,8 @@ def test_the_lock_has_everything_that_is_asked_for() -> None:
 
 def test_make_help_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    command = ["make", "--no-print-directory", "help"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     phony = re.search(r"^\.PHONY:(.*)$", makefile, re.MULTILINE)
     assert phony
     assert set(phony[1].split()) == {line.split()[0] for line in done.stdout.splitlines() if line.strip()}
