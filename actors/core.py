@@ -53,3 +53,10 @@ class Core(Protocol):
     def restore(self, state: bytes) -> None:
         """Continue from a snapshot; called once, before ``Started``. Raises ``ValueError`` for foreign bytes."""
         ...
+
+
+class Inward:
+    """A core that lives on what other actors tell it and perceives nothing itself."""
+
+    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # a Core's signature
+        return []

@@ -16,7 +16,7 @@ import msgspec
 from actors.attention.inhibition import Inhibition
 from actors.attention.pacing import Pace
 from actors.attention.settings import AttentionSettings
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
 from actors.events import (
     Broadcast,
@@ -40,7 +40,7 @@ from actors.submind.composing import clock_time, earlier, material
 from actors.submind.peers import Peer
 from actors.substrate.ports import Act, Request, Role
 from environment.identity import entry_id
-from environment.messages import EntryKind, Instant, Perception, ThoughtKind, Trace, Vector
+from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
 from environment.salience import at as level_at
 
 _SURVEYED = 32
@@ -65,7 +65,7 @@ class _Wording:
     at: Instant
 
 
-class AttentionCore:
+class AttentionCore(Inward):
     """The one attention of a mind.
 
     Guarantees: at most twice the target rate in any stretch, never more than a replay's budget; a trace becomes
@@ -100,9 +100,6 @@ class AttentionCore:
         self._passing = 1.0
         self._breadth = 0
         self._surveyed_at: Instant = 0.0
-
-    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
-        return []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:

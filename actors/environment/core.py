@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 
 from actors.chance import Chance
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Send, WakeAt
 from actors.events import (
     Broadcast,
@@ -29,13 +29,13 @@ from actors.events import (
 from actors.names import ATTENTION
 from environment import salience
 from environment.errors import StaleRevision
-from environment.messages import Instant, Perception, Thought, ThoughtKind, Trace
+from environment.messages import Instant, Thought, ThoughtKind, Trace
 from environment.ports import Write
 from environment.settings import EnvironmentSettings
 from environment.subliminal import Outcome, SubliminalEnvironment
 
 
-class EnvironmentCore:
+class EnvironmentCore(Inward):
     """Keeps the live traces of a mind.
 
     Guarantees: a post is answered once it is durable, and posting again changes nothing; whoever sent a message that
@@ -51,9 +51,6 @@ class EnvironmentCore:
         self._settings = settings
         self._chance = chance
         self._swept: Instant = float("-inf")
-
-    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
-        return []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:

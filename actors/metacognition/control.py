@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Count, Effect, Send, WakeAt
 from actors.events import Event, Observation, Observed, Proposal, Propose, Started, Tick
 from actors.metacognition.settings import MetacognitionSettings
 from actors.names import ATTENTION
 from actors.snapshots import pack, unpack
-from environment.messages import Instant, Perception
+from environment.messages import Instant
 
 _REMEDY = {
     Observation.REPETITION: (Proposal.WIDEN_INHIBITION, Proposal.NARROW_INHIBITION),
@@ -24,7 +22,7 @@ _REMEDY = {
 """What helps against a trouble, and what takes it back."""
 
 
-class ControlCore:
+class ControlCore(Inward):
     """Proposes, never decides: attention bounds how far a proposal may go.
 
     Guarantees: at most one proposal in ``act_every``; each is taken back once its trouble is over.
@@ -37,9 +35,6 @@ class ControlCore:
         self._wanted: list[tuple[Observation, Proposal, str]] = []
         self._made: dict[str, int] = {}
         self._last: Instant = float("-inf")
-
-    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
-        return []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:

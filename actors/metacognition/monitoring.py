@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Count, Effect, Send
 from actors.events import Broadcast, Event, Observation, Observed, Posted, Started, Tick, Vitals
 from actors.metacognition.settings import MetacognitionSettings
@@ -16,7 +15,7 @@ from actors.names import CONTROL
 from actors.snapshots import pack, unpack
 from actors.submind.postbox import Postbox
 from environment.identity import thought_id
-from environment.messages import EntryKind, Instant, Perception, PerceptionRef, Thought, ThoughtKind, Vector
+from environment.messages import EntryKind, Instant, PerceptionRef, Thought, ThoughtKind, Vector
 
 _DROPS = ("messages_dropped_total", "limit_hits:mailbox")
 _LEAST = 4
@@ -31,7 +30,7 @@ class _Seen(msgspec.Struct):
     vector: Vector
 
 
-class MonitoringCore:
+class MonitoringCore(Inward):
     """Watches every entry of the stream and every actor's figures.
 
     Guarantees: each trouble is said once when it begins, once when it is over, and no more often than ``say_every``;
@@ -49,9 +48,6 @@ class MonitoringCore:
         self._said: dict[str, Instant] = {}
         self._drops: dict[str, tuple[float, Instant]] = {}
         self._fallbacks: dict[str, float] = {}
-
-    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
-        return []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Generate, Send, WakeAt
 from actors.events import Broadcast, Candidate, Conscious, Event, Generated, Started, Tick
 from actors.names import ATTENTION, ENVIRONMENT, MONITORING, THINKING
@@ -15,11 +15,11 @@ from actors.submind.composing import clock_time, material, perceptions_of
 from actors.submind.topics import Centre
 from actors.substrate.ports import Act, Material, Request, Role
 from environment.identity import segue_id
-from environment.messages import EntryKind, Instant, Perception, PerceptionRef, StreamEntry
+from environment.messages import EntryKind, Instant, PerceptionRef, StreamEntry
 from environment.ports import WriteEntries
 
 
-class StreamCore:
+class StreamCore(Inward):
     """The one writer of the stream.
 
     Guarantees: sequence numbers go up by one, never change and never repeat; a thought handed over again is
@@ -40,9 +40,6 @@ class StreamCore:
             if entry.kind is EntryKind.THOUGHT and entry.vector is not None:
                 self._last = entry
                 self._centre.learn(entry.vector)
-
-    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
-        return []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from actors.chance import Chance
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Send, WakeAt
 from actors.events import (
     Broadcast,
@@ -37,7 +37,7 @@ from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
 from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
-from environment.messages import Instant, Perception, Thought, ThoughtKind, Trace, Via
+from environment.messages import Instant, Thought, ThoughtKind, Trace, Via
 from environment.salience import at as level_at
 
 _SEEN = 4096
@@ -54,7 +54,7 @@ class _Search:
     at: Instant
 
 
-class SubmindCore:
+class SubmindCore(Inward):
     """One cognitive submind.
 
     Guarantees: a doubled message is handled once; at most ``per_hour`` bindings; no thought deeper than
@@ -81,9 +81,6 @@ class SubmindCore:
         self._postbox = Postbox(name)
         self._made = 0
         self._last_work: Instant = 0.0
-
-    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
-        return []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:

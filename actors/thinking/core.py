@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
 from actors.events import Broadcast, Crawl, CrawlKind, Diminish, Event, Found, Generated, Posted, Started, Tick
 from actors.names import ENVIRONMENT
@@ -23,7 +23,7 @@ from actors.substrate.ports import Act, Depth, Request, Role
 from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
 from environment.identity import thought_id
-from environment.messages import EntryKind, Instant, Perception, StreamEntry, Thought, ThoughtKind, Vector
+from environment.messages import EntryKind, Instant, StreamEntry, Thought, ThoughtKind, Vector
 
 _WAITING = 32
 _LOOP_LOSS = 0.5
@@ -44,7 +44,7 @@ class _Act:
     memories: tuple[Thought, ...] = ()
 
 
-class ThinkingCore:
+class ThinkingCore(Inward):
     """The one active thinking of a mind.
 
     Guarantees: at most ``per_hour`` acts; no result is more trusted than what it came from; lineage deeper than
@@ -62,9 +62,6 @@ class ThinkingCore:
         self._postbox = Postbox(name)
         self._about: deque[str] = deque(maxlen=settings.loop_window)
         self._done: deque[str] = deque(maxlen=256)
-
-    def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # it perceives nothing
-        return []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
