@@ -95,3 +95,14 @@ class StoreBroken(SubliminalError):
 
     def __str__(self) -> str:
         return f"{self.path} cannot be used: {self.reason}"
+
+
+class MoveRefused(SubliminalError):
+    """A mind cannot move from one store to another: the text says why, and what would be right."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason

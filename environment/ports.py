@@ -7,7 +7,7 @@ All methods are coroutines, so a backend may be a server. Every method may raise
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -27,6 +27,23 @@ from environment.messages import (
     Trace,
 )
 
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how many of how many have been read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The working configuration of a mind, as it was put to work."""
+
+    version: int
+    """From 1, growing with every change."""
+    at: Instant
+    """Wall time at which it was put to work."""
+    by: str
+    """Who changed it."""
+    body: str
+    """The settings as JSON text."""
+
 
 class PreparedBatch(Protocol):
     """A batch made ready by the log that will take it, which may keep more in it."""
@@ -37,24 +54,38 @@ class PreparedBatch(Protocol):
     def __len__(self) -> int: ...
 
 
-class PerceptionLog(Protocol):
-    """The raw input, in the order in which it was acknowledged."""
-
-    async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
-        """Write and sync; what is answered is durable. A known (source, key) answers its first receipt, ``new`` false.
-
-        All of the batch is written or none of it. Raises ``StoreFull`` when the device has no room.
-        """
-        ...
+class Appender(Protocol):
+    """Where perceptions are taken in."""
 
     def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
         """The part of appending that need not wait for its turn; writes nothing."""
         ...
 
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
-        """What ``append`` does, for many callers at once: all batches are written, in their order, or none is.
+        """What ``PerceptionLog.append`` does, for many callers at once: all are written, in their order, or none is.
 
         The batches were prepared by this log.
+        """
+        ...
+
+
+class PerceptionLog(Appender, Protocol):
+    """The raw input, in the order in which it was acknowledged. One opening writes at a time: the last that led."""
+
+    async def lead(self, token: int | None = None) -> int:
+        """Begin a new epoch of writing; its number, larger than any before. ``token``: the number, given from outside.
+
+        From now on appending and forgetting through any opening that led before raise ``FencedOut``, and so does a
+        ``token`` that is not larger than the epoch that is there. An opening that never led need not: it begins an
+        epoch by itself when it first appends, and again when another has overtaken it. That is for tools and for tests;
+        who shares a log with others leads, so as to learn that it was overtaken.
+        """
+        ...
+
+    async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
+        """Write and sync; what is answered is durable. A known (source, key) answers its first receipt, ``new`` false.
+
+        All of the batch is written or none of it. Raises ``StoreFull`` when the device has no room.
         """
         ...
 
@@ -74,7 +105,8 @@ class PerceptionLog(Protocol):
         """Delete what was received before and is at or below sequence ``up_to``; how many perceptions went.
 
         What was written together goes together, once all of it may go: so a perception may stay a little longer, and
-        the last that go may be more than ``limit`` asks for (call again while ``limit`` or more went).
+        the last that go may be more than ``limit`` asks for (call again while ``limit`` or more went). A store may let
+        what must stay keep everything after it.
         """
         ...
 
@@ -90,10 +122,10 @@ class TraceStore(Protocol):
         """All versions, oldest first; empty when unknown."""
         ...
 
-    def live(self, batch: int = 1000) -> AsyncIterator[list[Trace]]:
+    def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[Trace]]:
         """Every live trace at its newest version, in batches: what an index is rebuilt from.
 
-        The cost follows the live set, not the age of the mind.
+        The cost follows the live set, not the age of the mind. ``progress`` is told of every batch, before it comes.
         """
         ...
 
@@ -106,6 +138,22 @@ class TraceStore(Protocol):
 
     async def head(self) -> int:
         """The latest change number, 0 at first. Read it before ``live`` to know where ``changes`` goes on."""
+        ...
+
+    async def between(
+        self,
+        since: Instant,
+        until: Instant,
+        *,
+        author: str | None = None,
+        topic: str | None = None,
+        limit: int = 100,
+    ) -> list[Trace]:
+        """Traces, live or not, of which a version was thought in ``since <= at < until``; at most ``limit``.
+
+        By that author and about that topic where they are given: one version must meet all that is asked. Each trace
+        once, at its newest version; the one of which such a version was thought last comes first.
+        """
         ...
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
@@ -149,6 +197,10 @@ class RegistryStore(Protocol):
 
     async def state(self, name: str) -> bytes | None:
         """The state an actor last saved, to restore it from."""
+        ...
+
+    async def configurations(self, limit: int = 100) -> list[Configuration]:
+        """The latest working configurations, newest first."""
         ...
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
@@ -209,7 +261,16 @@ class WriteReport:
     report: SubmindReport
 
 
-Write: TypeAlias = WriteTrace | WriteLevel | WriteEntries | WriteConnections | WriteState | WriteReport
+@dataclass(frozen=True, slots=True)
+class WriteConfiguration:
+    """A configuration was put to work. A version that is there stays as it is."""
+
+    configuration: Configuration
+
+
+Write: TypeAlias = (
+    WriteTrace | WriteLevel | WriteEntries | WriteConnections | WriteState | WriteReport | WriteConfiguration
+)
 
 
 class Stores(Protocol):
@@ -236,8 +297,12 @@ class Stores(Protocol):
         """
         ...
 
-    async def lead(self) -> int:
-        """Begin a new epoch: a number larger than any before. Writers of older epochs are refused from now on."""
+    async def lead(self, token: int | None = None) -> int:
+        """Begin a new epoch: a number larger than any before. Writers of older epochs are refused from now on.
+
+        ``token`` is the number to begin, where somebody else agreed on it; ``FencedOut`` unless it is larger than the
+        current one.
+        """
         ...
 
     async def statistics(self) -> Mapping[str, float]:

@@ -77,6 +77,10 @@ class SubliminalEnvironment:
         self._retired: dict[str, WriteLevel] = {}  # how the latest to go stood, oldest first
         self._figures = dict.fromkeys(_FIGURES, 0)
 
+    def configure(self, settings: EnvironmentSettings) -> None:
+        """Traces are left, raised, retired and told of by other settings; each keeps the half-life it has."""
+        self._settings = settings
+
     def __len__(self) -> int:
         return len(self._live)
 

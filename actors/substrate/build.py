@@ -27,18 +27,22 @@ def build_substrate(
     shares: int = 1,
     ledgers: LedgerStore | None = None,
     chance: random.Random | None = None,
+    opened: Callable[[Account], None] | None = None,
 ) -> Substrate:
     """The substrate that ``settings`` name.
 
     ``now`` is the mind's clock, which budgets read. ``account`` names the process's ledger in ``ledgers``, and
     ``shares`` says how many processes the budget is divided among: the share of each cannot be exceeded, so the total
-    cannot either. Without ``ledgers`` a restart forgets what was spent. Raises ``ValueError`` for an unfit key file.
+    cannot either. Without ``ledgers`` a restart forgets what was spent. ``opened`` is told the account, whose limits
+    may then be changed. Raises ``ValueError`` for an unfit key file.
     """
     if settings.kind == "extractive":
         return ExtractiveSubstrate()
     from actors.substrate.openai import OpenAISubstrate  # noqa: PLC0415 - a mind without a server loads no HTTP client
 
     purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)
+    if opened is not None:
+        opened(purse)
     model = OpenAISubstrate(settings, read_key(settings), purse, chance or random.SystemRandom())
 
     def name_of(depth: Depth) -> str:
@@ -57,6 +61,7 @@ def build_embedder(
     shares: int = 1,
     ledgers: LedgerStore | None = None,
     chance: random.Random | None = None,
+    opened: Callable[[Account], None] | None = None,
 ) -> Embedder:
     """The embedder that ``settings`` name; an embedder on a server needs the mind's clock, as ``build_substrate`` does.
 
@@ -69,6 +74,8 @@ def build_embedder(
     from actors.substrate.openai import OpenAIEmbedder  # noqa: PLC0415 - as above
 
     purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)
+    if opened is not None:
+        opened(purse)
     answers = MemoryAnswers(settings.cache_rows) if cache is None else cache
     return OpenAIEmbedder(settings, read_key(settings), purse, answers, chance or random.SystemRandom())
 

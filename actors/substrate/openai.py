@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from actors.substrate.budget import Account, Hold
 from actors.substrate.cache import AnswerCache
-from actors.substrate.circuit import Circuit
 from actors.substrate.errors import AttemptFailed, BudgetSpent, SubstrateError, SubstrateUnavailable
 from actors.substrate.extractive import ExtractiveSubstrate
 from actors.substrate.plain import plain
@@ -24,6 +23,7 @@ from actors.substrate.ports import Depth, Generation, Request
 from actors.substrate.prompts import Prompt, prompt
 from actors.substrate.protocol import Answer, ModelServer, read_chat, read_chat_stream, read_vectors
 from actors.substrate.settings import EmbedderSettings, ModelSettings, SubstrateSettings
+from environment.circuit import Circuit
 from environment.errors import SubliminalError
 
 _MILLION = 1e6

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import itemgetter
 from typing import TypeAlias
 
+from environment.errors import FencedOut
 from environment.messages import (
     Instant,
     Modality,
@@ -18,14 +19,24 @@ from environment.messages import (
     PerceptionBatch,
     Receipt,
     Receipts,
-    perception_id,
     perception_seq,
 )
 from environment.ports import PreparedBatch
 from environment.stores.codec import decode_perceptions, encode_perceptions
 from environment.stores.sqlite.lane import Lane, fit, transaction
 from environment.stores.sqlite.places import NOWHERE, Places, next_place, places_of
-from environment.stores.sqlite.stretches import ALONE, BIT, Prepared, choose, cut, join, mask, parts
+from environment.stores.stretches import (
+    ALONE,
+    BIT,
+    Prepared,
+    choose,
+    cut,
+    join,
+    mask,
+    parts,
+    perceptions,
+    receipts,
+)
 
 _SEQ_BITS = 48
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
@@ -40,6 +51,7 @@ class _Mind:
     number: int
     head: int
     filed: int
+    epoch: int
 
     @property
     def base(self) -> int:
@@ -62,6 +74,10 @@ class SqlitePerceptions:
         self._places: Places | None = None
         self._last: tuple[int, PerceptionBatch] | None = None
         """The stretch that was read last; one that is there never changes, and no position is used twice."""
+        self._epoch = 0
+        """The epoch that this opening writes under; 0 before it writes."""
+        self._led = False
+        """Whether ``lead`` said so: then it is never taken back by itself."""
 
     async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
         (receipts,) = await self.append_batches([self.prepare(PerceptionBatch.of(batch))])
@@ -89,6 +105,7 @@ class SqlitePerceptions:
         most = max(_FILED_AT_LEAST, count + count // 4)  # so that a sweep ends before the next is due
         with transaction(connection):
             mind = self._row(connection) or self._enter(connection)
+            epoch = self._reign(mind)
             index, end = self._index(mind), mind.base + mind.head
             index.catch_up(connection, mind.base + mind.filed, end)
             if places:
@@ -101,12 +118,50 @@ class SqlitePerceptions:
             _insert(connection, end + 1, some, places)
             filed = index.file(connection, most)
             connection.execute(
-                "UPDATE minds SET head = head + ?1, kept = kept + ?1, filed = max(filed, ?2) WHERE number = ?3",
-                (count - len(known), filed - mind.base if filed else 0, mind.number),
+                "UPDATE minds SET head = head + ?1, kept = kept + ?1, filed = max(filed, ?2), epoch = ?3"
+                " WHERE number = ?4",
+                (count - len(known), filed - mind.base if filed else 0, epoch, mind.number),
             )
+        self._epoch = epoch
         index.filed(most)
         index.written(end + 1, places, end + count - len(known))
-        return _receipts(batches, mind.head + 1, known)
+        return receipts(batches, mind.head + 1, known)
+
+    async def lead(self, token: int | None = None) -> int:
+        def work(connection: sqlite3.Connection) -> int:
+            with transaction(connection):
+                mind = self._row(connection) or self._enter(connection)
+                epoch = mind.epoch + 1 if token is None else token
+                if epoch <= mind.epoch:
+                    raise FencedOut(epoch, mind.epoch)
+                connection.execute("UPDATE minds SET epoch = ? WHERE number = ?", (epoch, mind.number))
+            self._epoch, self._led = epoch, True
+            return epoch
+
+        return await self._lane.write(work)
+
+    async def skip(self, to: int) -> None:
+        """As ``Moving.skip``."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            with transaction(connection):
+                mind = self._row(connection) or self._enter(connection)
+                epoch = self._reign(mind)
+                connection.execute(
+                    "UPDATE minds SET head = max(head, ?), epoch = ? WHERE number = ?",
+                    (min(fit(to), _LAST_SEQ), epoch, mind.number),
+                )
+            self._epoch = epoch
+
+        await self._lane.write(work)
+
+    def _reign(self, mind: _Mind) -> int:
+        """The epoch to write under now. Raises ``FencedOut`` where another leads since this opening did."""
+        if self._epoch and mind.epoch == self._epoch:
+            return mind.epoch
+        if self._led:
+            raise FencedOut(self._epoch, mind.epoch)
+        return mind.epoch + 1
 
     def _settle(
         self, connection: sqlite3.Connection, mind: _Mind, batches: Sequence[Prepared], places: list[int]
@@ -155,12 +210,14 @@ class SqlitePerceptions:
         return (seq, found[1].source[seq - found[0]], found[1].key[seq - found[0]]) if found else None
 
     def _row(self, connection: sqlite3.Connection) -> _Mind | None:
-        row = connection.execute("SELECT number, head, filed FROM minds WHERE mind = ?", (self._mind,)).fetchone()
+        row = connection.execute(
+            "SELECT number, head, filed, epoch FROM minds WHERE mind = ?", (self._mind,)
+        ).fetchone()
         return _Mind(*row) if row else None
 
     def _enter(self, connection: sqlite3.Connection) -> _Mind:
         cursor = connection.execute("INSERT INTO minds (mind, head, kept, filed) VALUES (?, 0, 0, 0)", (self._mind,))
-        return _Mind(cursor.lastrowid or 1, 0, 0)
+        return _Mind(cursor.lastrowid or 1, 0, 0, 0)
 
     def _index(self, mind: _Mind) -> Places:
         if self._places is None:
@@ -208,7 +265,7 @@ class SqlitePerceptions:
                     places: Sequence[int] = [at for at in rest if all_of[at] is modality]
                 else:
                     places = rest
-                found += _perceptions(batch, first, places[: limit - len(found)])
+                found += perceptions(batch, first, places[: limit - len(found)])
                 if len(found) >= limit:
                     break
             return found
@@ -225,7 +282,7 @@ class SqlitePerceptions:
                 stretch = self._stretch(connection, mind, seq) if mind else None
                 if stretch is not None:
                     first, batch = stretch
-                    found.update((one.id, one) for one in _perceptions(batch, first, [seq - first]))
+                    found.update((one.id, one) for one in perceptions(batch, first, [seq - first]))
             return found
 
         return await self._lane.read(work)
@@ -248,6 +305,8 @@ class SqlitePerceptions:
             mind = self._row(connection)
             if mind is None:
                 return 0
+            if self._led:
+                self._reign(mind)
             index = self._index(mind)
             index.catch_up(connection, mind.base + mind.filed, mind.base + mind.head)
             rows = connection.execute(
@@ -303,34 +362,3 @@ def _insert(connection: sqlite3.Connection, first: int, batches: Sequence[Prepar
             )
         begin += len(batch)
     connection.executemany("INSERT INTO stretches VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-
-def _receipts(batches: Sequence[Prepared], first: int, known: dict[int, int]) -> list[Receipts]:
-    """The answer to each batch, of what happened to all of them."""
-    made: list[Receipts] = []
-    start = 0
-    for batch in batches:
-        stop = start + len(batch)
-        old = {at - start: known[at] for at in range(start, stop) if at in known} if known else {}
-        made.append(Receipts(first, len(batch), old))
-        first += len(batch) - len(old)
-        start = stop
-    return made
-
-
-def _perceptions(batch: PerceptionBatch, first: int, places: Sequence[int]) -> Iterator[Perception]:
-    """Some of a stretch."""
-    for at in places:
-        yield Perception(
-            batch.source[at],
-            batch.time[at],
-            batch.received[at],
-            batch.text[at],
-            batch.telemetry[at],
-            batch.image[at],
-            batch.key[at],
-            batch.labels[at],
-            batch.trust[at],
-            perception_id(first + at),
-            first + at,
-        )

@@ -13,18 +13,17 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers: TypeAlias = NDArray[np.int64]
+from environment.stores.sqlite.filed import Filed, Numbers
 
 NOWHERE = 0
 """The place of a perception without a key."""
 _LARGEST = (1 << 63) - 1
 _YOUNG = 4096
 _AT_ONCE = 500
+_FIND = "SELECT place, position FROM json_each(?) CROSS JOIN places ON place = value"
 _FILE = """INSERT INTO places VALUES {}
     ON CONFLICT DO UPDATE SET position = excluded.position WHERE excluded.position > position"""
 _FILE_ONE, _FILE_MANY = _FILE.format("(?, ?)"), _FILE.format(",".join(["(?, ?)"] * _AT_ONCE))
@@ -39,7 +38,8 @@ def places_of(mind: str, sources: Sequence[str], keys: Sequence[str | None]) -> 
             digests.append(bytes(8))
             continue
         digest = begun.copy()  # half the price of beginning anew
-        digest.update(f"{source}\0{key}".encode("utf-8", "surrogatepass"))
+        name = f"{source}\0{key}"
+        digest.update(name.encode() if name.isascii() else name.encode("utf-8", "surrogatepass"))
         digests.append(digest.digest())
     places: list[int] = np.frombuffer(b"".join(digests), np.int64).tolist()
     return places
@@ -119,11 +119,14 @@ class Places:
         self._sweep = _Sorted()
         """Those before these, which are being filed, in order: of everything up to ``_swept``."""
         self._swept = 0
+        self._filed = Filed()
 
     def catch_up(self, connection: sqlite3.Connection, filed: int, last: int) -> None:
         """Learn what stands after ``filed``, up to ``last``, written by other processes or before this one began."""
         if self._seen == last:
+            self._filed.read_on(connection)
             return
+        self._filed = Filed()  # who wrote may have filed as well
         rows = connection.execute(
             "SELECT position, places FROM stretches WHERE position > ? AND position <= ? ORDER BY position",
             (filed if self._seen is None else max(filed, self._seen), self._last),
@@ -159,13 +162,12 @@ class Places:
         return len(self._young) + sum(map(len, self._waiting))
 
     def find(self, connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, int]:
-        """Those of ``places`` that are taken, and by which position. One statement, during which others may run."""
-        found: dict[int, int] = dict(
-            connection.execute(
-                "SELECT place, position FROM json_each(?) CROSS JOIN places ON place = value", (str(places),)
-            )
-        )
+        """Those of ``places`` that are taken, and by which position."""
         wanted = np.sort(np.array(places, np.int64))
+        found: dict[int, int] = {}
+        asked = self._filed.among(wanted)
+        if len(asked):
+            found.update(connection.execute(_FIND, (str(asked.tolist()),)))
         newer = [run.find(wanted) for run in (self._sweep, *self._waiting)]
         if not self._young.keys().isdisjoint(places):
             newer.append({place: self._young[place] for place in places if place in self._young})
@@ -188,6 +190,7 @@ class Places:
 
     def filed(self, most: int) -> None:
         """What the last ``file`` wrote was committed."""
+        self._filed.add(self._sweep.head(most).places)
         self._sweep = self._sweep.tail(most)
 
     def _write(self, connection: sqlite3.Connection, rows: Numbers) -> None:
@@ -201,7 +204,9 @@ class Places:
         following = {next_place(place): place for place in taken}
         leading = [following[place] for place in self.find(connection, list(following))]
         connection.executemany("DELETE FROM places WHERE place = ? AND position = ?", taken.items())
-        self._write(connection, np.array([(place, taken[place]) for place in leading], np.int64).reshape(-1, 2))
+        rows = np.array([(place, taken[place]) for place in leading], np.int64).reshape(-1, 2)
+        self._write(connection, rows)
+        self._filed.add(rows[:, 0])
 
     def forgotten(self, taken: Mapping[int, int]) -> None:
         """What the last ``forget`` did was committed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from environment.messages import ChangeKind, Connection, ConnectionChange, Instant, SubmindReport
-from environment.ports import WriteConnections, WriteReport, WriteState
+from environment.ports import Configuration, WriteConnections, WriteReport, WriteState
 from environment.stores.codec import decode_history, decode_report, encode, encode_history
 from environment.stores.sqlite.lane import Lane, fit, transaction
 
@@ -55,6 +55,14 @@ def write_report(connection: sqlite3.Connection, mind: str, write: WriteReport) 
     connection.execute(
         "INSERT OR REPLACE INTO reports (mind, name, body) VALUES (?, ?, ?)",
         (mind, write.report.name, encode(write.report)),
+    )
+
+
+def write_configuration(connection: sqlite3.Connection, mind: str, configuration: Configuration) -> None:
+    """A working configuration, inside a transaction; a version that is there stays as it is."""
+    connection.execute(
+        "INSERT OR IGNORE INTO configurations (mind, version, at, who, body) VALUES (?, ?, ?, ?, ?)",
+        (mind, configuration.version, configuration.at, configuration.by, configuration.body),
     )
 
 
@@ -121,6 +129,16 @@ class SqliteRegistry:
 
         return await self._lane.read(work)
 
+    async def configurations(self, limit: int = 100) -> list[Configuration]:
+        def work(connection: sqlite3.Connection) -> list[Configuration]:
+            rows = connection.execute(
+                "SELECT version, at, who, body FROM configurations WHERE mind = ? ORDER BY version DESC LIMIT ?",
+                (self._mind, fit(limit)),
+            )
+            return [Configuration(*row) for row in rows]
+
+        return await self._lane.read(work)
+
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         def work(connection: sqlite3.Connection) -> int:
             with transaction(connection):
@@ -137,7 +155,7 @@ class SqliteRegistry:
 
         def work(connection: sqlite3.Connection) -> dict[str, int]:
             counted = {}
-            for table in ("entries", "connections", "connection_changes", "states", "reports"):
+            for table in ("entries", "connections", "connection_changes", "states", "reports", "configurations"):
                 statement = f"SELECT count(*) FROM {table} WHERE mind = ?"  # noqa: S608 - the names are ours
                 (counted[table],) = connection.execute(statement, (self._mind,)).fetchone()
             return counted

@@ -10,6 +10,7 @@ import sqlite3
 from typing import TypeAlias
 
 from environment.errors import WrongSchema
+from environment.stores.codec import decode_thought
 from environment.stores.sqlite.lane import transaction
 
 Migrations: TypeAlias = tuple[tuple[str, ...], ...]
@@ -36,6 +37,8 @@ PERCEPTIONS: Migrations = (
         # Where a key was accepted; ``place`` is a hash of mind, source and key.
         "CREATE TABLE places (place INTEGER PRIMARY KEY, position INTEGER NOT NULL)",
     ),
+    # The epoch of a mind's writer: who leads since another did is checked where it writes.
+    ("ALTER TABLE minds ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0",),
 )
 """``perceptions.db``. ``seq`` counts per mind; ``position`` says both: a mind appends to one end of one tree."""
 
@@ -75,6 +78,21 @@ MIND: Migrations = (
             number INTEGER PRIMARY KEY, mind TEXT NOT NULL, name TEXT NOT NULL, state BLOB NOT NULL)""",
         "CREATE UNIQUE INDEX states_by_name ON states (mind, name)",
     ),
+    (
+        # Who thought each version of a trace, when, about what: by these a trace is met again.
+        """CREATE TABLE versions (
+            mind TEXT NOT NULL, at REAL NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, author TEXT NOT NULL,
+            topic TEXT NOT NULL, PRIMARY KEY (mind, at, id, version)) WITHOUT ROWID""",
+        "CREATE INDEX versions_by_author ON versions (mind, author, at)",
+        "CREATE INDEX versions_by_topic ON versions (mind, topic, at)",
+        "CREATE INDEX versions_by_id ON versions (mind, id)",
+        """INSERT INTO versions (mind, at, id, version, author, topic)
+            SELECT mind, thought(body, 'at'), thought(body, 'id'), version, thought(body, 'author'),
+            thought(body, 'topic') FROM contents""",
+        """CREATE TABLE configurations (
+            mind TEXT NOT NULL, version INTEGER NOT NULL, at REAL NOT NULL, who TEXT NOT NULL, body TEXT NOT NULL,
+            PRIMARY KEY (mind, version)) WITHOUT ROWID""",
+    ),
 )
 """``mind.db``."""
 
@@ -90,10 +108,16 @@ def migrate(connection: sqlite3.Connection, migrations: Migrations) -> None:
             raise WrongSchema(
                 found, known, "it was written by a newer submind; run that, or choose another data folder"
             )
+        connection.create_function("thought", 2, _of_thought, deterministic=True)
         for number in range(found, known):
             for statement in migrations[number]:
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {known:d}")
+
+
+def _of_thought(body: bytes, field: str) -> str | float:
+    value: str | float = getattr(decode_thought(body), field)
+    return value
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from environment.errors import FencedOut, StoreBroken
 from environment.ports import (
     Write,
+    WriteConfiguration,
     WriteConnections,
     WriteEntries,
     WriteLevel,
@@ -19,8 +20,15 @@ from environment.ports import (
 )
 from environment.stores.sqlite import schema
 from environment.stores.sqlite.lane import Lane, Synchronous, transaction
+from environment.stores.sqlite.moving import SqliteMoving
 from environment.stores.sqlite.perceptions import SqlitePerceptions
-from environment.stores.sqlite.registry import SqliteRegistry, write_connections, write_report, write_state
+from environment.stores.sqlite.registry import (
+    SqliteRegistry,
+    write_configuration,
+    write_connections,
+    write_report,
+    write_state,
+)
 from environment.stores.sqlite.stream import SqliteStream, append_entries
 from environment.stores.sqlite.traces import SqliteTraces, TraceWriter, encode_traces
 
@@ -42,6 +50,7 @@ class SqliteStores:
         self.traces = SqliteTraces(mind_lane, mind)
         self.stream = SqliteStream(mind_lane, mind)
         self.registry = SqliteRegistry(mind_lane, mind)
+        self.moving = SqliteMoving(self.perceptions, mind_lane, mind)
 
     async def open(self) -> None:
         """Create or migrate both files."""
@@ -89,13 +98,18 @@ class SqliteStores:
                 write_state(connection, self._mind, write)
             case WriteReport():
                 write_report(connection, self._mind, write)
+            case WriteConfiguration(configuration):
+                write_configuration(connection, self._mind, configuration)
             case _:
                 raise TypeError(f"{type(write).__name__} is not something a store can write")
 
-    async def lead(self) -> int:
+    async def lead(self, token: int | None = None) -> int:
         def work(connection: sqlite3.Connection) -> int:
             with transaction(connection):
-                epoch = schema.counter(connection, self._mind, _EPOCH) + 1
+                current = schema.counter(connection, self._mind, _EPOCH)
+                epoch = current + 1 if token is None else token
+                if epoch <= current:
+                    raise FencedOut(epoch, current)
                 schema.set_counter(connection, self._mind, _EPOCH, epoch)
             return epoch
 

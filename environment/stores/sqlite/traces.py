@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TypeAlias
 
 from environment.errors import StaleRevision
 from environment.messages import Instant, Level, Trace
-from environment.ports import WriteLevel, WriteTrace
+from environment.ports import Progress, WriteLevel, WriteTrace
 from environment.stores.codec import decode_names, decode_thought, encode, encode_names
+from environment.stores.moving import MovedTrace
+from environment.stores.repeats import same_content
 from environment.stores.sqlite.lane import Lane, fit, transaction
 from environment.stores.sqlite.schema import counter, set_counter
+
+_Rows: TypeAlias = list[tuple[object, ...]]
 
 _CHANGE, _ROWS = "traces.change", "traces.rows"
 
@@ -55,13 +60,12 @@ def _revisions(connection: sqlite3.Connection, mind: str, trace_id: str) -> list
     return [_trace((version, 0, None, *rest)) for version, *rest in older] + [_trace(newest)]
 
 
-def _same_content(ours: Trace, theirs: Trace) -> bool:
-    """Whether two writes of one version say the same. A first version is named after what it came from."""
-    if ours.thought.author != theirs.thought.author:
-        return False
-    if ours.version == 1:
-        return ours.thought.parents == theirs.thought.parents
-    return (ours.thought.text, ours.authors) == (theirs.thought.text, theirs.authors)
+def moved(connection: sqlite3.Connection, mind: str, trace_id: str) -> MovedTrace:
+    """A trace that is there, with every version as it was written."""
+    standing = _trace(connection.execute(f"{_SELECT} AND t.id = ?", (mind, trace_id)).fetchone())
+    written = connection.execute(_REVISIONS, (mind, trace_id))
+    live, conscious = standing.live, standing.conscious
+    return MovedTrace(tuple(_trace((version, live, conscious, *rest)) for version, *rest in written), standing)
 
 
 class TraceWriter:
@@ -78,15 +82,16 @@ class TraceWriter:
     def traces(self, writes: Sequence[tuple[WriteTrace, bytes]]) -> None:
         """New traces and revisions, each with its encoded thought. Raises ``StaleRevision``."""
         stands = self._stands([write.trace.id for write, _ in writes])
-        contents: list[tuple[object, ...]] = []
-        rows: list[tuple[object, ...]] = []
+        contents: _Rows = []
+        rows: _Rows = []
+        versions: _Rows = []
         for write, body in writes:
             trace = write.trace
             version, previous = stands.get(trace.id, (0, None))
             if trace.version != version + 1:
                 if trace.version > version or trace.version < 1:
                     raise StaleRevision(trace.id, trace.version - 1, version)
-                self._flush(contents, rows)
+                self._flush(contents, rows, versions)
                 self._check_repeat(trace, version)
                 continue
             self._number += 1
@@ -100,7 +105,9 @@ class TraceWriter:
             rows.append(
                 (self._mind, trace.id, trace.version, self._number, trace.live, trace.conscious, *at, self._change)
             )
-        self._flush(contents, rows)
+            thought = trace.thought
+            versions.append((self._mind, thought.at, trace.id, trace.version, thought.author, thought.topic))
+        self._flush(contents, rows, versions)
 
     def levels(self, writes: Sequence[WriteLevel]) -> None:
         """Levels as they now are; one for a trace that is not there changes nothing."""
@@ -134,19 +141,22 @@ class TraceWriter:
 
     def _check_repeat(self, trace: Trace, version: int) -> None:
         for known in _revisions(self._connection, self._mind, trace.id):
-            if known.version == trace.version and _same_content(trace, known):
+            if known.version == trace.version and same_content(trace, known):
                 return
         raise StaleRevision(trace.id, trace.version - 1, version)
 
-    def _flush(self, contents: list[tuple[object, ...]], rows: list[tuple[object, ...]]) -> None:
+    def _flush(self, contents: _Rows, rows: _Rows, versions: _Rows) -> None:
         self._connection.executemany(
             "INSERT INTO contents (number, mind, version, previous, value, at, half_life, authors, body) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             contents,
         )
         self._connection.executemany(_PUT, rows)
-        contents.clear()
-        rows.clear()
+        self._connection.executemany(
+            "INSERT INTO versions (mind, at, id, version, author, topic) VALUES (?, ?, ?, ?, ?, ?)", versions
+        )
+        for written in (contents, rows, versions):
+            written.clear()
 
 
 def encode_traces(writes: Sequence[WriteTrace]) -> list[tuple[WriteTrace, bytes]]:
@@ -171,8 +181,9 @@ class SqliteTraces:
     async def revisions(self, trace_id: str) -> list[Trace]:
         return await self._lane.read(lambda connection: _revisions(connection, self._mind, trace_id))
 
-    async def live(self, batch: int = 1000) -> AsyncIterator[list[Trace]]:
-        after = ""
+    async def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[Trace]]:
+        after, read = "", 0
+        total = (await self.rows())[1] if progress else 0
         while True:
 
             def work(connection: sqlite3.Connection, after: str = after) -> list[tuple[str, Trace]]:
@@ -183,6 +194,9 @@ class SqliteTraces:
 
             found = await self._lane.read(work)
             if found:
+                read += len(found)
+                if progress is not None:
+                    progress(read, max(read, total))
                 yield [trace for _, trace in found]
                 after = found[-1][0]
             if len(found) < batch:
@@ -199,6 +213,23 @@ class SqliteTraces:
 
     async def head(self) -> int:
         return await self._lane.read(lambda connection: counter(connection, self._mind, _CHANGE))
+
+    async def between(
+        self,
+        since: Instant,
+        until: Instant,
+        *,
+        author: str | None = None,
+        topic: str | None = None,
+        limit: int = 100,
+    ) -> list[Trace]:
+        def work(connection: sqlite3.Connection) -> list[Trace]:
+            names = _met(connection, self._mind, (since, until), {"author": author, "topic": topic}, limit)
+            rows = connection.execute(_SELECT + _AMONG, (self._mind, json.dumps(names)))
+            found = {row[8]: _trace(row) for row in rows}
+            return [found[name] for name in names]
+
+        return await self._lane.read(work)
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         def work(connection: sqlite3.Connection) -> int:
@@ -219,6 +250,26 @@ class SqliteTraces:
         return await self._lane.read(work)
 
 
+def _met(
+    connection: sqlite3.Connection,
+    mind: str,
+    span: tuple[Instant, Instant],
+    asked: Mapping[str, str | None],
+    limit: int,
+) -> list[str]:
+    """Ids by when a version that meets what is asked was thought, the latest first; reads no further than needed."""
+    given = {column: value for column, value in asked.items() if value is not None}
+    conditions = "".join(f" AND {column} = ?" for column in given)
+    sql = f"SELECT id FROM versions WHERE mind = ? AND at >= ? AND at < ?{conditions} ORDER BY at DESC, id"  # noqa: S608 - only names of columns
+    names: dict[str, None] = {}
+    if limit > 0:
+        for (name,) in connection.execute(sql, (mind, *span, *given.values())):
+            names[name] = None
+            if len(names) >= limit:
+                break
+    return list(names)
+
+
 def _forget(connection: sqlite3.Connection, mind: str, before: Instant, limit: int) -> int:
     old = connection.execute(
         "SELECT id, content FROM traces WHERE mind = ? AND live = 0 AND conscious IS NULL AND at < ? "
@@ -237,6 +288,8 @@ def _forget(connection: sqlite3.Connection, mind: str, before: Instant, limit: i
             SELECT number FROM chain)""",
         (mind, json.dumps([content for _, content in old])),
     )
-    connection.executemany("DELETE FROM traces WHERE mind = ? AND id = ?", [(mind, name) for name, _ in old])
+    for table in ("traces", "versions"):
+        statement = f"DELETE FROM {table} WHERE mind = ? AND id = ?"  # noqa: S608 - the names are ours
+        connection.executemany(statement, [(mind, name) for name, _ in old])
     set_counter(connection, mind, _ROWS, counter(connection, mind, _ROWS) - len(old))
     return len(old)

@@ -9,13 +9,13 @@ from pydantic import ValidationError
 
 from actors.substrate.build import build_embedder, build_substrate, read_key
 from actors.substrate.cache import MemoryAnswers, request_key
-from actors.substrate.circuit import Circuit
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.errors import AttemptFailed, BudgetSpent, SubstrateUnavailable
 from actors.substrate.extractive import ExtractiveSubstrate, compose
 from actors.substrate.ports import Act, Depth, Material, Request, Role
 from actors.substrate.scripted import Line, ScriptedEmbedder, ScriptedSubstrate
 from actors.substrate.settings import EmbedderSettings, ServerSettings, SubstrateSettings
+from environment.circuit import Circuit
 
 
 def request(text="hello", act=Act.BIND, author="operations"):

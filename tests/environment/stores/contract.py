@@ -44,7 +44,9 @@ from environment.messages import (
     Via,
 )
 from environment.ports import (
+    Configuration,
     Stores,
+    WriteConfiguration,
     WriteConnections,
     WriteEntries,
     WriteLevel,
@@ -288,6 +290,57 @@ class StoreContract:
         found = await stores.perceptions.get([r.id for r in receipts[::13]])
         assert list(found.values()) == everything[::13]
 
+    async def test_who_led_the_log_before_may_not_write_to_it(self, stores, backend):
+        first = await stores.perceptions.lead()
+        await stores.perceptions.append([perception(1, key="a")])
+        elsewhere = await backend.open("alpha")
+        try:
+            second = await elsewhere.perceptions.lead()
+            assert second > first
+            with pytest.raises(FencedOut) as refused:
+                await stores.perceptions.append([perception(2)])
+            assert (refused.value.fence, refused.value.current) == (first, second)
+            with pytest.raises(FencedOut):
+                await stores.perceptions.forget(math.inf, 1 << 60)
+            known, new = await elsewhere.perceptions.append([perception(3, key="a"), perception(4)])
+            assert (known.new, new.new) == (False, True)
+            assert [p.text for p in await stores.perceptions.read(0, 10)] == ["line 1", "line 4"]
+            assert await stores.perceptions.lead() > second
+            await stores.perceptions.append([perception(5)])
+        finally:
+            await elsewhere.close()
+        assert [p.text for p in await stores.perceptions.read(0, 10)] == ["line 1", "line 4", "line 5"]
+
+    async def test_a_token_from_outside_begins_an_epoch_once(self, stores, backend):
+        assert await stores.perceptions.lead(7) == 7
+        elsewhere = await backend.open("alpha")
+        try:
+            for late in (7, 3):
+                with pytest.raises(FencedOut) as refused:
+                    await elsewhere.perceptions.lead(late)
+                assert (refused.value.fence, refused.value.current) == (late, 7)
+            await stores.perceptions.append([perception(1)])
+            assert await elsewhere.perceptions.lead() == 8
+        finally:
+            await elsewhere.close()
+        with pytest.raises(FencedOut):
+            await stores.perceptions.append([perception(2)])
+
+    async def test_who_never_led_the_log_takes_it_when_it_writes(self, stores, backend):
+        leader = await backend.open("alpha")
+        try:
+            led = await leader.perceptions.lead()
+            await stores.perceptions.append([perception(1)])
+            with pytest.raises(FencedOut) as refused:
+                await leader.perceptions.append([perception(2)])
+            assert refused.value.current > led
+            await leader.perceptions.lead()
+            await leader.perceptions.append([perception(3)])
+            await stores.perceptions.append([perception(4)])
+        finally:
+            await leader.close()
+        assert [p.text for p in await stores.perceptions.read(0, 10)] == ["line 1", "line 3", "line 4"]
+
     # Traces
 
     async def test_a_trace_comes_back_as_it_was_written(self, stores):
@@ -376,6 +429,13 @@ class StoreContract:
         for batch in (1, 2, 5, 100):
             assert sorted(await live_ids(stores, batch)) == expected
 
+    async def test_who_reads_the_live_is_told_how_far_it_is(self, stores):
+        await stores.commit([WriteTrace(trace(n)) for n in range(7)])
+        told = []
+        async for found in stores.traces.live(3, lambda read, total: told.append((read, total))):
+            assert told[-1][0] == 3 * (len(told) - 1) + len(found)
+        assert told == [(3, 7), (6, 7), (7, 7)]
+
     async def test_changes_lead_a_follower_to_what_is_there(self, stores):
         mirror: dict[str, Trace] = {}
         reached = 0
@@ -401,6 +461,48 @@ class StoreContract:
         assert [t.id for t in changed] == [trace(3).id, trace(1).id]
         await follow()
         assert mirror == await stores.traces.get([trace(n).id for n in range(8)])
+
+    async def test_traces_are_met_by_time_author_and_topic(self, stores):
+        def thought(number, **changes):
+            made = trace(number)
+            return replace(made, thought=replace(made.thought, **changes))
+
+        first = thought(1, author="text", topic="disks")
+        second = thought(2, author="people", topic="disks")
+        third = thought(3, author="text", topic="")
+        retired = replace(thought(4000, author="text", topic="disks"), live=False)
+        written = [second, first, retired, third]
+        await stores.commit([WriteTrace(each) for each in written])
+        later = replace(
+            revision(first, "causes", "because"),
+            thought=replace(first.thought, author="causes", at=NOON + 9000, topic="fans"),
+        )
+        await stores.commit([WriteTrace(later)])
+        now = math.inf
+        found = stores.traces.between
+        assert await found(-math.inf, now) == [later, retired, third, second]
+        assert await found(-math.inf, now, limit=2) == [later, retired]
+        assert await found(-math.inf, now, limit=0) == []
+        assert await found(NOON + 2, NOON + 4) == [second, later]
+        assert await found(NOON + 4, NOON + 4001) == [third]
+        assert await found(-math.inf, now, author="text") == [retired, third, later]
+        assert await found(-math.inf, now, topic="disks") == [retired, second, later]
+        assert await found(-math.inf, now, author="causes", topic="disks") == []
+        assert await found(-math.inf, now, author="causes", topic="fans") == [later]
+        assert await found(-math.inf, now, author="text", topic="disks", limit=1) == [retired]
+        assert await found(NOON, NOON + 3, author="people") == []
+        assert await found(-math.inf, now, author="nobody") == []
+        await stores.commit([WriteTrace(later), WriteLevel(second.id, Level(0.9, NOON, 60.0), live=True, conscious=1)])
+        assert [each.id for each in await found(-math.inf, now)] == [
+            each.id for each in (later, retired, third, second)
+        ]
+
+    async def test_forgotten_traces_are_no_longer_met(self, stores):
+        await stores.commit([WriteTrace(replace(trace(n), live=n > 1)) for n in range(4)])
+        assert await stores.traces.forget(math.inf) == 2
+        assert [each.id for each in await stores.traces.between(-math.inf, math.inf)] == [trace(3).id, trace(2).id]
+        await stores.commit([WriteTrace(trace(1))])
+        assert trace(1) in await stores.traces.between(-math.inf, math.inf, author="text")
 
     async def test_forgetting_traces_spares_the_live_the_conscious_and_the_young(self, stores):
         old, young = Level(0.01, NOON, 60.0), Level(0.01, NOON + 1000, 60.0)
@@ -487,7 +589,33 @@ class StoreContract:
         assert await stores.registry.state("causes") == b"two"
         assert await stores.registry.reports() == [report("alpha"), report(mailbox=9, reason="busy")]
 
+    async def test_configurations_stay_as_they_were_put_to_work(self, stores, backend):
+        assert await stores.registry.configurations() == []
+        made = [Configuration(version, NOON + version, "ann", '{"floor": 0.05}') for version in (1, 2, 3, 250)]
+        await stores.commit([WriteConfiguration(each) for each in made])
+        await stores.commit([WriteConfiguration(replace(made[1], by="bob"))])
+        assert await stores.registry.configurations() == made[::-1]
+        assert await stores.registry.configurations(limit=2) == [made[3], made[2]]
+        other = await backend.open("beta")
+        try:
+            assert await other.registry.configurations() == []
+        finally:
+            await other.close()
+
     # All together
+
+    async def test_a_leader_begins_the_epoch_that_was_agreed_on(self, stores):
+        assert await stores.lead(7) == 7
+        await stores.commit([WriteState("x", b"1")], fence=7)
+        for late in (7, 3, 0, -1):
+            with pytest.raises(FencedOut) as refused:
+                await stores.lead(late)
+            assert (refused.value.fence, refused.value.current) == (late, 7)
+        assert await stores.lead() == 8
+        with pytest.raises(FencedOut):
+            await stores.commit([WriteState("x", b"2")], fence=7)
+        assert await stores.lead(100) == 100
+        assert await stores.registry.state("x") == b"1"
 
     async def test_an_older_leader_is_fenced_out(self, stores, backend):
         first = await stores.lead()

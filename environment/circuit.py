@@ -42,6 +42,10 @@ class Circuit:
         """The request was not made, or nobody waited for it: neither a success nor a failure."""
         self._probing = False
 
+    def retry_after(self, now: float) -> float:
+        """Seconds until a request may be sent again; 0 where one may be sent now."""
+        return 0.0 if self._open_until is None else max(0.0, self._open_until - now)
+
     def state(self, now: float) -> str:
         """``closed``, ``open`` or ``probing``."""
         if self._open_until is None:

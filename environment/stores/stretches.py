@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
-from environment.messages import NO_LABELS, Modality, NewPerception, PerceptionBatch
+from environment.messages import (
+    NO_LABELS,
+    Modality,
+    NewPerception,
+    Perception,
+    PerceptionBatch,
+    Receipts,
+    perception_id,
+)
 
 LONGEST = 256
 """Most perceptions in one row: what is decoded for a single one of them."""
@@ -77,7 +85,16 @@ class Prepared:
         return len(self.perceptions)
 
 
-def parts(batches: Sequence[Prepared]) -> Iterator[tuple[PerceptionBatch, bytes | None]]:
+class Encoded(Protocol):
+    """A batch and, where it makes a stretch of its own, the body of that."""
+
+    @property
+    def perceptions(self) -> PerceptionBatch: ...
+    @property
+    def body(self) -> bytes | None: ...
+
+
+def parts(batches: Sequence[Encoded]) -> Iterator[tuple[PerceptionBatch, bytes | None]]:
     """What is written of batches: those with a body as they are, others joined."""
     small: list[PerceptionBatch] = []
     for each in batches:
@@ -97,3 +114,34 @@ def mask(batch: PerceptionBatch) -> int:
     if not any(batch.image) and not any(batch.telemetry):
         return BIT[Modality.TEXT]
     return sum(BIT[modality] for modality in set(batch.modalities))
+
+
+def receipts(batches: Sequence[Sized], first: int, known: dict[int, int]) -> list[Receipts]:
+    """The answer to each batch, of what happened to all of them."""
+    made: list[Receipts] = []
+    start = 0
+    for batch in batches:
+        stop = start + len(batch)
+        old = {at - start: known[at] for at in range(start, stop) if at in known} if known else {}
+        made.append(Receipts(first, len(batch), old))
+        first += len(batch) - len(old)
+        start = stop
+    return made
+
+
+def perceptions(batch: PerceptionBatch, first: int, places: Sequence[int]) -> Iterator[Perception]:
+    """Some of a stretch."""
+    for at in places:
+        yield Perception(
+            batch.source[at],
+            batch.time[at],
+            batch.received[at],
+            batch.text[at],
+            batch.telemetry[at],
+            batch.image[at],
+            batch.key[at],
+            batch.labels[at],
+            batch.trust[at],
+            perception_id(first + at),
+            first + at,
+        )

@@ -1,0 +1,1 @@
+"""Deciding on what is written, whole, and writing it out."""

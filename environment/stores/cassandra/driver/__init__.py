@@ -1,0 +1,1 @@
+"""How the servers are reached: address, session, and what their errors mean."""

@@ -1,0 +1,57 @@
+"""Forgetting old perceptions: first nobody sees them any more, then their rows go, whole partitions at a time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from environment.errors import StoreUnavailable
+from environment.messages import Instant
+from environment.stores.cassandra.driver.errors import OutcomeUnknown
+from environment.stores.cassandra.log.header import Header, LogHeader
+from environment.stores.cassandra.log.known import KnownKeys
+from environment.stores.cassandra.log.layout import chunk_of, last_of
+from environment.stores.cassandra.log.stretches import StretchTable
+
+
+async def forget(
+    log: LogHeader, table: StretchTable, header: Header, received_before: Instant, up_to: int, limit: int
+) -> int:
+    """Raise the last number that was forgotten as far as it may go; that number. Nothing is read but places.
+
+    The oldest go first: where one must stay, so do those after it.
+    """
+    low, most = header.low, min(up_to, header.head)
+    while low < most and low - header.low < limit:
+        found = [each for each in await table.index(chunk_of(low + 1), header.head) if each.position > low]
+        for each in found:
+            if each.end > most or each.received >= received_before or low - header.low >= limit:
+                return await _raise(log, header, low)
+            low = each.end
+        if not found:
+            raise table.broken(f"perception {low + 1} is missing")
+    return await _raise(log, header, low)
+
+
+async def _raise(log: LogHeader, header: Header, low: int) -> int:
+    if low > header.low and not await log.forget(header, low):
+        raise StoreUnavailable("the perception log changed hands while it was forgetting", retry_after=0.2)
+    return low
+
+
+async def sweep(log: LogHeader, table: StretchTable, known: KnownKeys, swept: int, low: int) -> None:
+    """Delete the rows of whole chunks up to the number ``low``, after those that were ``swept``; may be repeated.
+
+    Keys go as they were written with their perceptions: one that was accepted again since then stays.
+    """
+    last = swept
+    while last_of(chunk_of(last + 1)) <= low:
+        chunk = chunk_of(last + 1)
+        gone = await table.gone(chunk)
+        await asyncio.gather(*(known.delete(keys, written) for _, keys, written in gone))
+        await table.delete(chunk, [stretch for stretch, _, _ in gone])
+        last = last_of(chunk)
+    if last > swept:
+        try:
+            await log.sweep(swept, last)
+        except OutcomeUnknown:
+            return  # the same again next time

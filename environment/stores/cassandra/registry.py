@@ -1,0 +1,155 @@
+"""Connections, reports, states and configurations in Cassandra."""
+
+from __future__ import annotations
+
+from environment.errors import StoreUnavailable
+from environment.messages import ChangeKind, Connection, ConnectionChange, Instant, SubmindReport
+from environment.ports import Configuration
+from environment.stores.cassandra import partitions
+from environment.stores.cassandra.calendar import buckets_of
+from environment.stores.cassandra.driver.session import Row, Session
+from environment.stores.codec import decode_history, decode_report
+
+_NAMES = "SELECT name FROM names WHERE mind = ? AND kind = ?"
+_CONNECTIONS = """SELECT owner, topic, label, peer, weight, ltp, uses, credited, last_use, history FROM connections
+    WHERE mind = ? AND owner = ?"""
+_HISTORY = """SELECT at, stamp, place, topic, peer, kind, weight, reason FROM connection_changes
+    WHERE mind = ? AND owner = ? AND hour = ? AND part = ? LIMIT ?"""
+_OLDEST = """SELECT at, stamp, place FROM connection_changes WHERE mind = ? AND owner = ? AND hour = ? AND part = ?
+    AND at < ? ORDER BY at ASC, stamp ASC, place ASC LIMIT ?"""
+_NO_CHANGES = """DELETE FROM connection_changes USING TIMESTAMP ? WHERE mind = ? AND owner = ? AND hour = ?
+    AND part = ? AND (at, stamp, place) <= (?, ?, ?)"""
+_NO_BUCKET = (
+    "DELETE FROM buckets USING TIMESTAMP ? WHERE mind = ? AND scope = ? AND era = ? AND bucket = ? AND part = ?"
+)
+_REPORTS = "SELECT body FROM reports WHERE mind = ?"
+_STATE = "SELECT piece, pieces, stamp, state FROM states WHERE mind = ? AND name = ?"
+_CONFIGURATIONS = "SELECT version, at, who, body FROM configurations WHERE mind = ? AND bucket = ? LIMIT ?"
+_ALL = (-(1 << 41), 1 << 41)
+_TRIES = 20
+_PIECES_AT_ONCE = 64
+_LARGEST = (1 << 31) - 1
+
+
+class CassandraRegistry:
+    """``RegistryStore`` in the tables of the registry."""
+
+    def __init__(self, session: Session, mind: str) -> None:
+        self._session = session
+        self._mind = mind
+
+    async def connections(self, owner: str | None = None) -> list[Connection]:
+        owners = [owner] if owner is not None else await self._owners()
+        statement = await self._session.prepare(_CONNECTIONS)
+        answers = await self._session.execute_all(
+            [(statement, (self._mind, each)) for each in owners], idempotent=True, concurrency=16
+        )
+        found = [_connection(row) for rows in answers for row in rows]
+        return sorted(found, key=lambda c: (-c.weight, c.owner, c.topic, c.peer))
+
+    async def history(self, owner: str | None = None, limit: int = 1000) -> list[ConnectionChange]:
+        owners = [owner] if owner is not None else await self._owners()
+        latest: list[tuple[tuple[float, int, int], ConnectionChange]] = []
+        for each in owners:
+            latest += await self._latest(each, limit)
+            latest.sort(key=lambda found: found[0], reverse=True)
+            del latest[max(limit, 0) :]
+        return [change for _, change in latest]
+
+    async def reports(self) -> list[SubmindReport]:
+        rows = await self._session.execute(await self._session.prepare(_REPORTS), (self._mind,), idempotent=True)
+        return [decode_report(row.body) for row in rows]
+
+    async def state(self, name: str) -> bytes | None:
+        statement = await self._session.prepare(_STATE)
+        for _ in range(_TRIES):
+            rows = await self._session.execute(
+                statement, (self._mind, name), idempotent=True, page_rows=_PIECES_AT_ONCE
+            )
+            if not rows:
+                return None
+            pieces = [row.state for row in rows[: rows[0].pieces] if row.stamp == rows[0].stamp]
+            if len(pieces) == rows[0].pieces:
+                return b"".join(pieces)
+        raise StoreUnavailable(f"the state of {name} is being written", retry_after=0.5)
+
+    async def configurations(self, limit: int = 100) -> list[Configuration]:
+        statement = await self._session.prepare(_CONFIGURATIONS)
+        found: list[Configuration] = []
+        scope = partitions.CONFIGURATIONS
+        async for bucket, _ in buckets_of(self._session, self._mind, scope, *_ALL, newest_first=True):
+            left = min(limit, _LARGEST) - len(found)
+            if left <= 0:
+                break
+            rows = await self._session.execute(statement, (self._mind, bucket, left), idempotent=True)
+            found += [Configuration(*row) for row in rows]
+        return found
+
+    async def forget(self, before: Instant, limit: int = 10_000) -> int:
+        gone = 0
+        for owner in await self._owners():
+            scope = partitions.history_scope(owner)
+            span = (_ALL[0], partitions.hour(before))
+            async for hour, parts in buckets_of(self._session, self._mind, scope, *span, newest_first=False):
+                for part in parts:
+                    if gone >= limit:
+                        return gone
+                    gone += await self._forget((owner, hour, part), before, min(limit - gone, _LARGEST))
+        return gone
+
+    async def _forget(self, place: tuple[str, int, int], before: Instant, limit: int) -> int:
+        """Delete the oldest of a partition, as one range; where the whole hour is over, its directory row as well.
+
+        What is deleted is what was read: the tombstone has the write time of the youngest of it.
+        """
+        statement = await self._session.prepare(_OLDEST)
+        rows = await self._session.execute(statement, (self._mind, *place, before, limit), idempotent=True)
+        if rows:
+            stamp, last = max(row.stamp for row in rows) + 1, rows[-1]
+            values = (stamp, self._mind, *place, last.at, last.stamp, last.place)
+            await self._session.execute(await self._session.prepare(_NO_CHANGES), values, idempotent=True)
+            owner, hour, part = place
+            if len(rows) < limit and hour < partitions.hour(before):
+                bucket = (partitions.history_scope(owner), partitions.era(hour), hour, part)
+                gone = await self._session.prepare(_NO_BUCKET)
+                await self._session.execute(gone, (stamp, self._mind, *bucket), idempotent=True)
+        return len(rows)
+
+    async def _latest(self, owner: str, limit: int) -> list[tuple[tuple[float, int, int], ConnectionChange]]:
+        statement = await self._session.prepare(_HISTORY)
+        found: list[tuple[tuple[float, int, int], ConnectionChange]] = []
+        scope, most = partitions.history_scope(owner), min(limit, _LARGEST)
+        if most <= 0:
+            return []
+        async for hour, parts in buckets_of(self._session, self._mind, scope, *_ALL, newest_first=True):
+            for part in parts:
+                rows = await self._session.execute(statement, (self._mind, owner, hour, part, most), idempotent=True)
+                found += [((row.at, row.stamp, row.place), _change(owner, row)) for row in rows]
+            if len(found) >= most:
+                break
+        return found
+
+    async def names(self, kind: str) -> list[str]:
+        """The names of a kind, in order."""
+        statement = await self._session.prepare(_NAMES)
+        return [row.name for row in await self._session.execute(statement, (self._mind, kind), idempotent=True)]
+
+    async def _owners(self) -> list[str]:
+        return await self.names(partitions.OWNER)
+
+    async def written(self) -> list[ConnectionChange]:
+        """Every change of connections in the order in which they were written; all in memory."""
+        found: list[tuple[tuple[int, int], ConnectionChange]] = []
+        for owner in await self._owners():
+            latest = await self._latest(owner, _LARGEST)
+            found += [((stamp, place), change) for (_, stamp, place), change in latest]
+        return [change for _, change in sorted(found, key=lambda each: each[0])]
+
+
+def _connection(row: Row) -> Connection:
+    owner, topic, label, peer, weight, ltp, uses, credited, last_use, history = row
+    return Connection(owner, topic, label, peer, weight, ltp, uses, credited, last_use, decode_history(history))
+
+
+def _change(owner: str, row: Row) -> ConnectionChange:
+    return ConnectionChange(owner, row.topic, row.peer, row.at, ChangeKind(row.kind), row.weight, row.reason)

@@ -1,0 +1,1 @@
+"""The tables, as numbered files, and how a keyspace is brought up to date."""

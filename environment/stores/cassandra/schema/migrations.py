@@ -1,0 +1,215 @@
+"""The tables of a keyspace, brought up to date by numbered files, one runner at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import random
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from environment.errors import StoreBroken, StoreUnavailable, WrongSchema
+from environment.stores.cassandra.driver.errors import NoSuchTable, OutcomeUnknown
+from environment.stores.cassandra.driver.session import Prepared, Session
+from environment.stores.cassandra.schema.cql import additive, statements
+
+SCHEMA = Path(__file__).parent
+_AGREEMENT = 20.0
+"""How long nodes may take to agree on a schema, in seconds."""
+_NAME = re.compile(r"(\d{3})_([a-z0-9_]+)\.cql")
+
+# Every write to it is conditional: claims, renewals and records are decided in one order.
+_TABLE = """CREATE TABLE IF NOT EXISTS schema_migrations (
+    scope text, number int, name text, checksum text, holder text static, PRIMARY KEY ((scope), number))"""
+_CLAIM = "UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = null"
+_RENEW = "UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = ?"
+_RELEASE = "UPDATE schema_migrations SET holder = null WHERE scope = 'submind' IF holder = ?"
+_RECORD = """BEGIN BATCH
+    UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = ?;
+    UPDATE schema_migrations SET name = ?, checksum = ? WHERE scope = 'submind' AND number = ?;
+    APPLY BATCH"""
+_APPLIED = "SELECT number, name, checksum FROM schema_migrations WHERE scope = 'submind'"
+_HOLDER = "SELECT holder FROM schema_migrations WHERE scope = 'submind' LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered file."""
+
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+    @property
+    def checksum(self) -> str:
+        """Of the statements: comments and layout may change, what is done may not."""
+        return hashlib.sha256("\n".join(self.statements).encode()).hexdigest()[:32]
+
+    @property
+    def file(self) -> str:
+        """The file's name."""
+        return f"{self.number:03}_{self.name}.cql"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """How long a runner's claim holds when it dies, and how long another waits for it; seconds."""
+
+    holds: int = 30
+    wait: float = 120.0
+
+
+def load_migrations(directory: Path | None = None) -> tuple[Migration, ...]:
+    """The migrations in a directory, by number from 1 on; without one, those that this version knows.
+
+    Raises ``StoreBroken`` where numbers are missing or doubled, or a statement is not additive and repeatable.
+    """
+    directory = directory or SCHEMA
+    found: dict[int, Migration] = {}
+    for path in sorted(directory.glob("*.cql")):
+        match = _NAME.fullmatch(path.name)
+        if match is None:
+            raise StoreBroken(str(path), "a migration is named like 003_what_it_adds.cql")
+        migration = Migration(int(match[1]), match[2], tuple(statements(path.read_text("utf-8"))))
+        for statement in migration.statements:
+            if not additive(statement):
+                raise StoreBroken(str(path), f"a migration only adds, IF NOT EXISTS; this does not: {statement[:80]}")
+        if migration.number in found:
+            raise StoreBroken(str(path), f"{found[migration.number].file} has the same number")
+        found[migration.number] = migration
+    if sorted(found) != list(range(1, len(found) + 1)):
+        raise StoreBroken(str(directory), f"its migrations are numbered {sorted(found)}: a number is missing")
+    return tuple(found[number] for number in sorted(found))
+
+
+async def applied(session: Session, known: Sequence[Migration]) -> int:
+    """The number of the newest migration that is in the keyspace, 0 where none is.
+
+    Raises ``StoreBroken``, naming the file, where one was applied in another form than this version knows.
+    """
+    try:
+        select = await session.prepare(_APPLIED)
+    except NoSuchTable:
+        return 0
+    rows = {row.number: row for row in await session.serial(select) if row.number is not None}
+    for migration in known:
+        row = rows.get(migration.number)
+        if row is not None and row.checksum != migration.checksum:
+            raise StoreBroken(
+                str(session.address),
+                f"migration {row.number:03}_{row.name}.cql was applied with checksum {row.checksum}, and this "
+                f"version's {migration.file} has {migration.checksum}: run the version that made this keyspace",
+            )
+    return max(rows, default=0)
+
+
+async def require_schema(session: Session, known: Sequence[Migration] | None = None) -> None:
+    """Raise ``WrongSchema`` unless the keyspace has exactly the schema that this version knows."""
+    known = load_migrations() if known is None else known
+    found = await applied(session, known)
+    if found < len(known):
+        raise WrongSchema(found, len(known), "run `submind migrate` with this version")
+    if found > len(known):
+        raise WrongSchema(found, len(known), "a newer version has migrated it: run that version")
+
+
+async def migrate(
+    session: Session,
+    known: Sequence[Migration] | None = None,
+    *,
+    runner: str,
+    rng: random.Random,
+    claim: Claim | None = None,
+    told: Callable[[Migration], None] = lambda _: None,
+) -> list[Migration]:
+    """Apply what is missing, in order; what was applied by this call. May be repeated, also after a crash at any point.
+
+    One runner at a time: others wait until it is done or, where it died, until its claim expires (by the servers'
+    clocks). ``runner`` names this one, differently from every other. ``told`` is called after each migration.
+    Raises ``WrongSchema`` where the keyspace is newer than this version, ``StoreUnavailable`` where another runner
+    holds its claim for longer than ``claim.wait``.
+    """
+    known = load_migrations() if known is None else known
+    claim = claim or Claim()
+    if await _up_to_date(session, known):
+        return []
+    await session.run(_TABLE)
+    done: list[Migration] = []
+    async with _claimed(session, runner, rng, claim):
+        if await _up_to_date(session, known):
+            return []
+        found = await applied(session, known)
+        for migration in known[found:]:
+            for statement in migration.statements:
+                await session.run(statement)
+            await _record(session, migration, runner, claim)
+            done.append(migration)
+            told(migration)
+    return done
+
+
+async def _up_to_date(session: Session, known: Sequence[Migration]) -> bool:
+    found = await applied(session, known)
+    if found > len(known):
+        raise WrongSchema(found, len(known), "a newer version has migrated it: nothing is left to do for this one")
+    return found == len(known)
+
+
+@contextlib.asynccontextmanager
+async def _claimed(session: Session, runner: str, rng: random.Random, claim: Claim) -> AsyncIterator[None]:
+    """Hold the claim; it is renewed while the body runs, and expires by itself where this process dies."""
+    take, renew, release, holder = [await _prepare(session, cql) for cql in (_CLAIM, _RENEW, _RELEASE, _HOLDER)]
+    loop = asyncio.get_running_loop()
+    until = loop.time() + claim.wait
+    while True:
+        with contextlib.suppress(OutcomeUnknown):
+            await session.conditional(take, (claim.holds, runner))
+        rows = await session.serial(holder)
+        other = rows[0].holder if rows else None
+        if other == runner:
+            break
+        if loop.time() > until:
+            raise StoreUnavailable(f"{session.address} is being migrated by {other}: wait until it is done")
+        await asyncio.sleep(rng.uniform(0.1, 0.5))
+
+    async def keep() -> None:
+        while True:
+            await asyncio.sleep(claim.holds / 3)
+            with contextlib.suppress(StoreUnavailable):
+                await session.conditional(renew, (claim.holds, runner, runner))
+
+    keeping = asyncio.ensure_future(keep())
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        with contextlib.suppress(StoreUnavailable):  # it expires
+            await session.conditional(release, (runner,))
+
+
+async def _prepare(session: Session, cql: str) -> Prepared:
+    """Prepare a statement on a table that another runner may have made a moment ago: a node may not know it yet."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + _AGREEMENT
+    while True:
+        try:
+            return await session.prepare(cql)
+        except NoSuchTable:
+            if loop.time() > until:
+                raise
+        await asyncio.sleep(0.1)
+
+
+async def _record(session: Session, migration: Migration, runner: str, claim: Claim) -> None:
+    """Write down that a migration is done, while the claim is still this runner's."""
+    record = await session.prepare(_RECORD)
+    values = (claim.holds, runner, runner, migration.name, migration.checksum, migration.number)
+    try:
+        kept = (await session.conditional(record, values)).applied
+    except OutcomeUnknown:
+        kept = any(row.number == migration.number for row in await session.serial(await session.prepare(_APPLIED)))
+    if not kept:
+        raise StoreUnavailable(f"the claim on {session.address} was lost while {migration.file} was applied: repeat")

@@ -1,0 +1,140 @@
+"""All the stores of one mind in one keyspace, and the one way to write to them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from environment.errors import StoreUnavailable, SubliminalError
+from environment.ports import Write
+from environment.stores.cassandra.commits.heads import head_of
+from environment.stores.cassandra.commits.lanes import Clock, Lanes
+from environment.stores.cassandra.commits.record import STREAM
+from environment.stores.cassandra.commits.writing import Writer
+from environment.stores.cassandra.driver.address import parse_address
+from environment.stores.cassandra.driver.connecting import open_session
+from environment.stores.cassandra.driver.session import Session
+from environment.stores.cassandra.driver.settings import CassandraSettings
+from environment.stores.cassandra.log.perceptions import CassandraPerceptions
+from environment.stores.cassandra.moving import CassandraMoving
+from environment.stores.cassandra.registry import CassandraRegistry
+from environment.stores.cassandra.schema.migrations import require_schema
+from environment.stores.cassandra.stream import CassandraStream, EntryNumbers
+from environment.stores.cassandra.traces.ids import KnownIds
+from environment.stores.cassandra.traces.live import LiveSet
+from environment.stores.cassandra.traces.retiring import Retiring
+from environment.stores.cassandra.traces.standings import Standings
+from environment.stores.cassandra.traces.trace_store import CassandraTraces
+from environment.stores.cassandra.traces.traces import TraceReader
+
+
+class CassandraStores:
+    """``Stores`` in a keyspace. Use ``open_stores``.
+
+    Guarantees: what ``append`` and ``commit`` answer is on a quorum of replicas; a commit is decided as a whole, and
+    an older leader is refused where it is decided; minds that share a keyspace do not see each other. A reader may
+    see some rows of a commit before the others, but neither the stream nor the changes of traces ever show a gap.
+    """
+
+    def __init__(
+        self, session: Session, mind: str, lane: str, settings: CassandraSettings, clock: Clock, rng: Random
+    ) -> None:
+        self._session = session
+        self._mind = mind
+        self._settings = settings
+        reader = TraceReader(session, mind)
+        self._ids = KnownIds(session, mind, reader, settings.known_ids_bytes)
+        self._standings = Standings(session, mind, reader, self._ids, settings.retired)
+        self._live = LiveSet(session, mind, reader)
+        lanes = Lanes(session, mind, clock, rng, settings.record_bytes)
+        self._writer = Writer(lanes, self._standings, EntryNumbers(session, mind), lane, rng)
+        self.perceptions = CassandraPerceptions(
+            session, mind, recent=settings.recent_keys, filter_bytes=settings.key_filter_bytes
+        )
+        self.traces = CassandraTraces(session, mind, reader, self._live, Retiring(session, mind, reader, self._writer))
+        self.stream = CassandraStream(session, mind)
+        self.registry = CassandraRegistry(session, mind)
+        self.moving = CassandraMoving(self.perceptions, self.traces, reader, self.registry)
+        self._noting: asyncio.Task[None] | None = None
+        self._noted: int | None = None
+        self._closed = False
+
+    async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
+        self._check()
+        if writes:
+            await self._writer.commit(writes, fence)
+            self._note()
+
+    async def lead(self, token: int | None = None) -> int:
+        self._check()
+        return await self._writer.lead(token)
+
+    async def statistics(self) -> Mapping[str, float]:
+        traces, live = await self.traces.rows()
+        return {
+            "perceptions_rows": await self.perceptions.rows(),
+            "traces_rows": traces,
+            "traces_live_rows": live,
+            "entries_rows": (await head_of(self._session, self._mind, STREAM)).entries,
+        }
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._noting is not None:
+            self._noting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._noting
+        await self._ids.stop()
+        await self.perceptions.close()
+        await self._session.close()
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("the store has been closed")
+
+    def _note(self) -> None:
+        """Every so many changes, write down what is live and which ids there are: in the background, by who writes."""
+        change = self._standings.change
+        if change is None or (self._noting is not None and not self._noting.done()):
+            return
+        if self._noted is None or change - self._noted >= self._settings.generation:
+            self._noting = asyncio.create_task(self._write_down(change), name=f"live-{self._mind}")
+
+    async def _write_down(self, change: int) -> None:
+        with contextlib.suppress(SubliminalError):  # the next commit tries again, and tells what is wrong
+            if self._noted is None:
+                self._noted = (await self._live.generation()).change
+            if change - self._noted < self._settings.generation:
+                return
+            self._noted = (await self._live.write_down(change)).change
+            await self._ids.write_down(change)
+
+
+async def open_stores(
+    place: str,
+    mind: str,
+    *,
+    lane: str = "main",
+    settings: CassandraSettings | None = None,
+    clock: Clock = time.time,  # noqa: TID251 - suggests write times, which grow within a lane whatever it says
+    rng: Random | None = None,
+) -> CassandraStores:
+    """Open the stores of ``mind`` at ``place``, an address ``cassandra://host/keyspace?dc=NAME``.
+
+    ``lane`` names the writer: an actor, or ``host``. Raises ``StoreUnavailable`` where no server answers,
+    ``StoreBroken`` where the address must be put right, and ``WrongSchema`` unless the keyspace was migrated to
+    exactly what this version knows.
+    """
+    settings, rng = settings or CassandraSettings(), rng or Random()  # noqa: S311 - pauses and words, no secrets
+    session = await open_session(parse_address(place), settings, rng=rng)
+    try:
+        await require_schema(session)
+    except BaseException:
+        await session.close()
+        raise
+    return CassandraStores(session, mind, lane, settings, clock, rng)

@@ -1,0 +1,129 @@
+"""Which traces are live, without a row that is ever deleted from among others.
+
+The log of changes says of each whether it was live then. Every so many changes the ids of all that are live are written
+down as one *generation*, in pages that are never changed; with the changes since then it says what is live now. So
+finding the live costs what they are and a bounded stretch of the log, however old the mind. Of the generations the
+last two are kept, the older ones are deleted as whole partitions.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import msgspec
+
+from environment.errors import StoreUnavailable
+from environment.stores.cassandra import partitions
+from environment.stores.cassandra.driver.session import Session
+from environment.stores.cassandra.traces.traces import TraceReader
+
+_GENERATION = "SELECT generation, pages, previous, previous_pages FROM live_generations WHERE mind = ?"
+_PAGE = "SELECT body FROM live_pages WHERE mind = ? AND generation = ? AND page = ?"
+_PUT_PAGE = "INSERT INTO live_pages (mind, generation, page, body) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
+_PUT_GENERATION = """INSERT INTO live_generations (mind, generation, pages, previous, previous_pages)
+    VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?"""
+_NO_PAGE = "DELETE FROM live_pages USING TIMESTAMP ? WHERE mind = ? AND generation = ? AND page = ?"
+_TRIES = 5
+_ids = msgspec.msgpack.Decoder(list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What was written down last."""
+
+    change: int = 0
+    """It holds what was live after this change."""
+    pages: int = 0
+    previous: int = 0
+    previous_pages: int = 0
+
+
+class _Gone(Exception):
+    """A generation was dropped while it was read."""
+
+
+class LiveSet:
+    """The ids of the live traces of one mind. Every method may raise ``StoreUnavailable``."""
+
+    def __init__(self, session: Session, mind: str, reader: TraceReader) -> None:
+        self._session = session
+        self._mind = mind
+        self._reader = reader
+
+    async def ids(self, change: int) -> set[str]:
+        """What was live after ``change``, which must have been reached."""
+        for _ in range(_TRIES):
+            generation = await self.generation()
+            if generation.change > change:
+                generation = Generation(generation.previous, generation.previous_pages)
+            if generation.change > change:
+                generation = Generation()
+            try:
+                return await self._since(generation, change)
+            except _Gone:
+                continue
+        raise StoreUnavailable("what is live was written down anew again and again", retry_after=1.0)
+
+    async def generation(self) -> Generation:
+        """The last that was written down."""
+        statement = await self._session.prepare(_GENERATION)
+        rows = await self._session.execute(statement, (self._mind,), idempotent=True)
+        return Generation(*rows[0]) if rows else Generation()
+
+    async def write_down(self, change: int) -> Generation:
+        """Write down what is live after ``change``, then let go of the last generation but one.
+
+        Two that do so at once write the same: what they write follows from ``change`` alone.
+        """
+        last = await self.generation()
+        if last.change >= change:
+            return last
+        ids = sorted(await self._since(last, change))
+        bodies = _pages(ids)
+        put = await self._session.prepare(_PUT_PAGE)
+        pages = [(put, (self._mind, change, page, body, change)) for page, body in enumerate(bodies)]
+        await self._session.execute_all(pages, idempotent=True, concurrency=8)
+        made = Generation(change, len(bodies), last.change, last.pages)
+        values = (self._mind, made.change, made.pages, made.previous, made.previous_pages, change)
+        await self._session.execute(await self._session.prepare(_PUT_GENERATION), values, idempotent=True)
+        gone = await self._session.prepare(_NO_PAGE)
+        old = [(gone, (last.previous, self._mind, last.previous, page)) for page in range(last.previous_pages)]
+        await self._session.execute_all(old, idempotent=True, concurrency=8)
+        return made
+
+    async def _since(self, generation: Generation, change: int) -> set[str]:
+        ids = await self._read(generation)
+        async for rows in self._reader.changes(generation.change, change):
+            for row in rows:
+                if row.live:
+                    ids.add(row.id)
+                else:
+                    ids.discard(row.id)
+        return ids
+
+    async def _read(self, generation: Generation) -> set[str]:
+        statement = await self._session.prepare(_PAGE)
+        pages = [(statement, (self._mind, generation.change, page)) for page in range(generation.pages)]
+        ids: set[str] = set()
+        for rows in await self._session.execute_all(pages, idempotent=True, concurrency=8):
+            if not rows:
+                raise _Gone
+            ids.update(_ids.decode(zlib.decompress(rows[0].body)))
+        return ids
+
+
+def _pages(ids: list[str]) -> list[bytes]:
+    """Ids in pages of less than ``PAGE`` bytes (an id alone is smaller than that by far)."""
+    pages: list[bytes] = []
+    page: list[str] = []
+    size = 0
+    for name in ids:
+        size += len(name.encode()) + 5
+        if page and size > partitions.PAGE:
+            pages.append(zlib.compress(msgspec.msgpack.encode(page)))
+            page, size = [], len(name.encode()) + 5
+        page.append(name)
+    if page:
+        pages.append(zlib.compress(msgspec.msgpack.encode(page)))
+    return pages

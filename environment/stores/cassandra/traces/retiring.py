@@ -1,0 +1,102 @@
+"""Forgetting traces that are retired, old, and were never conscious."""
+
+from __future__ import annotations
+
+from environment.messages import Instant
+from environment.stores.cassandra import partitions
+from environment.stores.cassandra.calendar import buckets_of
+from environment.stores.cassandra.commits.drafts import Draft
+from environment.stores.cassandra.commits.record import Forgotten, Seen
+from environment.stores.cassandra.commits.writing import Writer
+from environment.stores.cassandra.driver.session import Row, Session
+from environment.stores.cassandra.traces.traces import TraceReader
+
+_OLDEST = """SELECT at, id, stamp FROM traces_retired WHERE mind = ? AND hour = ? AND part = ? AND at < ?
+    ORDER BY at ASC, id ASC LIMIT ?"""
+_DONE = "DELETE FROM traces_retired USING TIMESTAMP ? WHERE mind = ? AND hour = ? AND part = ? AND (at, id) <= (?, ?)"
+_NO_BUCKET = (
+    "DELETE FROM buckets USING TIMESTAMP ? WHERE mind = ? AND scope = ? AND era = ? AND bucket = ? AND part = ?"
+)
+_AT_ONCE = 500
+
+
+class Retiring:
+    """Works through the index of retired traces, oldest first. What it has looked at it deletes there, as one range."""
+
+    def __init__(self, session: Session, mind: str, reader: TraceReader, writer: Writer) -> None:
+        self._session = session
+        self._mind = mind
+        self._reader = reader
+        self._writer = writer
+
+    async def forget(self, before: Instant, limit: int) -> int:
+        """See ``TraceStore.forget``."""
+        gone = 0
+        statement = await self._session.prepare(_OLDEST)
+        span = (-(1 << 41), partitions.hour(before))
+        scope = partitions.RETIRED
+        async for hour, parts in buckets_of(self._session, self._mind, scope, *span, newest_first=False):
+            for part in parts:
+                while gone < limit:
+                    most = min(limit - gone, _AT_ONCE)
+                    values = (self._mind, hour, part, before, most)
+                    rows = await self._session.execute(statement, values, idempotent=True)
+                    gone += await self._forget(rows, before)
+                    over = len(rows) < most and hour < span[1]
+                    await self._done(hour, part, rows, over=over)
+                    if len(rows) < most:
+                        break
+                if gone >= limit:
+                    return gone
+        return gone
+
+    async def _forget(self, rows: list[Row], before: Instant) -> int:
+        """Forget those of the rows' traces that may go, unless somebody changes them meanwhile."""
+        if not rows:
+            return 0
+        seen = await self._writer.traces_state()
+        going: dict[str, Forgotten] = {}
+        for trace, _ in await self._reader.newest(dict.fromkeys(row.id for row in rows)):
+            if not trace.live and trace.conscious is None and trace.level.at < before:
+                going[trace.id] = await self._everywhere(trace.id, trace.version)
+        if not going:
+            return 0
+        asked, forgotten = seen.change, seen.forgotten
+
+        async def fill(draft: Draft) -> None:
+            nonlocal asked, forgotten
+            if draft.traces.forgotten != forgotten:  # another forgets as well
+                there = {trace.id for trace, _ in await self._reader.newest(going)}
+                for name in going.keys() - there:
+                    del going[name]
+                forgotten = draft.traces.forgotten
+            async for changed in self._reader.changes(asked, draft.traces.change):
+                for row in changed:
+                    going.pop(row.id, None)
+            asked = draft.traces.change
+            draft.forgotten = list(going.values())
+
+        await self._writer.decide_traces(fill)
+        return len(going)
+
+    async def _everywhere(self, trace_id: str, newest: int) -> Forgotten:
+        versions = await self._reader.versions(trace_id, newest)
+        return Forgotten(
+            trace_id,
+            newest,
+            [
+                Seen(trace.version, part, trace.thought.at, trace.thought.author, trace.thought.topic)
+                for trace, part in versions
+            ],
+        )
+
+    async def _done(self, hour: int, part: int, rows: list[Row], *, over: bool) -> None:
+        """Let go of the index rows that were read, by their own write time: what is retired anew comes back."""
+        if not rows:
+            return
+        stamp, last = max(row.stamp for row in rows), rows[-1]
+        done = await self._session.prepare(_DONE)
+        await self._session.execute(done, (stamp, self._mind, hour, part, last.at, last.id), idempotent=True)
+        if over:
+            bucket = (self._mind, partitions.RETIRED, partitions.era(hour), hour, part)
+            await self._session.execute(await self._session.prepare(_NO_BUCKET), (stamp, *bucket), idempotent=True)

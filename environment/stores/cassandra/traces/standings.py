@@ -1,0 +1,117 @@
+"""What a writer of traces remembers, so that it need not read before it writes.
+
+It is the only writer as a rule. Where its lane says that another wrote, it forgets what the other touched, which the
+change log tells, and reads that again when it needs it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from environment.messages import Trace
+from environment.stores.cassandra.commits.record import Forgotten, LaneState, Standing
+from environment.stores.cassandra.driver.session import Session
+from environment.stores.cassandra.traces.ids import KnownIds
+from environment.stores.cassandra.traces.traces import TraceReader
+
+_READ = "SELECT newest, live FROM traces WHERE mind = ? AND id = ? AND chunk = 0 LIMIT 1"
+_FAR = 20_000
+
+
+class Stand(NamedTuple):
+    """A trace's newest version, and whether it is live."""
+
+    newest: int
+    live: bool
+
+
+class Standings:
+    """How the traces of one mind stand, as far as somebody asked, and which ids are surely new.
+
+    Memory: the live traces that were written or asked for, and at most ``retired`` others, some 150 bytes each.
+    """
+
+    def __init__(self, session: Session, mind: str, reader: TraceReader, known: KnownIds, retired: int) -> None:
+        self._session = session
+        self._mind = mind
+        self._reader = reader
+        self._known = known
+        self._most = retired
+        self._live: dict[str, Stand] = {}
+        self._retired: OrderedDict[str, Stand] = OrderedDict()
+        self._change: int | None = None
+        self._forgotten = 0
+        self.reads = 0
+        """Traces that had to be read, ever."""
+
+    @property
+    def change(self) -> int | None:
+        """The change up to which all is taken in; None before the first commit."""
+        return self._change
+
+    async def follow(self, state: LaneState) -> None:
+        """Take in that the lane stands at ``state``: what others changed since is forgotten here."""
+        if self._change is None or state.change - self._change > _FAR:
+            self._live.clear()
+            self._retired.clear()
+            self._known.start(state.change)
+        elif state.change > self._change:
+            async for rows in self._reader.changes(self._change, state.change):
+                for row in rows:
+                    self._live.pop(row.id, None)
+                    self._retired.pop(row.id, None)
+                    self._known.add(row.id)
+        if state.forgotten != self._forgotten:
+            self._retired.clear()
+        self._change, self._forgotten = state.change, state.forgotten
+
+    async def of(self, ids: Iterable[str]) -> dict[str, Stand]:
+        """Those of ``ids`` that are there."""
+        found: dict[str, Stand] = {}
+        unknown: list[str] = []
+        for name in dict.fromkeys(ids):
+            stand = self._live.get(name) or self._retired.get(name)
+            if stand is not None:
+                found[name] = stand
+            elif self._known.may_hold(name):
+                unknown.append(name)
+        if unknown:
+            self.reads += len(unknown)
+            statement = await self._session.prepare(_READ)
+            requests = [(statement, (self._mind, name)) for name in unknown]
+            for name, rows in zip(unknown, await self._session.execute_all(requests, idempotent=True), strict=True):
+                if rows and rows[0].newest is not None:
+                    found[name] = Stand(rows[0].newest, rows[0].live)
+                    self._keep(name, found[name])
+        return found
+
+    async def version(self, trace_id: str, version: int) -> Trace | None:
+        """A version of a trace, for who writes it again."""
+        return await self._reader.version(trace_id, version)
+
+    def wrote(self, state: LaneState, standings: Sequence[Standing], forgotten: Sequence[Forgotten]) -> None:
+        """Take in what this writer has written, after which the lane stands at ``state``."""
+        for standing in standings:
+            self._keep(standing.id, Stand(standing.newest, standing.live))
+            self._known.add(standing.id)
+        for gone in forgotten:
+            self._live.pop(gone.id, None)
+            self._retired.pop(gone.id, None)
+        self._change, self._forgotten = state.change, state.forgotten
+
+    def sizes(self) -> Mapping[str, int]:
+        """How many traces are remembered."""
+        return {"live": len(self._live), "retired": len(self._retired)}
+
+    def _keep(self, name: str, stand: Stand) -> None:
+        if stand.live:
+            self._retired.pop(name, None)
+            self._live[name] = stand
+            return
+        self._live.pop(name, None)
+        self._retired[name] = stand
+        self._retired.move_to_end(name)
+        while len(self._retired) > self._most:
+            self._retired.popitem(last=False)

@@ -1,0 +1,100 @@
+"""The port of the traces on Cassandra: live ones, changed ones, those of a time, an author or a topic."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from itertools import islice
+
+from environment.messages import Instant, Trace
+from environment.ports import Progress
+from environment.stores.cassandra.commits.heads import head_of
+from environment.stores.cassandra.commits.record import TRACES
+from environment.stores.cassandra.driver.session import Row, Session
+from environment.stores.cassandra.traces.live import LiveSet
+from environment.stores.cassandra.traces.meeting import met
+from environment.stores.cassandra.traces.retiring import Retiring
+from environment.stores.cassandra.traces.traces import TraceReader, last_changes
+
+_WINDOW = 5000
+
+
+class CassandraTraces:
+    """``TraceStore``; whoever reads sees a commit when all its rows are there, as the head says."""
+
+    def __init__(self, session: Session, mind: str, reader: TraceReader, live: LiveSet, retiring: Retiring) -> None:
+        self._session = session
+        self._mind = mind
+        self._reader = reader
+        self._live = live
+        self._retiring = retiring
+
+    async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
+        return {trace.id: trace for trace, _ in await self._reader.newest(dict.fromkeys(ids))}
+
+    async def revisions(self, trace_id: str) -> list[Trace]:
+        newest = await self._reader.newest([trace_id])
+        if not newest:
+            return []
+        ((trace, _),) = newest
+        if trace.version == 1:
+            return [trace]
+        older = await self._reader.versions(trace_id, trace.version)
+        return [written.trace for written in older if written.trace.version < trace.version] + [trace]
+
+    async def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[Trace]]:
+        everything = sorted(await self._live.ids(await self.head()))
+        ids, total, read = iter(everything), len(everything), 0
+        names = list(islice(ids, batch))
+        reading = asyncio.ensure_future(self._reader.newest(names))
+        try:
+            while names:
+                found = await reading
+                read += len(names)
+                names = list(islice(ids, batch))
+                reading = asyncio.ensure_future(self._reader.newest(names))  # while the caller is busy with these
+                if progress is not None:
+                    progress(read, total)
+                traces = [trace for trace, _ in found if trace.live]
+                if traces:
+                    yield traces
+        finally:
+            reading.cancel()
+
+    async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
+        head = await self.head()
+        reached, found = max(after, 0), list[Trace]()
+        while len(found) < limit and reached < head:  # fewer than asked for are all there are
+            to = min(head, reached + _WINDOW)
+            rows: list[Row] = []
+            async for page in self._reader.changes(reached, to):
+                rows += page
+            last = last_changes(rows)
+            names = list(islice(last, limit - len(found)))
+            reached = last[names[-1]] if len(names) < len(last) else to
+            # One that has changed again comes later, under that change.
+            found += [trace for trace, change in await self._reader.newest(names) if change == last[trace.id]]
+        return (after if reached == max(after, 0) else reached), found
+
+    async def head(self) -> int:
+        return (await head_of(self._session, self._mind, TRACES)).change
+
+    async def between(
+        self,
+        since: Instant,
+        until: Instant,
+        *,
+        author: str | None = None,
+        topic: str | None = None,
+        limit: int = 100,
+    ) -> list[Trace]:
+        names = await met(self._session, self._mind, (since, until), author, topic, limit)
+        return [trace for trace, _ in await self._reader.newest(names)]
+
+    async def forget(self, before: Instant, limit: int = 10_000) -> int:
+        return await self._retiring.forget(before, limit)
+
+    async def rows(self) -> tuple[int, int]:
+        """How many traces are kept, and how many of them are live."""
+        state = await head_of(self._session, self._mind, TRACES)
+        return state.traces, state.live

@@ -1,0 +1,303 @@
+"""A mind moves house: everything that one store holds of it, into another, and the proof that it is all there.
+
+Copying goes on where it was left: what has arrived is told by the target itself, perceptions and stream by their heads,
+the rest by a mark that is written in the same commit as what it speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, TypeAlias
+
+import msgspec
+
+from environment.errors import MoveRefused
+from environment.messages import Perception, StreamEntry
+from environment.ports import (
+    Write,
+    WriteConfiguration,
+    WriteConnections,
+    WriteEntries,
+    WriteLevel,
+    WriteReport,
+    WriteState,
+    WriteTrace,
+)
+from environment.stores.moving import Movable, MovedTrace
+from environment.stores.tally import Tally, encoded
+
+MARK = "~moving"
+"""The state that says how far a copy has come; no actor can be called so."""
+PROBE = "readiness"
+"""The state by which a host tries whether it can write: no part of a mind."""
+KINDS = ("perceptions", "traces", "entries", "connections", "changes", "states", "reports", "configurations")
+"""All there is of a mind, in the order in which it is copied."""
+_PAGE = 256
+_COMMIT_BYTES = 1 << 19
+_READ_BYTES = 4 << 20
+_MOST_PERCEPTIONS = 4096
+_ALL = 1_000_000
+
+Tell: TypeAlias = Callable[[str, int], None]
+"""Told the kind and how many of it there are so far."""
+
+
+def _nobody(_kind: str, _count: int) -> None:
+    """Nobody listens."""
+
+
+class Mark(msgspec.Struct):
+    """How far a copy has come."""
+
+    source: str
+    """Where it comes from."""
+    stage: str = KINDS[0]
+    """The kind that is being copied; empty when all are."""
+    after: str = ""
+    """The mark of the last page that arrived."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A kind of which the two stores do not hold the same."""
+
+    kind: str
+    source: tuple[int, str]
+    """Count and digest."""
+    target: tuple[int, str]
+
+
+@dataclass
+class Copy:
+    """One mind on its way from ``source`` to ``target``, neither of which anybody else writes to.
+
+    Guarantees: after ``run`` the target holds everything, with its ids, numbers and order; when ``run`` ends early,
+    another one goes on from there, and nothing is there twice. ``name`` is what the source is called: a target that
+    was begun from another is refused, and so is one that holds anything else of this mind.
+    """
+
+    source: Movable
+    target: Movable
+    name: str
+    tell: Tell = _nobody
+
+    async def run(self) -> None:
+        """Copy what is not there yet. Raises ``MoveRefused``, ``StoreUnavailable``, ``FencedOut`` when overtaken."""
+        begun = await mark_of(self.target)
+        mark = begun or Mark(self.name)
+        if mark.source != self.name:
+            raise MoveRefused(f"what is there began to move in from {mark.source}, not from {self.name}: finish that")
+        if not mark.stage:
+            return
+        if begun is None:
+            await self._see_that_it_is_empty()
+        self._fence = await self.target.lead()
+        await self.target.perceptions.lead()
+        if begun is None:
+            await self._commit([], mark)
+        while mark.stage:
+            await getattr(self, f"_{mark.stage}")(mark)
+            mark = self._next(mark)
+            await self._commit([], mark)
+
+    async def _see_that_it_is_empty(self) -> None:
+        target = self.target
+        states = set(await target.moving.states()) - {PROBE}
+        there = {
+            "perceptions": await target.perceptions.head(),
+            "entries of the stream": await target.stream.head(),
+            "traces": len((await target.moving.traces("", 1))[1]),
+            "states": len(states),
+            "reports": len(await target.registry.reports()),
+        }
+        held = ", ".join(what for what, count in there.items() if count)
+        if held:
+            raise MoveRefused(f"there is a mind of this name already, with {held}: give a place where there is none")
+
+    def _next(self, mark: Mark) -> Mark:
+        """The mark of a stage that is done: none of its pages is written twice."""
+        following = KINDS.index(mark.stage) + 1
+        return Mark(self.name, KINDS[following] if following < len(KINDS) else "")
+
+    async def _commit(self, writes: Sequence[Write], mark: Mark) -> None:
+        await self.target.commit([*writes, WriteState(MARK, msgspec.json.encode(mark))], self._fence)
+
+    async def _perceptions(self, mark: Mark) -> None:
+        target, head = self.target, await self.target.perceptions.head()
+        async with aclosing(_perceptions(self.source, head)) as pages:
+            async for page in pages:
+                for run in _runs(page):
+                    if run[0].seq != head + 1:
+                        await target.moving.skip(run[0].seq - 1)
+                    receipts = await target.perceptions.append(run)
+                    if [(r.seq, r.new) for r in receipts] != [(p.seq, True) for p in run]:
+                        raise MoveRefused(f"perception {run[0].id} did not keep its number: somebody else writes there")
+                    head = run[-1].seq
+                self.tell(mark.stage, head)
+        await target.moving.skip(await self.source.perceptions.head())
+
+    async def _traces(self, mark: Mark) -> None:
+        count = 0
+        while True:
+            following, page = await self.source.moving.traces(mark.after, _PAGE)
+            for writes in _portions(page):
+                await self.target.commit(writes, self._fence)
+            mark.after = following
+            await self._commit([], mark if following else self._next(mark))
+            count += len(page)
+            self.tell(mark.stage, count)
+            if not following:
+                return
+
+    async def _entries(self, mark: Mark) -> None:
+        head = await self.target.stream.head()
+        async with aclosing(_entries(self.source, head)) as pages:
+            async for page in pages:
+                await self.target.commit([WriteEntries(tuple(page))], self._fence)
+                self.tell(mark.stage, page[-1].seq)
+
+    async def _connections(self, mark: Mark) -> None:
+        all_of = sorted(await self.source.registry.connections(), key=lambda connection: connection.owner)
+        for owner, group in groupby(all_of, key=lambda connection: connection.owner):
+            kept = list(group)
+            for start in range(0, len(kept), _PAGE):
+                write = WriteConnections(owner, tuple(kept[start : start + _PAGE]), (), ())
+                await self.target.commit([write], self._fence)
+        self.tell(mark.stage, len(all_of))
+
+    async def _changes(self, mark: Mark) -> None:
+        count = 0
+        while True:
+            following, page = await self.source.moving.changes(mark.after, _PAGE)
+            writes = [
+                WriteConnections(owner, (), (), tuple(group)) for owner, group in groupby(page, key=lambda c: c.owner)
+            ]
+            mark.after = following
+            await self._commit(writes, mark if following else self._next(mark))
+            count += len(page)
+            self.tell(mark.stage, count)
+            if not following:
+                return
+
+    async def _states(self, mark: Mark) -> None:
+        names = await state_names(self.source)
+        for name in names:
+            state = await self.source.registry.state(name)
+            if state is not None:
+                await self.target.commit([WriteState(name, state)], self._fence)
+        self.tell(mark.stage, len(names))
+
+    async def _reports(self, mark: Mark) -> None:
+        reports = await self.source.registry.reports()
+        for report in reports:
+            await self.target.commit([WriteReport(report)], self._fence)
+        self.tell(mark.stage, len(reports))
+
+    async def _configurations(self, mark: Mark) -> None:
+        found = await self.source.registry.configurations(_ALL)
+        for configuration in reversed(found):
+            await self.target.commit([WriteConfiguration(configuration)], self._fence)
+        self.tell(mark.stage, len(found))
+
+
+async def mark_of(stores: Movable) -> Mark | None:
+    """How far a copy into ``stores`` has come; None where none was begun."""
+    state = await stores.registry.state(MARK)
+    return msgspec.json.decode(state, type=Mark) if state else None
+
+
+async def state_names(stores: Movable) -> list[str]:
+    """The states that are part of the mind."""
+    return [name for name in await stores.moving.states() if name not in {MARK, PROBE}]
+
+
+async def tally(stores: Movable, tell: Tell = _nobody) -> dict[str, Tally]:
+    """Read everything: how much of each kind there is, and its digest."""
+    tallies = {kind: Tally() for kind in KINDS}
+
+    def take(kind: str, values: Sequence[Any]) -> None:
+        for value in values:
+            tallies[kind].add(value)
+        tell(kind, tallies[kind].count)
+
+    async with aclosing(_perceptions(stores, 0)) as perceptions:
+        async for some in perceptions:
+            take("perceptions", some)
+    after, more = "", True
+    while more:
+        after, traces = await stores.moving.traces(after, _PAGE)
+        take("traces", traces)
+        more = bool(after)
+    async with aclosing(_entries(stores, 0)) as entries:
+        async for page in entries:
+            take("entries", page)
+    take("connections", await stores.registry.connections())
+    number, more = 0, True
+    while more:
+        after, changes = await stores.moving.changes(after, _PAGE)
+        take("changes", [(number + at, change) for at, change in enumerate(changes)])
+        number, more = number + len(changes), bool(after)
+    for name in await state_names(stores):
+        take("states", [(name, await stores.registry.state(name))])
+    take("reports", await stores.registry.reports())
+    take("configurations", await stores.registry.configurations(_ALL))
+    tallies["perceptions"].add(("head", await stores.perceptions.head()), counts=False)
+    return tallies
+
+
+def differences(source: dict[str, Tally], target: dict[str, Tally]) -> list[Difference]:
+    """Where the two do not hold the same."""
+    return [
+        Difference(kind, (source[kind].count, source[kind].digest), (target[kind].count, target[kind].digest))
+        for kind in KINDS
+        if source[kind] != target[kind]
+    ]
+
+
+def _portions(traces: Sequence[MovedTrace]) -> Iterator[list[Write]]:
+    """Traces as commits of bearable size. Writing a version again changes nothing."""
+    writes: list[Write] = []
+    size = 0
+    for trace in traces:
+        for revision in trace.revisions:
+            writes.append(WriteTrace(revision))
+            size += len(encoded(revision))
+            if size >= _COMMIT_BYTES:
+                yield writes
+                writes, size = [], 0
+        now = trace.standing
+        if now.level != trace.revisions[-1].level:
+            writes.append(WriteLevel(now.id, now.level, now.live, now.conscious))
+    if writes:
+        yield writes
+
+
+def _runs(page: Sequence[Perception]) -> Iterator[list[Perception]]:
+    """Cut where a number is missing: it was forgotten."""
+    start = 0
+    for at in range(1, len(page) + 1):
+        if at == len(page) or page[at].seq != page[at - 1].seq + 1:
+            yield list(page[start:at])
+            start = at
+
+
+async def _perceptions(stores: Movable, after: int) -> AsyncGenerator[list[Perception], None]:
+    """All after a number, in pages of a bearable size in bytes as well: a picture weighs as much as many lines."""
+    limit = 64
+    while page := await stores.perceptions.read(after, limit):
+        yield page
+        after = page[-1].seq
+        size = sum(len(each.image.data) if each.image else len(each.text or "") for each in page)
+        if size > _READ_BYTES:
+            limit = max(1, limit // 4)
+        elif size < _READ_BYTES // 4:
+            limit = min(limit * 2, _MOST_PERCEPTIONS)
+
+
+async def _entries(stores: Movable, after: int) -> AsyncGenerator[list[StreamEntry], None]:
+    while page := await stores.stream.read(after + 1, _PAGE):
+        yield page
+        after = page[-1].seq

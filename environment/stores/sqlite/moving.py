@@ -1,0 +1,56 @@
+"""Moving house out of SQLite, and into it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from environment.messages import ChangeKind, ConnectionChange
+from environment.stores.moving import MovedTrace
+from environment.stores.sqlite.lane import Lane, fit
+from environment.stores.sqlite.perceptions import SqlitePerceptions
+from environment.stores.sqlite.traces import moved
+
+
+class SqliteMoving:
+    """``Moving`` for both files. Marks are ids of traces and numbers of changes."""
+
+    def __init__(self, perceptions: SqlitePerceptions, lane: Lane, mind: str) -> None:
+        self._perceptions = perceptions
+        self._lane = lane
+        self._mind = mind
+
+    async def skip(self, to: int) -> None:
+        await self._perceptions.skip(to)
+
+    async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
+        def work(connection: sqlite3.Connection) -> tuple[str, list[MovedTrace]]:
+            rows = connection.execute(
+                "SELECT id FROM traces WHERE mind = ? AND id > ? ORDER BY id LIMIT ?", (self._mind, after, fit(limit))
+            )
+            names = [name for (name,) in rows]
+            found = [moved(connection, self._mind, name) for name in names]
+            return (names[-1] if len(names) == limit else ""), found
+
+        return await self._lane.read(work)
+
+    async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
+        def work(connection: sqlite3.Connection) -> tuple[str, list[ConnectionChange]]:
+            rows = connection.execute(
+                "SELECT number, owner, topic, peer, at, kind, weight, reason FROM connection_changes "
+                "WHERE mind = ? AND number > ? ORDER BY number LIMIT ?",
+                (self._mind, int(after or 0), fit(limit)),
+            ).fetchall()
+            changes = [
+                ConnectionChange(owner, topic, peer, at, ChangeKind(kind), weight, reason)
+                for _, owner, topic, peer, at, kind, weight, reason in rows
+            ]
+            return (str(rows[-1][0]) if len(rows) == limit else ""), changes
+
+        return await self._lane.read(work)
+
+    async def states(self) -> list[str]:
+        def work(connection: sqlite3.Connection) -> list[str]:
+            rows = connection.execute("SELECT name FROM states WHERE mind = ? ORDER BY name", (self._mind,))
+            return [name for (name,) in rows]
+
+        return await self._lane.read(work)

@@ -1,0 +1,3 @@
+"""Fixtures that every room's tests may ask for."""
+
+pytest_plugins = ["tests.servers.fixtures"]

@@ -1,0 +1,187 @@
+"""An old mind starts, thinks and is asked at the price of what is live in it, not of all it ever thought.
+
+``SUBMIND_TEST_TRACES`` says how many traces the old mind has, of which every fiftieth is live; 20,000 by default, which
+takes a minute. The claim is the same at a million: what is counted are requests, rows and bytes, not seconds.
+"""
+
+import asyncio
+import gc
+import logging
+import os
+import random
+import secrets
+import tracemalloc
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from environment.errors import StoreUnavailable
+from environment.index.shard import Shard
+from environment.messages import Level
+from environment.ports import WriteTrace
+from environment.search import SearchFilters
+from environment.settings import EnvironmentSettings
+from environment.stores.cassandra.driver.settings import CassandraSettings
+from environment.stores.cassandra.stores import open_stores
+from environment.subliminal import SubliminalEnvironment
+from orchestration.view.follower import TraceFollower
+from orchestration.view.settings import ViewSettings
+from tests.environment.stores.contract import DIM, NOON, trace, vector
+
+TRACES = int(os.environ.get("SUBMIND_TEST_TRACES", "20000"))
+EVERY = 50
+LIVE = TRACES // EVERY
+GENERATION = max(100, TRACES // 20)
+_log = logging.getLogger(__name__)
+SETTINGS = CassandraSettings(generation=GENERATION, known_ids_bytes=1 << 20)
+BATCH = 200
+
+
+@dataclass
+class Cost:
+    """What a piece of work asked of the store."""
+
+    requests: int = 0
+    rows: int = 0
+
+
+def counting(stores):
+    """Counts the requests of this opening and the rows that they were answered with."""
+    cost, ask, burst = Cost(), stores._session._ask, stores._session._burst
+
+    async def counted(*arguments):
+        answer = await ask(*arguments)
+        cost.requests += 1
+        cost.rows += len(answer.rows)
+        return answer
+
+    async def counted_together(*arguments):
+        answers = await burst(*arguments)
+        cost.requests += len(answers)
+        cost.rows += sum(map(len, answers.values()))
+        return answers
+
+    stores._session._ask, stores._session._burst = counted, counted_together
+    return cost
+
+
+def one(number: int, *, live: bool):
+    made = trace(number)
+    topic = f"topic {number % 40}"
+    thought = replace(
+        made.thought, author=f"author {number % 8}", topic=topic, at=NOON + number, vector=vector(number % 997)
+    )
+    level = Level(0.5 if live else 0.01, NOON + number, 1e9)
+    return replace(made, thought=thought, level=level, live=live)
+
+
+@pytest.fixture(scope="module")
+def minds(shared_keyspace):
+    """The place, the old mind, and a young one that holds only what is live in the old one."""
+    own = secrets.token_hex(6)
+    return f"{shared_keyspace}?dc={shared_keyspace.dc}", f"{own}-old", f"{own}-young"
+
+
+async def live_through(place, mind, numbers):
+    stores = await open_stores(place, mind, settings=SETTINGS, rng=random.Random(1))
+    for start in range(0, len(numbers), BATCH):
+        writes = [WriteTrace(one(number, live=number % EVERY == 0)) for number in numbers[start : start + BATCH]]
+        for patience in range(10, -1, -1):
+            try:
+                await stores.commit(writes)
+                break
+            except StoreUnavailable as error:  # a server that shares its cores may be late
+                if not patience:
+                    raise
+                await asyncio.sleep(error.retry_after)
+    if stores._noting is not None:
+        await stores._noting
+    await stores.close()
+
+
+async def start(place, mind):
+    """What an environment does when it starts, and what it cost; the memory is that of traces and indexes."""
+    stores = await open_stores(place, mind, settings=SETTINGS, rng=random.Random(2))
+    cost = counting(stores)
+    gc.collect()
+    tracemalloc.start()
+    environment = SubliminalEnvironment(EnvironmentSettings(), Shard(DIM, 25_000))
+    async for found in stores.traces.live(500):
+        environment.load(found)
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return stores, environment, cost, kept, peak
+
+
+@pytest.mark.timeout(300 + TRACES // 50)
+async def test_all_costs_follow_what_is_live(minds):
+    place, old, young = minds
+    await live_through(place, old, list(range(TRACES)))
+    await live_through(place, young, list(range(0, TRACES, EVERY)))
+
+    warm, *_ = await start(place, young)  # what is loaded and compiled once is nobody's price
+    await warm.close()
+    aged, environment, age, kept, peak = await start(place, old)
+    fresh, _, youth, kept_young, peak_young = await start(place, young)
+    try:
+        assert len(environment) == LIVE
+        figures = await aged.statistics()
+        assert (figures["traces_rows"], figures["traces_live_rows"]) == (TRACES, LIVE)
+        told = "%d traces: a start reads %d rows in %d requests and keeps %d KiB"
+        _log.info(told, TRACES, age.rows, age.requests, kept >> 10)
+        _log.info(told, LIVE, youth.rows, youth.requests, kept_young >> 10)
+        # One row for each live trace, the pages of their ids, and the changes since these were written.
+        assert age.rows <= LIVE + 2 * GENERATION + 50
+        assert age.requests <= youth.requests + GENERATION // 1000 + 20
+        assert kept <= 1.2 * kept_young + 200_000
+        assert peak <= 1.2 * peak_young + 400 * GENERATION + 500_000
+
+        await the_same_price(aged, fresh)
+    finally:
+        await aged.close()
+        await fresh.close()
+
+
+async def the_same_price(aged, fresh):
+    """Questions cost an old mind what they cost a young one."""
+    now = NOON + TRACES
+    prices = []
+    for stores in (aged, fresh):
+        follower = TraceFollower(stores.traces, lambda: Shard(DIM, 25_000), ViewSettings())
+        await follower.search(vector(50), 10, SearchFilters(), now)
+        steps = []
+        cost = counting(stores)
+        hits = await follower.search(vector(50), 10, SearchFilters(), now)
+        steps.append((cost.requests, cost.rows))
+        assert len(hits) == min(10, LIVE)
+        assert float(hits[0].trace.thought.vector @ vector(50)) > 0.99
+        for asked in ({}, {"author": "author 0"}, {"topic": "topic 0"}):
+            cost = counting(stores)
+            found = await stores.traces.between(-np.inf, np.inf, limit=10, **asked)
+            assert len(found) == 10
+            steps.append((cost.requests, cost.rows))
+        prices.append(steps)
+    for (requests, rows), (requests_young, rows_young) in zip(*prices, strict=True):
+        assert requests <= requests_young + 8
+        assert rows <= 4 * rows_young + 60
+
+
+async def test_a_new_trace_is_left_without_a_read(minds):
+    place, old, _ = minds
+    stores = await open_stores(place, old, settings=SETTINGS, rng=random.Random(3))
+    try:
+        await stores.commit([WriteTrace(one(10_000_000, live=True))])
+        await stores._ids._filling
+        before = stores._standings.reads
+        cost = counting(stores)
+        for number in range(20):
+            await stores.commit([WriteTrace(one(20_000_000 + number, live=True))])
+        assert stores._standings.reads - before <= 2  # those that the filter takes for known
+        assert cost.rows <= 20 + 2 * 3  # the answers of the conditional writes
+        for number in (0, 1, 2):  # and an old one is never taken for new
+            await stores.commit([WriteTrace(one(number, live=True))])
+        assert stores._standings.reads - before >= 3
+        assert not (await stores.traces.get([one(1, live=True).id]))[one(1, live=True).id].live
+    finally:
+        await stores.close()

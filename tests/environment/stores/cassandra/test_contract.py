@@ -1,0 +1,16 @@
+"""Cassandra passes the contract: every test with minds of its own in one keyspace."""
+
+import secrets
+
+import pytest
+
+from environment.stores.opening import open_stores
+from tests.environment.stores.contract import Backend, StoreContract
+
+
+class TestCassandra(StoreContract):
+    @pytest.fixture
+    def backend(self, shared_keyspace):
+        own = secrets.token_hex(6)
+        place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
+        return Backend(lambda mind: open_stores(place, f"{own}-{mind}"))

@@ -1,0 +1,183 @@
+"""Migrations against a real server: order, repetition, two runners, dead runners, other versions."""
+
+import asyncio
+import random
+import textwrap
+
+import pytest
+
+from environment.errors import StoreBroken, StoreUnavailable, WrongSchema
+from environment.stores.cassandra.driver.connecting import open_session
+from environment.stores.cassandra.schema.cql import additive, statements
+from environment.stores.cassandra.schema.migrations import (
+    _CLAIM,
+    _TABLE,
+    Claim,
+    applied,
+    load_migrations,
+    migrate,
+    require_schema,
+)
+
+BIRDS = "CREATE TABLE IF NOT EXISTS birds (id int PRIMARY KEY, name text);"
+SONGS = "ALTER TABLE birds ADD IF NOT EXISTS song text;\nCREATE TABLE IF NOT EXISTS songs (id int PRIMARY KEY);"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two migrations in a folder of their own."""
+    (tmp_path / "001_birds.cql").write_text(f"-- who sings\n{BIRDS}\n")
+    (tmp_path / "002_songs.cql").write_text(SONGS)
+    return tmp_path
+
+
+async def tables(session):
+    select = await session.prepare("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?")
+    rows = await session.execute(select, (session.address.keyspace,), idempotent=True)
+    return {row.table_name for row in rows}
+
+
+class TestFiles:
+    def test_statements_are_told_apart_by_semicolons_outside_of_quotes_and_comments(self):
+        text = textwrap.dedent("""
+            -- one; two
+            CREATE TABLE a (b text)  // three;
+              WITH comment = 'it''s;  -- here';
+            /* ; */ ALTER TABLE a-b ADD "x;y" int
+        """)
+        assert statements(text) == [
+            "CREATE TABLE a (b text) WITH comment = 'it''s;  -- here'",
+            'ALTER TABLE a-b ADD "x;y" int',
+        ]
+
+    @pytest.mark.parametrize(
+        ("statement", "is_additive"),
+        [
+            ("CREATE TABLE IF NOT EXISTS a (b int PRIMARY KEY)", True),
+            ("create table if not exists a (b int primary key)", True),
+            ("ALTER TABLE a ADD IF NOT EXISTS c int", True),
+            ("ALTER TABLE a WITH gc_grace_seconds = 3600", True),
+            ("CREATE TABLE a (b int PRIMARY KEY)", False),
+            ("ALTER TABLE a ADD c int", False),
+            ("ALTER TABLE a DROP c", False),
+            ("DROP TABLE a", False),
+            ("TRUNCATE a", False),
+            ("INSERT INTO a (b) VALUES (1)", False),
+        ],
+    )
+    def test_a_migration_only_adds_and_may_be_repeated(self, statement, is_additive):
+        assert additive(statement) is is_additive
+
+    def test_a_file_that_takes_away_is_refused_by_name(self, files):
+        (files / "003_less.cql").write_text("DROP TABLE birds;")
+        with pytest.raises(StoreBroken, match=r"003_less\.cql.*DROP TABLE birds"):
+            load_migrations(files)
+
+    def test_a_missing_number_and_a_doubled_one_are_told(self, files):
+        (files / "004_more.cql").write_text(BIRDS)
+        with pytest.raises(StoreBroken, match=r"\[1, 2, 4\]"):
+            load_migrations(files)
+        (files / "004_more.cql").rename(files / "002_more.cql")
+        with pytest.raises(StoreBroken, match=r"002_more\.cql has the same number|002_songs\.cql.*same number"):
+            load_migrations(files)
+
+    def test_comments_and_layout_are_not_part_of_the_checksum(self, files):
+        before = load_migrations(files)[0].checksum
+        (files / "001_birds.cql").write_text(f"{BIRDS.replace(' (', chr(10) + '   (')} -- later thoughts")
+        assert load_migrations(files)[0].checksum == before
+        (files / "001_birds.cql").write_text(BIRDS.replace("name", "title"))
+        assert load_migrations(files)[0].checksum != before
+
+    def test_the_projects_own_are_in_order(self):
+        assert [one.number for one in load_migrations()] == list(range(1, len(load_migrations()) + 1))
+
+
+async def test_missing_migrations_are_applied_in_order_and_only_once(session, files):
+    known = load_migrations(files)
+    told = []
+    done = await migrate(session, known, runner="a", rng=random.Random(1), told=told.append)
+    assert [one.number for one in done] == [one.number for one in told] == [1, 2]
+    assert {"birds", "songs", "schema_migrations"} <= await tables(session)
+    assert await applied(session, known) == 2
+    assert await migrate(session, known, runner="b", rng=random.Random(2)) == []
+    (files / "003_nests.cql").write_text("CREATE TABLE IF NOT EXISTS nests (id int PRIMARY KEY)")
+    done = await migrate(session, load_migrations(files), runner="a", rng=random.Random(1))
+    assert [one.file for one in done] == ["003_nests.cql"]
+
+
+async def test_two_runners_at_once_apply_everything_once(keyspace, files):
+    known = load_migrations(files)
+    sessions = [await open_session(keyspace, rng=random.Random(at)) for at in range(3)]
+    try:
+        done = await asyncio.gather(
+            *(migrate(one, known, runner=f"runner-{at}", rng=random.Random(at)) for at, one in enumerate(sessions))
+        )
+        assert sorted(one.number for some in done for one in some) == [1, 2]
+        assert await applied(sessions[0], known) == 2
+    finally:
+        for one in sessions:
+            await one.close()
+
+
+async def test_a_runner_that_died_is_waited_for_until_its_claim_expires(session, files):
+    known = load_migrations(files)
+    await session.run(_TABLE)
+    await session.conditional(await session.prepare(_CLAIM), (3, "dead"))
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(StoreUnavailable, match="being migrated by dead"):
+        await migrate(session, known, runner="a", rng=random.Random(1), claim=Claim(wait=0.5))
+    assert await applied(session, known) == 0
+    done = await migrate(session, known, runner="a", rng=random.Random(1), claim=Claim(wait=20))
+    assert len(done) == 2
+    assert asyncio.get_running_loop().time() - began > 1.5
+
+
+async def test_a_runner_that_died_between_doing_and_recording_is_made_good(session, files):
+    known = load_migrations(files)
+    await session.run(BIRDS.rstrip(";"))
+    assert len(await migrate(session, known, runner="a", rng=random.Random(1))) == 2
+    assert "songs" in await tables(session)
+
+
+async def test_a_runner_outlives_its_claims_length(session, files):
+    known = load_migrations(files)
+
+    class Slow:
+        """The session, with nodes that take their time to agree on a schema."""
+
+        def __getattr__(self, name):
+            return getattr(session, name)
+
+        async def run(self, cql):
+            await asyncio.sleep(1.2)
+            return await session.run(cql)
+
+    one = asyncio.ensure_future(migrate(Slow(), known, runner="slow", rng=random.Random(1), claim=Claim(holds=2)))
+    await asyncio.sleep(1.8)
+    other = await migrate(session, known, runner="quick", rng=random.Random(2), claim=Claim(holds=2, wait=30))
+    assert len(await one) == 2
+    assert other == []
+
+
+async def test_older_and_newer_keyspaces_are_refused_with_what_to_do(session, files):
+    known = load_migrations(files)
+    with pytest.raises(WrongSchema, match=r"schema 0, this version knows 2: run `submind migrate`"):
+        await require_schema(session, known)
+    await migrate(session, known[:1], runner="a", rng=random.Random(1))
+    with pytest.raises(WrongSchema, match=r"schema 1, this version knows 2: run `submind migrate`"):
+        await require_schema(session, known)
+    await migrate(session, known, runner="a", rng=random.Random(1))
+    await require_schema(session, known)
+    with pytest.raises(WrongSchema, match=r"schema 2, this version knows 1: a newer version"):
+        await require_schema(session, known[:1])
+    with pytest.raises(WrongSchema, match="newer version"):
+        await migrate(session, known[:1], runner="a", rng=random.Random(1))
+
+
+async def test_a_migration_that_was_changed_after_it_was_applied_is_named(session, files):
+    await migrate(session, load_migrations(files), runner="a", rng=random.Random(1))
+    (files / "001_birds.cql").write_text(BIRDS.replace("name", "title"))
+    changed = load_migrations(files)
+    for call in (require_schema(session, changed), migrate(session, changed, runner="a", rng=random.Random(1))):
+        with pytest.raises(StoreBroken, match=r"001_birds\.cql was applied with checksum \w{32}"):
+            await call

@@ -1,0 +1,111 @@
+"""A mind moves onto a real Cassandra, back from it, and from one keyspace's mind to another's."""
+
+import secrets
+from pathlib import Path
+
+import pytest
+
+from environment.errors import StoreUnavailable
+from environment.ports import WriteTrace
+from environment.stores import copying
+from environment.stores.copying import KINDS, Copy, differences, tally
+from environment.stores.opening import open_stores
+from tests.environment.stores.contract import NOON, live_ids, perception, revision, trace
+from tests.environment.stores.furnished import GivingOut, furnish
+
+
+@pytest.fixture
+async def house(shared_keyspace, tmp_path):
+    """Opens a mind ``sqlite`` or ``cassandra``, in a place of its own for each name."""
+    found, own = [], secrets.token_hex(6)
+
+    async def build(backend, name="alpha"):
+        if backend == "sqlite":
+            stores = await open_stores(Path(tmp_path / name), "alpha")
+        else:
+            stores = await open_stores(f"{shared_keyspace}?dc={shared_keyspace.dc}", f"{own}-{name}")
+        found.append(stores)
+        return stores
+
+    yield build
+    for stores in found:
+        await stores.close()
+
+
+PAIRS = [("sqlite", "cassandra"), ("cassandra", "sqlite"), ("cassandra", "cassandra")]
+
+
+@pytest.mark.parametrize(("here", "there"), PAIRS)
+async def test_everything_arrives_as_it_was(house, here, there):
+    old, new = await house(here, "old"), await house(there, "new")
+    names = await furnish_anywhere(old)
+    await Copy(old, new, "old").run()
+    before, after = await tally(old), await tally(new)
+    assert differences(before, after) == []
+    assert {kind: after[kind].count > 0 for kind in KINDS} == dict.fromkeys(KINDS, True)
+    assert await new.perceptions.read(0, 100) == await old.perceptions.read(0, 100)
+    assert await new.perceptions.head() == await old.perceptions.head()
+    assert await live_ids(new) == await live_ids(old)
+    for name in names:
+        assert await new.traces.revisions(name) == await old.traces.revisions(name)
+    assert await new.stream.read(1, 100) == await old.stream.read(1, 100)
+    assert await new.registry.history() == await old.registry.history()
+    assert await new.traces.between(0, NOON * 2, limit=100) == await old.traces.between(0, NOON * 2, limit=100)
+
+
+@pytest.mark.parametrize(("here", "there"), PAIRS)
+async def test_the_mind_lives_on_in_its_new_house(house, here, there):
+    old, new = await house(here, "old"), await house(there, "new")
+    await furnish_anywhere(old)
+    await Copy(old, new, "old").run()
+    first = (await old.perceptions.read(0, 1))[0].seq
+    again, fresh = await new.perceptions.append([perception(1, key="k-3"), perception(2, key="new")])
+    assert not again.new
+    assert fresh.seq == await old.perceptions.head() + 1
+    before = [f"p-{n:020x}" for n in range(1, first)]
+    assert await new.perceptions.get([*before, again.id]) == await old.perceptions.get([again.id])
+    standing = (await new.traces.get([trace(2).id]))[trace(2).id]
+    await new.commit([WriteTrace(revision(standing, "control", "in the new house"))])
+    assert [r.version for r in await new.traces.revisions(standing.id)] == [1, 2]
+    assert (await new.traces.revisions(standing.id))[0].level == trace(2).level
+    assert await new.perceptions.forget(NOON * 2, fresh.seq) > 0
+    assert await new.perceptions.read(0, 100) == []
+
+
+@pytest.mark.parametrize("nth", [1, 2, 3, 4, 5, 7, 9, 12, 16, 20, 25])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_it_is_resumed_wherever_it_was_interrupted(house, nth, after, monkeypatch):
+    monkeypatch.setattr(copying, "_PAGE", 6)
+    old, new = await house("sqlite", "old"), await house("cassandra", "new")
+    await furnish(old)
+    try:
+        await Copy(old, GivingOut(new, nth, after=after), "old").run()
+    except StoreUnavailable:
+        await Copy(old, new, "old").run()
+    assert differences(await tally(old), await tally(new)) == []
+
+
+async def test_a_long_gap_costs_little_and_is_forgotten(house):
+    old, new = await house("sqlite", "old"), await house("cassandra", "new")
+    await old.moving.skip(1_000_000)
+    await old.perceptions.append([perception(n, key=f"k-{n}") for n in range(3000)])
+    await old.moving.skip(1_010_000)
+    await old.perceptions.append([perception(n) for n in range(10)])
+    await Copy(old, new, "old").run()
+    assert differences(await tally(old), await tally(new)) == []
+    assert await new.perceptions.read(0, 5) == await old.perceptions.read(0, 5)
+    assert await new.perceptions.read(1_002_999, 5) == await old.perceptions.read(1_002_999, 5)
+    (known,) = await new.perceptions.append([perception(1, key="k-17")])
+    assert (known.seq, known.new) == (1_000_018, False)
+    again = await house("cassandra", "new")
+    (known,) = await again.perceptions.append([perception(1, key="k-18")])
+    assert (known.seq, known.new) == (1_000_019, False)
+    assert await again.perceptions.get([f"p-{n:020x}" for n in (5, 999_999, 1_000_000, 1_005_000)]) == {}
+    await again.moving.skip(1_020_000)
+    (last,) = await again.perceptions.append([perception(1)])
+    assert last.seq == 1_020_001
+
+
+async def furnish_anywhere(stores):
+    """``furnish``, for a log that forgets only from its beginning."""
+    return await furnish(stores, middle=False)

@@ -1,0 +1,155 @@
+"""The session, against a real server that stays up."""
+
+import asyncio
+import pickle
+import random
+
+import pytest
+
+from environment.errors import StoreBroken, StoreUnavailable
+from environment.stores.cassandra.driver.address import InvalidAddress
+from environment.stores.cassandra.driver.connecting import open_session
+from environment.stores.cassandra.driver.errors import NoSuchTable, OutcomeUnknown
+from environment.stores.cassandra.driver.session import Applied, CircuitOpen, SessionClosed
+from environment.stores.cassandra.driver.settings import CassandraSettings
+
+
+@pytest.fixture
+async def numbers(session):
+    await session.run("CREATE TABLE numbers (a int, b int, c text, PRIMARY KEY (a, b))")
+    return session
+
+
+async def test_rows_come_back_by_name_and_in_order(numbers):
+    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, ?, ?)")
+    await numbers.execute(insert, (1, 2, "two"), idempotent=True)
+    await numbers.execute(insert, (1, 1, "one"), idempotent=True)
+    select = await numbers.prepare("SELECT b, c FROM numbers WHERE a = ?")
+    rows = await numbers.execute(select, (1,), idempotent=True)
+    assert rows == [(1, "one"), (2, "two")]
+    assert rows[1].c == "two"
+
+
+async def test_none_leaves_a_column_as_it_was(numbers):
+    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, ?, ?)")
+    await numbers.execute(insert, (1, 1, "kept"), idempotent=True)
+    await numbers.execute(insert, (1, 1, None), idempotent=True)
+    select = await numbers.prepare("SELECT c FROM numbers WHERE a = 1")
+    assert await numbers.execute(select, idempotent=True) == [("kept",)]
+
+
+async def test_answers_of_many_pages_are_whole(numbers):
+    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, ?, ?)")
+    await numbers.execute_all(((insert, (7, b, "x")) for b in range(250)), idempotent=True)
+    select = await numbers.prepare("SELECT b FROM numbers WHERE a = ?")
+    assert [row.b for row in await numbers.execute(select, (7,), idempotent=True, page_rows=40)] == list(range(250))
+    pages = [page async for page in numbers.pages(select, (7,), rows=100)]
+    assert [len(page) for page in pages] == [100, 100, 50]
+    first = await numbers.page(select, (7,), rows=240)
+    second = await numbers.page(select, (7,), rows=240, state=first.state)
+    assert [row.b for row in second.rows] == list(range(240, 250))
+    assert second.state is None
+
+
+async def test_many_requests_answer_in_their_order(numbers):
+    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, 0, ?)")
+    await numbers.execute_all(((insert, (a, str(a))) for a in range(300)), idempotent=True, concurrency=50)
+    select = await numbers.prepare("SELECT c FROM numbers WHERE a = ?")
+    answers = await numbers.execute_all(((select, (a,)) for a in range(301)), idempotent=True, concurrency=50)
+    assert answers == [[(str(a),)] for a in range(300)] + [[]]
+
+
+async def test_conditions_decide_and_show_what_was_there(numbers):
+    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, ?, ?) IF NOT EXISTS")
+    assert await numbers.conditional(insert, (1, 1, "first")) == Applied(applied=True, row=None)
+    applied, row = await numbers.conditional(insert, (1, 1, "second"))
+    assert not applied
+    assert row.c == "first"
+    update = await numbers.prepare("UPDATE numbers SET c = ? WHERE a = ? AND b = ? IF c = ?")
+    assert await numbers.conditional(update, ("x", 9, 9, "nothing")) == Applied(applied=False, row=None)
+    assert (await numbers.conditional(update, ("third", 1, 1, "first"))).applied
+    select = await numbers.prepare("SELECT c FROM numbers WHERE a = ? AND b = ?")
+    assert await numbers.serial(select, (1, 1)) == [("third",)]
+
+
+async def test_one_of_many_racing_conditions_wins(numbers):
+    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (5, 5, ?) IF NOT EXISTS")
+    outcomes = await asyncio.gather(*(numbers.conditional(insert, (str(at),)) for at in range(8)))
+    winners = [at for at, outcome in enumerate(outcomes) if outcome.applied]
+    select = await numbers.prepare("SELECT c FROM numbers WHERE a = 5 AND b = 5")
+    assert len(winners) == 1
+    assert await numbers.serial(select) == [(str(winners[0]),)]
+
+
+async def test_a_statement_is_prepared_once(numbers):
+    one, two = await asyncio.gather(*(numbers.prepare("SELECT c FROM numbers WHERE a = ?") for _ in range(2)))
+    assert one is two
+
+
+async def test_a_statement_for_another_schema_says_so_and_may_be_asked_for_again(session):
+    with pytest.raises(StoreBroken, match=r"submind migrate"):
+        await session.prepare("SELECT a FROM not_yet WHERE a = ?")
+    await session.run("CREATE TABLE not_yet (a int PRIMARY KEY)")
+    select = await session.prepare("SELECT a FROM not_yet WHERE a = ?")
+    assert await session.execute(select, (1,), idempotent=True) == []
+    assert session.circuit == "closed"
+
+
+async def test_wrong_values_are_the_callers_mistake(numbers):
+    select = await numbers.prepare("SELECT c FROM numbers WHERE a = ?")
+    with pytest.raises(TypeError, match="invalid type"):
+        await numbers.execute(select, ("text",), idempotent=True)
+    with pytest.raises(ValueError, match="Too many"):
+        await numbers.execute(select, (1, 2), idempotent=True)
+
+
+async def test_callers_who_leave_give_their_permits_back(keyspace):
+    session = await open_session(keyspace, CassandraSettings(in_flight=2), rng=random.Random(1))
+    try:
+        select = await session.prepare("SELECT key FROM system.local")
+        for _ in range(20):
+            tasks = [asyncio.ensure_future(session.execute(select, idempotent=True)) for _ in range(8)]
+            await asyncio.sleep(0)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        rows = await asyncio.gather(*(session.execute(select, idempotent=True) for _ in range(20)))
+        assert all(row == [("local",)] for row in rows)
+    finally:
+        await session.close()
+
+
+async def test_closing_twice_is_allowed(keyspace):
+    session = await open_session(keyspace, rng=random.Random(1))
+    await session.close()
+    await session.close()
+
+
+async def test_too_few_replicas_are_told_with_how_many_are_needed(session):
+    await session.run("CREATE TABLE numbers (a int PRIMARY KEY)")
+    insert = await session.prepare("INSERT INTO numbers (a) VALUES (?)")
+    name, dc = session.address.keyspace, session.address.dc
+    await session.run(f"ALTER KEYSPACE {name} WITH replication = {{'class': 'NetworkTopologyStrategy', '{dc}': 3}}")
+    with pytest.raises(StoreUnavailable, match="1 of the 2 replicas needed are alive") as refused:
+        await session.execute(insert, (1,), idempotent=True)
+    assert not isinstance(refused.value, OutcomeUnknown)
+    conditional = await session.prepare("INSERT INTO numbers (a) VALUES (?) IF NOT EXISTS")
+    with pytest.raises(StoreUnavailable, match="replicas needed are alive"):
+        await session.conditional(conditional, (1,))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OutcomeUnknown("cassandra://a:1/b did not answer in time", 0.5),
+        NoSuchTable("cassandra://a:1/b", "its tables are others"),
+        CircuitOpen("cassandra://a:1/b", 1.5),
+        SessionClosed("cassandra://a:1/b"),
+        InvalidAddress("it has another form"),
+    ],
+)
+def test_errors_arrive_in_other_processes_as_they_were(error):
+    there = pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+    assert type(there) is type(error)
+    assert str(there) == str(error)
+    assert vars(there) == vars(error)

@@ -1,0 +1,275 @@
+"""Traces on Cassandra beyond the contract: many versions, generations of what is live, ids that are surely new."""
+
+import asyncio
+import math
+import random
+import secrets
+from dataclasses import replace
+
+import pytest
+
+from environment.messages import Level
+from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteTrace
+from environment.stores.cassandra import partitions
+from environment.stores.cassandra.driver.settings import CassandraSettings
+from environment.stores.cassandra.stores import open_stores
+from environment.stores.cassandra.traces import trace_store
+from environment.stores.cassandra.traces.ids import KnownIds
+from environment.stores.cassandra.traces.traces import TraceReader
+from tests.environment.stores.contract import NOON, change, entry, live_ids, name, revision, trace
+
+SMALL = CassandraSettings(generation=20, known_ids_bytes=1 << 17, retired=4)
+GONE = Level(0.01, NOON, 60.0)
+
+
+@pytest.fixture
+async def opened(shared_keyspace):
+    """Opens the test's mind once more; every opening is closed at the end."""
+    openings = []
+    mind = secrets.token_hex(6)
+
+    async def another(settings=SMALL):
+        place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
+        openings.append(await open_stores(place, mind, settings=settings, rng=random.Random(len(openings))))
+        return openings[-1]
+
+    yield another
+    for each in openings:
+        await each.close()
+
+
+async def rows(stores, cql, *values):
+    return await stores._session.execute(await stores._session.prepare(cql), values, idempotent=True)
+
+
+async def test_a_trace_of_very_many_versions_is_read_and_forgotten_as_a_whole(opened):
+    stores = await opened()
+    versions = [trace(1)]
+    for n in range(2, partitions.VERSIONS + 12):
+        following = revision(versions[-1], "causes", f"version {n}")
+        versions.append(replace(following, authors=("text", "causes")))
+    for start in range(0, len(versions), 200):
+        await stores.commit([WriteTrace(each) for each in versions[start : start + 200]])
+    newest = versions[-1]
+    assert await stores.traces.get([newest.id]) == {newest.id: newest}
+    assert [t async for found in stores.traces.live() for t in found] == [newest]
+    found = await stores.traces.revisions(newest.id)
+    assert [(r.version, r.thought.text) for r in found] == [(v.version, v.thought.text) for v in versions]
+    level = Level(0.75, NOON + 5, 60.0)
+    await stores.commit([WriteLevel(newest.id, level, live=True, conscious=9)])
+    assert (await stores.traces.get([newest.id]))[newest.id] == replace(newest, level=level, conscious=9)
+    elsewhere = await opened()  # it has to read how the trace stands
+    last = revision(newest, "causes", "the last")
+    await elsewhere.commit([WriteTrace(last), WriteTrace(versions[3])])
+    assert (await stores.traces.get([newest.id]))[newest.id].thought.text == "the last"
+    await stores.commit([WriteLevel(newest.id, GONE, live=False, conscious=None)])
+    assert await stores.traces.forget(math.inf) == 1
+    assert await stores.traces.revisions(newest.id) == []
+    assert (
+        await rows(stores, "SELECT id FROM traces WHERE mind = ? AND id = ? AND chunk = 1", stores._mind, last.id) == []
+    )
+    assert await stores.traces.between(-math.inf, math.inf, author="causes") == []
+
+
+async def test_generations_say_what_is_live_and_old_ones_go(opened):
+    stores = await opened()
+    alive = set()
+    for n in range(100):
+        alive.add(trace(n).id)
+        writes = [WriteTrace(trace(n))]
+        if n % 3 == 0 and n:
+            alive.discard(trace(n - 2).id)
+            writes.append(WriteLevel(trace(n - 2).id, GONE, live=False, conscious=None))
+        await stores.commit(writes)
+        if stores._noting is not None and n % 10 == 9:
+            await stores._noting
+            assert set(await live_ids(stores, 100)) == alive
+    generation = await stores._live.generation()
+    assert generation.change >= await stores.traces.head() - 2 * SMALL.generation
+    assert generation.previous > 0
+    kept = await rows(stores, "SELECT mind, generation, page FROM live_pages")
+    assert {row.generation for row in kept if row.mind == stores._mind} == {generation.change, generation.previous}
+    assert set(await live_ids(await opened(), 7)) == alive
+
+
+async def test_what_is_live_is_found_while_generations_come_and_go(opened):
+    writer, reader = await opened(), await opened()
+    await writer.commit([WriteTrace(trace(n)) for n in range(300)])
+
+    async def write():
+        for n in range(300, 700, 20):
+            await writer.commit([WriteTrace(trace(m)) for m in range(n, n + 20)])
+
+    async def read():
+        counts = []
+        while not writing.done():
+            found = await live_ids(reader, 50)
+            assert len(found) == len(set(found))
+            assert {trace(n).id for n in range(300)} <= set(found)
+            counts.append(len(found))
+        return counts
+
+    writing = asyncio.ensure_future(write())
+    counts = await read()
+    await writing
+    assert counts == sorted(counts)
+    assert len(await live_ids(reader, 50)) == 700
+
+
+async def test_a_generation_that_goes_while_it_is_read_is_read_anew(opened):
+    stores = await opened()
+    await stores.commit([WriteTrace(trace(n)) for n in range(30)])
+    first = await stores._live.write_down(30)
+    live = stores._live
+    real, told = live.generation, [first]
+
+    async def behind():
+        return told.pop() if told else await real()
+
+    await stores.commit([WriteTrace(trace(n)) for n in range(30, 60)])
+    await live.write_down(50)
+    await live.write_down(60)
+    live.generation = behind
+    assert await live.ids(60) == {trace(n).id for n in range(60)}
+    assert not told
+
+
+async def test_an_older_moment_is_told_from_the_generation_before(opened):
+    stores = await opened(CassandraSettings(generation=1000))
+    await stores.commit([WriteTrace(trace(n)) for n in range(30)])
+    await stores.commit([WriteLevel(trace(n).id, GONE, live=False, conscious=None) for n in range(10)])
+    await stores._live.write_down(30)
+    await stores._live.write_down(40)
+    assert await stores._live.ids(35) == {trace(n).id for n in range(5, 30)}
+    assert await stores._live.ids(12) == {trace(n).id for n in range(12)}
+
+
+async def test_new_ids_are_told_without_a_read_and_known_ones_never_taken_for_new(opened):
+    stores = await opened()
+    for n in range(60):
+        await stores.commit([WriteTrace(trace(n))])
+    await stores._ids._filling
+    assert stores._ids.complete
+    assert stores._ids.mistaken() < 0.01
+    before = stores._standings.reads
+    await stores.commit([WriteTrace(trace(n)) for n in range(60, 120)])
+    assert stores._standings.reads == before
+    if stores._noting is not None:
+        await stores._noting
+
+    for settings in (SMALL, CassandraSettings(known_ids_bytes=1 << 18), CassandraSettings(known_ids_bytes=0)):
+        again = await opened(settings)
+        await again.commit([WriteTrace(trace(n)) for n in range(0, 120, 7)])
+        assert await again.traces.head() == 120
+        if again._ids._filling is not None:
+            await again._ids._filling
+        await again.commit([WriteTrace(trace(n)) for n in range(120)])
+        assert await again.traces.head() == 120
+
+
+async def test_what_another_writes_is_known_as_well(opened):
+    one, two = await opened(), await opened()
+    await one.commit([WriteTrace(trace(1))])
+    await two.commit([WriteTrace(trace(n)) for n in range(2, 30)])
+    await two.commit([WriteLevel(trace(1).id, GONE, live=False, conscious=None)])
+    await one.commit([WriteTrace(trace(n)) for n in range(1, 30)])
+    assert await one.traces.head() == 30
+    assert (await one.statistics())["traces_live_rows"] == 28
+    assert await two.traces.forget(math.inf) == 1
+    await one.commit([WriteTrace(trace(1))])
+    assert (await one.traces.get([trace(1).id]))[trace(1).id].live
+    assert (await one.statistics())["traces_rows"] == 29
+
+
+async def test_the_filter_waits_for_a_store_that_is_away(opened):
+    stores = await opened()
+    await stores.commit([WriteTrace(trace(n)) for n in range(5)])
+    ids = KnownIds(stores._session, stores._mind, TraceReader(stores._session, stores._mind), 1 << 17)
+    assert ids.may_hold(trace(1).id)
+    assert ids.may_hold("t-nowhere")
+    ids.start(5)
+    await ids._filling
+    assert ids.may_hold(trace(1).id)
+    assert not ids.may_hold("t-nowhere")
+    await ids.stop()
+
+
+async def test_forgetting_takes_a_part_at_a_time_and_leaves_what_came_back(opened):
+    stores = await opened()
+    old = [replace(trace(n), level=Level(0.01, NOON + 3600 * (n % 5), 60.0), live=False) for n in range(40)]
+    await stores.commit([WriteTrace(each) for each in old])
+    back = [old[n] for n in (3, 17)]
+    await stores.commit([WriteLevel(each.id, Level(0.9, NOON, 60.0), live=True, conscious=None) for each in back])
+    await stores.commit([WriteLevel(old[21].id, GONE, live=False, conscious=4)])
+    gone = [await stores.traces.forget(math.inf, limit=10) for _ in range(5)]
+    assert sum(gone) == 37
+    assert max(gone) <= 10
+    left = await stores.traces.get([each.id for each in old])
+    assert set(left) == {old[n].id for n in (3, 17, 21)}
+    later = Level(0.01, NOON + 9e6, 60.0)
+    await stores.commit([WriteLevel(back[0].id, later, live=False, conscious=None)])
+    assert await stores.traces.forget(NOON + 9e6) == 0
+    assert await stores.traces.forget(NOON + 9e6 + 1) == 1
+    assert (await stores.statistics())["traces_rows"] == 2
+
+
+async def test_a_trace_that_is_raised_while_it_is_being_forgotten_stays(opened):
+    cleaner, writer = await opened(), await opened()
+    await writer.commit([WriteTrace(replace(trace(n), live=False)) for n in range(6)])
+    reader = cleaner._writer
+    decide, raised = reader.decide_traces, []
+
+    async def slow(fill):
+        if not raised:
+            raised.append(True)
+            high = Level(0.9, NOON, 60.0)
+            await writer.commit([WriteLevel(trace(2).id, high, live=True, conscious=None)])
+        return await decide(fill)
+
+    reader.decide_traces = slow
+    assert await cleaner.traces.forget(math.inf) == 5
+    assert set(await live_ids(writer)) == {trace(2).id}
+    assert (await writer.statistics())["traces_rows"] == 1
+
+
+async def test_changes_of_connections_go_by_hours_and_come_back_newest_first(opened):
+    stores = await opened()
+    made = [replace(change(n, owner), at=NOON + 1800 * n) for n, owner in enumerate(["a", "b"] * 10)]
+    for each in made:
+        await stores.commit([WriteConnections(each.owner, (), (), (each,))])
+    assert await stores.registry.history() == made[::-1]
+    assert await stores.registry.history(limit=7) == made[::-1][:7]
+    assert await stores.registry.history("a", limit=3) == made[::-1][1::2][:3]
+    assert await stores.registry.forget(NOON + 1800 * 9, limit=4) == 4
+    assert await stores.registry.forget(NOON + 1800 * 9) == 5
+    assert await stores.registry.forget(NOON + 1800 * 9) == 0
+    assert await stores.registry.history() == made[9:][::-1]
+    assert await stores.registry.written() == made[9:]
+
+
+async def test_a_long_stream_is_read_across_its_chunks(opened):
+    stores = await opened()
+    count = partitions.ENTRIES + 40
+    for start in range(1, count + 1, 133):
+        await stores.commit([WriteEntries(tuple(entry(n) for n in range(start, min(start + 133, count + 1))))])
+    assert await stores.stream.head() == count
+    first = partitions.ENTRIES - 3
+    assert [e.seq for e in await stores.stream.read(first, 9)] == list(range(first, first + 9))
+    assert len(await stores.stream.read(1, 10_000)) == count
+    assert (await stores.stream.find(name("c", count))).seq == count
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7, 100])
+async def test_a_short_page_of_changes_is_the_last(opened, monkeypatch, limit):
+    monkeypatch.setattr(trace_store, "_WINDOW", 5)
+    stores = await opened()
+    await stores.commit([WriteTrace(trace(n)) for n in range(12)])
+    for n in range(0, 12, 2):  # most of the first windows is told by later ones
+        await stores.commit([WriteLevel(trace(n).id, Level(0.6, NOON + n, 60.0), live=True, conscious=None)])
+    reached, told, pages = 0, [], [limit]
+    while pages[-1] == limit:
+        reached, found = await stores.traces.changes(reached, limit)
+        told += [each.id for each in found]
+        pages.append(len(found))
+    assert told == [trace(n).id for n in (*range(1, 12, 2), *range(0, 12, 2))]
+    assert reached == await stores.traces.head() == 18

@@ -1,0 +1,202 @@
+"""A mind moves from one house to another, whole, however often the move is interrupted."""
+
+import itertools
+
+import pytest
+
+from environment.errors import FencedOut, MoveRefused, StoreUnavailable
+from environment.messages import NewPerception
+from environment.ports import WriteLevel, WriteState
+from environment.stores import copying
+from environment.stores.copying import Copy, differences, mark_of, tally
+from environment.stores.sqlite import open_stores
+from tests.environment.stores.contract import NOON, live_ids, perception, revision, trace
+from tests.environment.stores.furnished import GivingOut, furnish
+
+
+@pytest.fixture
+async def opened(tmp_path):
+    """Opens stores by name: inline, so that many moves take little time."""
+    found = []
+
+    async def open_at(place, mind="alpha"):
+        stores = await open_stores(tmp_path / place, mind, inline=True, synchronous="OFF")
+        found.append(stores)
+        return stores
+
+    yield open_at
+    for stores in found:
+        await stores.close()
+
+
+@pytest.fixture
+async def old(opened):
+    stores = await opened("old")
+    await furnish(stores)
+    return stores
+
+
+async def test_everything_arrives_as_it_was(old, opened):
+    new, told = await opened("new"), []
+    await Copy(old, new, "old", lambda kind, count: told.append((kind, count))).run()
+    before, after = await tally(old), await tally(new)
+    assert differences(before, after) == []
+    assert {kind: each.count for kind, each in after.items()} == {
+        "perceptions": 43,
+        "traces": 20,
+        "entries": 7,
+        "connections": 6,
+        "changes": 12,
+        "states": 2,
+        "reports": 2,
+        "configurations": 3,
+    }
+    assert [kind for kind, _ in itertools.groupby(kind for kind, _ in told)] == list(copying.KINDS)
+    # What a tally could have overlooked, by the ports themselves.
+    read = await new.perceptions.read(0, 100)
+    assert read == await old.perceptions.read(0, 100)
+    assert read[0].seq == 6
+    assert await new.perceptions.head() == await old.perceptions.head()
+    assert await live_ids(new) == await live_ids(old)
+    for name in [t.id for t in (await old.traces.changes(0, 100))[1]]:
+        assert await new.traces.revisions(name) == await old.traces.revisions(name)
+    assert await new.stream.read(1, 100) == await old.stream.read(1, 100)
+    assert await new.registry.history() == await old.registry.history()
+    assert await new.registry.history("people") == await old.registry.history("people")
+    assert await new.registry.connections() == await old.registry.connections()
+    assert await new.registry.configurations(10) == await old.registry.configurations(10)
+    assert await new.traces.between(0, NOON * 2, limit=100) == await old.traces.between(0, NOON * 2, limit=100)
+
+
+async def test_the_mind_lives_on_in_its_new_house(old, opened):
+    new = await opened("new")
+    await Copy(old, new, "old").run()
+    again, fresh = await new.perceptions.append([perception(1, key="k-3"), perception(2, key="new")])
+    assert not again.new
+    assert (await new.perceptions.get([again.id]))[again.id].text == "line 103"
+    assert fresh.seq == await old.perceptions.head() + 1
+    (forgotten,) = await new.perceptions.append([perception(3, key="old-1")])
+    assert forgotten.new  # its perception was forgotten, and so was the key
+    standing = (await new.traces.get([trace(2).id]))[trace(2).id]
+    await new.commit([copying.WriteTrace(revision(standing, "control", "in the new house"))])
+    assert [r.version for r in await new.traces.revisions(standing.id)] == [1, 2]
+
+
+async def test_a_version_keeps_the_level_it_was_written_with(old, opened):
+    new = await opened("new")
+    await Copy(old, new, "old").run()
+    of = trace(2).id  # made conscious after it was written, at another level
+    for stores in (old, new):
+        standing = (await stores.traces.get([of]))[of]
+        await stores.commit([copying.WriteTrace(revision(standing, "control", "later"))])
+    assert await new.traces.revisions(of) == await old.traces.revisions(of)
+    assert (await new.traces.revisions(of))[0].level == trace(2).level
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before it was written", "after it was written"])
+async def test_it_is_resumed_wherever_it_was_interrupted(old, opened, after, monkeypatch):
+    monkeypatch.setattr(copying, "_PAGE", 6)
+    monkeypatch.setattr(copying, "_COMMIT_BYTES", 4000)
+    wanted = await tally(old)
+    for nth in itertools.count(1):
+        new = await opened(f"new-{nth}")
+        try:
+            await Copy(old, GivingOut(new, nth, after=after), "old").run()
+        except StoreUnavailable:
+            await Copy(old, new, "old").run()
+            assert differences(wanted, await tally(new)) == []
+            continue
+        break
+    assert nth > 30
+    assert differences(wanted, await tally(new)) == []
+
+
+async def test_interrupted_at_every_other_write_it_still_arrives_once(old, opened, monkeypatch):
+    monkeypatch.setattr(copying, "_PAGE", 5)
+    new = await opened("new")
+    for _ in range(200):
+        try:
+            await Copy(old, GivingOut(new, 4, after=True), "old").run()
+        except StoreUnavailable:
+            continue
+        break
+    assert (await mark_of(new)).stage == ""
+    assert differences(await tally(old), await tally(new)) == []
+
+
+async def test_once_done_it_is_not_done_again(old, opened):
+    new = await opened("new")
+    await Copy(old, new, "old").run()
+    await new.commit([WriteState("causes", b"it lives on")])
+    await Copy(old, new, "old").run()
+    assert await new.registry.state("causes") == b"it lives on"
+    assert [d.kind for d in differences(await tally(old), await tally(new))] == ["states"]
+
+
+@pytest.mark.parametrize("there", ["perceptions", "traces", "states"])
+async def test_a_house_in_which_somebody_lives_is_refused(old, opened, there):
+    new = await opened("new")
+    if there == "perceptions":
+        await new.perceptions.append([perception(1)])
+    elif there == "traces":
+        await new.commit([copying.WriteTrace(trace(1))])
+    else:
+        await new.commit([WriteState("causes", b"")])
+    with pytest.raises(MoveRefused, match=there):
+        await Copy(old, new, "old").run()
+    other = await opened("new", "beta")  # another mind beside it is no obstacle
+    assert await other.perceptions.head() == 0
+
+
+async def test_a_move_that_somebody_else_began_is_refused(old, opened):
+    new = await opened("new")
+    with pytest.raises(StoreUnavailable):
+        await Copy(old, GivingOut(new, 4), "one house").run()
+    with pytest.raises(MoveRefused, match="one house"):
+        await Copy(old, new, "another house").run()
+
+
+async def test_a_mind_that_is_started_there_meanwhile_ends_the_move(old, opened, monkeypatch):
+    monkeypatch.setattr(copying, "_PAGE", 5)
+    new = await opened("new")
+
+    async def started(kind, _):
+        if kind == "traces":
+            await (await opened("new")).lead()
+
+    copy = Copy(old, new, "old")
+    entries = copy._entries
+
+    async def overtaken(mark):
+        await started("traces", 0)
+        await entries(mark)
+
+    copy._entries = overtaken
+    with pytest.raises(FencedOut):
+        await copy.run()
+
+
+async def test_a_difference_is_found_in_every_kind(old, opened):
+    new = await opened("new")
+    await Copy(old, new, "old").run()
+    before = await tally(old)
+    level = (await new.traces.get([trace(0).id]))[trace(0).id].level
+    await new.commit([WriteLevel(trace(0).id, level, True, 9)])
+    assert [d.kind for d in differences(before, await tally(new))] == ["traces"]
+    await new.perceptions.append([NewPerception("ops", NOON, NOON, text="one too many")])
+    assert [d.kind for d in differences(before, await tally(new))] == ["perceptions", "traces"]
+
+
+async def test_an_empty_mind_moves_as_well(opened):
+    old, new = await opened("old"), await opened("new")
+    await Copy(old, new, "old").run()
+    assert differences(await tally(old), await tally(new)) == []
+
+
+async def test_a_picture_is_read_with_few_others(opened, monkeypatch):
+    monkeypatch.setattr(copying, "_READ_BYTES", 40_000)
+    old, new = await opened("old"), await opened("new")
+    await furnish(old)
+    await old.perceptions.append([perception(n, text="x" * 9000) for n in range(30)])
+    await Copy(old, new, "old").run()
+    assert differences(await tally(old), await tally(new)) == []

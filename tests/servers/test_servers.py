@@ -1,0 +1,37 @@
+"""The servers that tests start: they serve, come back after a kill with what they had, and stand still when paused."""
+
+import httpx
+import pytest
+
+from tests.servers.process import answers
+
+
+def post(url, body):
+    return httpx.post(url, json=body, timeout=5).raise_for_status().json()
+
+
+def test_etcd_keeps_what_it_was_given_when_it_is_killed(etcd_of_its_own):
+    url = f"http://{etcd_of_its_own.endpoint}/v3/kv"
+    post(f"{url}/put", {"key": "YQ==", "value": "Yg=="})
+    first = etcd_of_its_own.pid
+    etcd_of_its_own.kill()
+    assert not answers(f"http://{etcd_of_its_own.endpoint}/health")
+    etcd_of_its_own.start()
+    assert etcd_of_its_own.pid != first
+    assert post(f"{url}/range", {"key": "YQ=="})["kvs"][0]["value"] == "Yg=="
+
+
+def test_a_paused_etcd_says_nothing_until_it_is_resumed(etcd_of_its_own):
+    etcd_of_its_own.pause()
+    assert not answers(f"http://{etcd_of_its_own.endpoint}/health")
+    etcd_of_its_own.resume()
+    assert answers(f"http://{etcd_of_its_own.endpoint}/health")
+
+
+def test_three_etcds_go_on_without_one_and_not_without_two(etcd_cluster):
+    one, two, three = etcd_cluster.members
+    one.kill()
+    post(f"http://{two.endpoint}/v3/kv/put", {"key": "YQ==", "value": "Yg=="})
+    three.kill()
+    with pytest.raises(httpx.HTTPError):
+        post(f"http://{two.endpoint}/v3/kv/put", {"key": "YQ==", "value": "Yg=="})
