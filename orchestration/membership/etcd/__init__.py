@@ -1,0 +1,1 @@
+"""Agreement through etcd: thin I/O around the pure parts of the room."""

@@ -1,0 +1,114 @@
+"""All that the processes of one mind agree on, in etcd."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from environment.messages import Instant
+from orchestration.clock import wall
+from orchestration.membership.etcd.address import parse_address, read_credentials
+from orchestration.membership.etcd.client import EtcdClient
+from orchestration.membership.etcd.configuration import EtcdConfiguration
+from orchestration.membership.etcd.diagnosis import examine, quorum
+from orchestration.membership.etcd.directory import EtcdDirectory
+from orchestration.membership.etcd.leadership import EtcdLeadership, leader_of
+from orchestration.membership.etcd.lease import KeptLease
+from orchestration.membership.etcd.quotas import EtcdQuotas
+from orchestration.membership.etcd.shards import EtcdShards
+from orchestration.membership.keys import ROOT, Keys
+from orchestration.membership.ports import Leader, Leadership
+from orchestration.membership.settings import CoordinationSettings
+from orchestration.membership.ticking import ticking
+from orchestration.settings import Settings
+
+
+class EtcdCoordination:
+    """``Coordination`` in etcd."""
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        keys: Keys,
+        settings: CoordinationSettings,
+        base: Settings,
+        *,
+        wall: Callable[[], Instant] = wall,
+        ticking: Callable[[], float] = ticking,
+    ) -> None:
+        self._client = client
+        self._keys = keys
+        self._settings = settings
+        self._wall = wall
+        self._ticking = ticking
+        self._terms: set[EtcdLeadership] = set()
+        self._closed = False
+        self.mind = keys.mind
+        self.address = client.address.label
+        self.lease = KeptLease(client, settings.lease, ticking)
+        self.directory = EtcdDirectory(client, keys, self.lease, settings)
+        self.shards = EtcdShards(client, keys, self.lease, settings)
+        self.configuration = EtcdConfiguration(client, keys, settings, base)
+        self.quotas = EtcdQuotas(client, keys)
+
+    def leadership(self, candidate: str) -> AbstractAsyncContextManager[Leadership]:
+        return self._leadership(candidate)
+
+    @asynccontextmanager
+    async def _leadership(self, candidate: str) -> AsyncIterator[Leadership]:
+        term = EtcdLeadership(
+            self._client, self._keys, candidate, self._settings, wall=self._wall, ticking=self._ticking
+        )
+        self._terms.add(term)
+        try:
+            await term.until_elected()
+            yield term
+        finally:
+            self._terms.discard(term)
+            await term.end()
+
+    async def leader(self) -> Leader | None:
+        return leader_of(await self._client.get(self._keys.leader))
+
+    async def figures(self) -> Mapping[str, float]:
+        members = await asyncio.gather(*(quorum(member) for member in self._client.members))
+        return {
+            "coordination_members": float(len(members)),
+            "coordination_members_answering": float(sum(answer is not None for answer in members)),
+            "coordination_quorum": float(any(members)),
+            "coordination_leads": float(any(term.leads() for term in self._terms)),
+            "coordination_leases_taken_total": float(self.lease.taken),
+            "coordination_members_turned_from_total": float(self._client.turned),
+            "coordination_quota_races_total": float(self.quotas.races),
+        }
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.gather(*(term.end() for term in self._terms))
+        await asyncio.gather(self.directory.close(), self.configuration.close())
+        await self.lease.close()
+        await self._client.close()
+
+
+async def open_etcd(
+    address: str, mind: str, settings: CoordinationSettings, base: Settings, *, root: str = ROOT
+) -> EtcdCoordination:
+    """Connect to the etcd at ``address``.
+
+    Raises within ``settings.connect_timeout``, in one sentence: ``BadCoordination`` where the address, a file, a
+    certificate, the password or a permission is wrong; ``CoordinationUnavailable`` where nobody answers or the members
+    that do are too few to decide anything.
+    """
+    parsed = parse_address(address)
+    credentials = await asyncio.to_thread(read_credentials, parsed)
+    keys = Keys(mind, root)
+    client = EtcdClient(parsed, credentials, keys.prefix, settings.request_timeout)
+    try:
+        await examine(client, settings.connect_timeout)
+    except BaseException:
+        await client.close()
+        raise
+    return EtcdCoordination(client, keys, settings, base)

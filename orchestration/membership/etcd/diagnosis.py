@@ -1,0 +1,144 @@
+"""Whether an etcd can be used, and if not, why not, in one sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from contextlib import suppress
+
+import aetcd
+from aetcd import rpc
+
+from orchestration.membership.errors import BadCoordination, CoordinationError, CoordinationUnavailable
+from orchestration.membership.etcd.address import EtcdAddress, endpoint_label, tls_context
+from orchestration.membership.etcd.client import EtcdClient, Member
+from orchestration.membership.etcd.faults import told
+
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+"""What an HTTP/2 client says first (RFC 9113, 3.4), and empty settings."""
+_SETTINGS = 4
+"""Type of the frame that an HTTP/2 server answers with."""
+_FRAME = 9
+_ALERT = 0x15
+"""First byte of a TLS alert (RFC 8446, 5.1)."""
+
+
+async def examine(client: EtcdClient, within: float) -> None:
+    """Do something at etcd that needs everything: reaching it, being known, being allowed, a quorum.
+
+    Raises ``BadCoordination`` or ``CoordinationUnavailable`` when no member can do it within so many seconds.
+    """
+    halves = within / 2  # one for trying, one for finding out
+    tries = await asyncio.gather(*(_attempt(member, client.prefix, halves) for member in client.members))
+    if any(fault is None for fault in tries):
+        return
+    faults = [fault for fault in tries if fault is not None]
+    for fault in faults:
+        if isinstance(fault, BadCoordination):
+            raise fault
+    found = await asyncio.gather(
+        *(_why(member, client.address, fault, halves) for member, fault in zip(client.members, faults, strict=True))
+    )
+    for reason in found:
+        if isinstance(reason, BadCoordination):
+            raise reason
+    raise CoordinationUnavailable("; ".join(dict.fromkeys(str(reason) for reason in found)))
+
+
+async def quorum(member: Member, within: float = 2.0) -> bool | None:
+    """Whether a member knows of a majority; None when it does not answer."""
+    with suppress(aetcd.ClientError, rpc.AioRpcError, TimeoutError):
+        async with asyncio.timeout(within):
+            await member.connect()
+            status = await member.maintenancestub.Status(rpc.StatusRequest(), timeout=within, metadata=member.metadata)
+            return bool(status.leader)
+    return None
+
+
+async def _attempt(member: Member, prefix: str, within: float) -> CoordinationError | None:
+    """Read and write (a key that is not there is deleted, which changes nothing); None when it went well."""
+    key = f"{prefix}examination".encode()
+    try:
+        async with asyncio.timeout(within):
+            await member.delete(key)
+            await member.get(key)
+    except (aetcd.ClientError, rpc.AioRpcError) as error:
+        return told(error, member.label, prefix, named=member.credentials.password is not None)
+    except TimeoutError:
+        return CoordinationUnavailable(f"{member.label} does not answer in time")
+    return None
+
+
+async def _why(member: Member, address: EtcdAddress, fault: CoordinationError, within: float) -> CoordinationError:
+    """Why a member did not do it."""
+    host, _, port = member.label.rpartition(":")
+    host = host.strip("[]")
+    try:
+        async with asyncio.timeout(within * 0.6):
+            reason = await _meet(host, int(port), address)
+    except TimeoutError:
+        return CoordinationUnavailable(f"nothing answers at {member.label}: check host, port and firewall")
+    if reason is not None:
+        return reason
+    if await _has_lost_the_others(member, address, within * 0.35):
+        return CoordinationUnavailable(
+            f"the etcd at {member.label} answers but has no quorum: start more of its members, a majority is needed"
+        )
+    return fault
+
+
+async def _has_lost_the_others(member: Member, address: EtcdAddress, within: float) -> bool:
+    """Whether it says so; it also does to those who could not yet prove who they are."""
+    anybody = Member(member._host, member._port, address, member.credentials, within)  # noqa: SLF001
+    try:
+        return await quorum(anybody, within) is False
+    finally:
+        await anybody.close()
+
+
+async def _meet(host: str, port: int, address: EtcdAddress) -> CoordinationError | None:
+    """Say hello as an HTTP/2 client and hear what comes back; None when all is as it should be."""
+    where = endpoint_label(host, port)
+    context = tls_context(address) if address.secure else None
+    try:
+        reader, writer = await asyncio.open_connection(host, port, ssl=context)
+    except ssl.SSLCertVerificationError as error:
+        return BadCoordination(
+            f"the certificate of {where} is not to be trusted by ca_file {address.ca_file}: {error.verify_message}"
+        )
+    except ssl.SSLError as error:
+        return _tls_reason(where, address, error)
+    except ConnectionRefusedError:
+        return CoordinationUnavailable(f"nothing listens at {where}: check host and port, and whether etcd runs")
+    except OSError as error:
+        if address.secure and isinstance(error, ConnectionResetError):
+            return BadCoordination(f"{where} does not speak TLS: leave ca_file, cert_file and key_file out")
+        return CoordinationUnavailable(f"{where} cannot be reached: {error.strerror or error}")
+    try:
+        writer.write(_PREFACE)
+        await writer.drain()
+        answer = await reader.read(_FRAME)
+    except ssl.SSLError as error:
+        return _tls_reason(where, address, error)
+    except ConnectionError:
+        answer = b""
+    finally:
+        writer.transport.abort()
+    if len(answer) == _FRAME and answer[3] == _SETTINGS:
+        return None
+    if not address.secure and (not answer or answer[0] == _ALERT or answer.startswith(b"HTTP/1.")):
+        return BadCoordination(
+            f"{where} does not take plain connections: if it speaks TLS, name its authority with ca_file=FILE"
+        )
+    return BadCoordination(f"what answers at {where} does not speak etcd's protocol: check the port")
+
+
+def _tls_reason(where: str, address: EtcdAddress, error: ssl.SSLError) -> BadCoordination:
+    said = (error.reason or str(error)).lower().replace("_", " ")
+    if "wrong version number" in said or "record layer" in said:
+        return BadCoordination(f"{where} does not speak TLS: leave ca_file, cert_file and key_file out")
+    if "certificate required" in said or (address.cert_file is None and "alert" in said):
+        return BadCoordination(f"{where} asks for our certificate: name cert_file and key_file")
+    if "alert" in said or "certificate" in said:
+        return BadCoordination(f"{where} does not accept cert_file {address.cert_file}: {said}")
+    return BadCoordination(f"no TLS connection to {where}: {said}")

@@ -1,0 +1,70 @@
+"""Where in etcd what is kept. Everything of a mind is under a prefix of its own, which ends in a slash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ROOT = "/submind/"
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of one mind. Names of minds hold no slash, so no mind's prefix is the beginning of another's."""
+
+    mind: str
+    root: str = ROOT
+
+    @property
+    def prefix(self) -> str:
+        """What all of this mind's keys begin with."""
+        return f"{self.root}{self.mind}/"
+
+    @property
+    def leader(self) -> str:
+        """Who leads; under a lease."""
+        return f"{self.prefix}leader"
+
+    @property
+    def token(self) -> str:
+        """The last fencing token given; for ever."""
+        return f"{self.prefix}token"
+
+    @property
+    def subminds(self) -> str:
+        """Prefix of the directory; under leases."""
+        return f"{self.prefix}subminds/"
+
+    @property
+    def sharding(self) -> str:
+        """Prefix of everything about shards."""
+        return f"{self.prefix}sharding/"
+
+    def node(self, name: str) -> str:
+        """That a node takes part; under a lease."""
+        return f"{self.sharding}nodes/{name}"
+
+    def owner(self, shard: int) -> str:
+        """Who owns a shard; under a lease."""
+        return f"{self.sharding}owners/{shard:06d}"
+
+    def shard_token(self, shard: int) -> str:
+        """The last token given for a shard; for ever."""
+        return f"{self.sharding}tokens/{shard:06d}"
+
+    @property
+    def configuration(self) -> str:
+        """The newest live configuration."""
+        return f"{self.prefix}configuration/current"
+
+    @property
+    def configurations(self) -> str:
+        """Prefix of all versions that are kept."""
+        return f"{self.prefix}configuration/versions/"
+
+    def version(self, number: int) -> str:
+        """A version of the live configuration."""
+        return f"{self.configurations}{number:012d}"
+
+    def quota(self, name: str) -> str:
+        """A bucket."""
+        return f"{self.prefix}quotas/{name}"

@@ -1,0 +1,32 @@
+"""Opening coordinations in tests."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from orchestration.membership.etcd.address import Credentials, parse_address
+from orchestration.membership.etcd.client import EtcdClient
+from orchestration.membership.keys import Keys
+from orchestration.membership.opening import open_coordination
+from orchestration.membership.ports import Coordination
+from orchestration.membership.settings import CoordinationSettings
+
+SHORT = CoordinationSettings(lease=2, request_timeout=0.6, connect_timeout=5)
+"""The shortest lease that etcd grants."""
+
+
+def client_of(endpoint: str, mind: str, timeout: float = 2.0) -> EtcdClient:
+    return EtcdClient(parse_address(f"etcd://{endpoint}"), Credentials(), Keys(mind).prefix, timeout)
+
+
+class Joining:
+    """Opens coordinations that are closed with the test."""
+
+    def __init__(self, address: str, mind: str, stack: AsyncExitStack) -> None:
+        self.address = address
+        self.mind = mind
+        self._stack = stack
+
+    async def __call__(self, settings: CoordinationSettings = SHORT, *, mind: str | None = None) -> Coordination:
+        opening = open_coordination(self.address, mind or self.mind, settings=settings)
+        return await self._stack.enter_async_context(opening)

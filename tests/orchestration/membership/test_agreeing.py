@@ -1,0 +1,279 @@
+"""Leadership, directory and configuration in a real etcd, several processes' worth of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from environment.errors import FencedOut
+from environment.messages import SubmindReport, SubmindState
+from environment.ports import WriteReport
+from environment.stores.sqlite import open_stores
+from orchestration.membership.errors import (
+    ConfigurationMoved,
+    ConfigurationRefused,
+    CoordinationUnavailable,
+    NotLeading,
+)
+from orchestration.membership.etcd.client import EtcdClient
+from orchestration.membership.keys import Keys
+from orchestration.membership.leading import take_lead
+from orchestration.membership.ports import Leadership, Listing
+from tests.orchestration.membership.joining import Joining
+
+T = TypeVar("T")
+REPORT = WriteReport(SubmindReport(name="x", role="cognitive", goal="", state=SubmindState.RUNNING, at=0.0))
+
+
+async def next_of(following: AsyncIterator[T], within: float = 5.0) -> T:
+    return await asyncio.wait_for(anext(following), within)
+
+
+async def until(following: AsyncIterator[T], wanted: T, within: float = 5.0) -> None:
+    async with asyncio.timeout(within):
+        async for seen in following:
+            if seen == wanted:
+                return
+
+
+@pytest.mark.parametrize("count", [2, 3])
+async def test_candidates_lead_one_after_the_other_with_growing_tokens(join: Joining, count: int) -> None:
+    coordinations = [await join() for _ in range(count)]
+    terms: list[tuple[int, int]] = []
+    leading = 0
+
+    async def stand(number: int) -> None:
+        nonlocal leading
+        async with coordinations[number].leadership(f"host-{number}") as term:
+            leading += 1
+            assert leading == 1, "two lead at once"
+            assert term.leads()
+            assert term.token is not None
+            leader = await coordinations[(number + 1) % count].leader()
+            assert leader is not None
+            assert (leader.candidate, leader.token) == (f"host-{number}", term.token)
+            terms.append((number, term.token))
+            await asyncio.sleep(0.1)
+            leading -= 1
+        assert term.lost.is_set()
+        assert term.reason == "it resigned"
+
+    await asyncio.wait_for(asyncio.gather(*(stand(number) for number in range(count))), 20)
+    assert sorted(number for number, _ in terms) == list(range(count))
+    assert [token for _, token in terms] == list(range(1, count + 1))
+    assert await coordinations[0].leader() is None
+
+
+async def test_a_candidate_that_resigns_is_followed_at_once(join: Joining) -> None:
+    first, second = await join(), await join()
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(first.leadership("first"))
+        waiting: asyncio.Task[Leadership] = asyncio.create_task(stack_enter(stack, second))
+        await asyncio.sleep(0.3)
+        assert not waiting.done()
+        await first.close()
+        began = asyncio.get_running_loop().time()
+        term = await asyncio.wait_for(waiting, 5)
+        assert asyncio.get_running_loop().time() - began < 1.0, "the lease was waited for"
+        assert term.token == 2
+
+
+async def stack_enter(stack: AsyncExitStack, coordination: object) -> Leadership:
+    return await stack.enter_async_context(coordination.leadership("second"))  # type: ignore[attr-defined]
+
+
+async def test_a_candidate_whose_key_is_taken_away_stops(join: Joining, client: EtcdClient, mind: str) -> None:
+    coordination = await join()
+    async with coordination.leadership("host") as term:
+        await client.put(Keys(mind).leader, b'{"candidate": "usurper", "token": 7, "since": 1.0}')
+        await asyncio.wait_for(term.lost.wait(), 5)
+        assert term.reason == "etcd names another leader"
+        assert not term.leads()
+        with pytest.raises(NotLeading):
+            await term.advance(10)
+
+
+async def test_the_stores_obey_the_newest_leader_only(join: Joining, tmp_path: Path) -> None:
+    """Stores that were led without etcd before make the token rise above what they know."""
+    stores = await open_stores(tmp_path, "mind")
+    for _ in range(5):
+        await stores.lead()
+        await stores.perceptions.lead()
+    coordination = await join()
+    async with coordination.leadership("one") as term:
+        old = await take_lead(term, stores, stores.perceptions)
+        assert old == term.token == 6
+        assert (await coordination.leader()).token == 6  # type: ignore[union-attr]
+        await asyncio.sleep(1.5)
+        assert term.leads(), "a token that rose is taken for another leader"
+        await stores.commit([REPORT], old)
+    async with coordination.leadership("two") as term:
+        new = await take_lead(term, stores, stores.perceptions)
+        assert new == 7
+        await stores.commit([REPORT], new)
+        with pytest.raises(FencedOut):
+            await stores.commit([REPORT], old)
+    with pytest.raises(NotLeading):
+        await take_lead(term, stores)
+    await stores.close()
+
+
+async def test_a_token_rises_while_signs_of_life_are_given(join: Joining) -> None:
+    """Whatever is read of the leader meanwhile, an older token or a newer one."""
+    coordination = await join()
+    async with coordination.leadership("host") as term:
+        ends = asyncio.get_running_loop().time() + 2 * 2
+        given = [1]
+        while asyncio.get_running_loop().time() < ends:
+            given.append(await term.advance(given[-1] + 3))
+            assert term.leads(), term.reason
+        assert given == sorted(set(given))
+        assert term.token == given[-1]
+        leader = await coordination.leader()
+        assert leader is not None
+        assert leader.token == given[-1]
+
+
+async def test_listings_go_with_the_process_that_gave_them(join: Joining) -> None:
+    one, two, reader = await join(), await join(), await join()
+    watching = reader.directory.watch()
+    assert await next_of(watching) == {}
+    text, image = Listing("text", ("weather", "traffic"), "10.0.0.1:1", "a"), Listing("image", (), "10.0.0.2:1", "b")
+    await one.directory.announce(text)
+    await two.directory.announce(image)
+    await until(watching, {"text": text, "image": image})
+    moved = Listing("text", ("weather",), "10.0.0.3:1", "b")
+    await two.directory.announce(moved)
+    await until(watching, {"text": moved, "image": image})
+    await one.directory.withdraw("text")  # it is another's by now
+    await one.close()
+    assert await reader.directory.listings() == {"text": moved, "image": image}
+    await two.directory.withdraw("image")
+    await until(watching, {"text": moved})
+    await two.close()
+    await until(watching, {})
+    with pytest.raises(ValueError, match="no slash"):
+        await reader.directory.announce(Listing("a/b"))
+
+
+async def test_an_unreadable_listing_hides_no_other(join: Joining, client: EtcdClient, mind: str) -> None:
+    coordination = await join()
+    await coordination.directory.announce(Listing("text"))
+    await client.put(f"{Keys(mind).subminds}broken", b"no json")
+    assert set(await coordination.directory.listings()) == {"text"}
+
+
+async def test_settings_change_live_with_who_and_when(join: Joining) -> None:
+    one, two = (await join()).configuration, (await join()).configuration
+    watching = two.watch()
+    assert (await next_of(watching)).version == 0
+    first = await one.change({"attention.per_hour": "3", "environment.half_life.percept": "90m"}, by="ada", at=10.0)
+    assert first.values == {"attention.per_hour": 3.0, "environment.half_life.percept": 5400.0}
+    assert await next_of(watching) == first
+    second = await two.change({"attention.per_hour": 4}, reset=["environment.half_life.percept"], by="bob", at=20.0)
+    assert (second.version, second.by, second.at, second.values) == (2, "bob", 20.0, {"attention.per_hour": 4.0})
+    assert second.changed == ("attention.per_hour", "environment.half_life.percept")
+    assert await next_of(watching) == second
+    assert await one.current() == second
+    assert await one.history() == [second, first]
+    assert await one.history(1) == [second]
+    with pytest.raises(ConfigurationMoved):
+        await one.change({"attention.per_hour": 5}, by="ada", at=30.0, base=1)
+    assert (await one.change({"attention.per_hour": 5}, by="ada", at=30.0, base=2)).version == 3
+    nothing = await one.change({"substrate.budget.tokens_per_day": None}, by="ada", at=40.0)
+    assert nothing.values["substrate.budget.tokens_per_day"] is None
+
+
+@pytest.mark.parametrize(
+    ("values", "reset", "sentence"),
+    [
+        ({"attention.per_hour": -1}, (), "`attention.per_hour` is -1, but it should be greater than 0"),
+        ({"environment.half_life.percept": "soon"}, (), "a duration is a number of seconds"),
+        ({"mind.name": "other"}, (), "`mind.name` does not change while a mind runs"),
+        ({"gateway.token_file": "x"}, (), "does not change while a mind runs"),
+        ({"atention.per_hour": 3}, (), "did you mean `attention.per_hour`"),
+        ({"attention": 3}, (), "`attention` does not change while a mind runs"),
+        ({"attention.per_hour": 3}, ("attention.per_hour",), "both set and taken back"),
+        ({}, ("mind.name",), "there is nothing to take back"),
+        ({}, (), "nothing is to be changed"),
+    ],
+)
+async def test_what_does_not_hold_is_refused_in_a_sentence(
+    join: Joining, values: dict[str, object], reset: tuple[str, ...], sentence: str
+) -> None:
+    configuration = (await join()).configuration
+    with pytest.raises(ConfigurationRefused, match=sentence.replace("(", r"\(")):
+        await configuration.change(values, reset=reset, by="ada", at=1.0)
+    assert (await configuration.current()).version == 0
+
+
+async def test_changes_that_race_all_count(join: Joining) -> None:
+    paths = [
+        "attention.per_hour",
+        "attention.break_in",
+        "environment.floor",
+        "thinking.act_above",
+        "perception.speak_at",
+    ]
+    configurations = [(await join()).configuration for _ in paths]
+    made = await asyncio.gather(
+        *(one.change({path: 0.5}, by=path, at=1.0) for one, path in zip(configurations, paths, strict=True))
+    )
+    assert sorted(one.version for one in made) == [1, 2, 3, 4, 5]
+    assert (await configurations[0].current()).values == dict.fromkeys(paths, 0.5)
+    assert [one.version for one in await configurations[0].history()] == [5, 4, 3, 2, 1]
+
+
+async def test_history_is_bounded(join: Joining) -> None:
+    from tests.orchestration.membership.joining import SHORT
+
+    configuration = (await join(SHORT.model_copy(update={"history": 3}))).configuration
+    for number in range(1, 7):
+        await configuration.change({"attention.per_hour": number}, by="ada", at=float(number))
+    assert [one.version for one in await configuration.history()] == [6, 5, 4]
+
+
+async def test_two_minds_in_one_etcd_never_meet(join: Joining, mind: str) -> None:
+    """Also where one's name is the beginning of the other's."""
+    one, other = await join(), await join(mind=f"{mind}-2")
+    async with one.leadership("one") as mine, other.leadership("other") as theirs:
+        assert mine.token == theirs.token == 1
+        await one.directory.announce(Listing("text"))
+        await one.configuration.change({"attention.per_hour": 2}, by="ada", at=1.0)
+        from orchestration.membership.ports import Allowance
+
+        allowance = Allowance(1, 0)
+        assert (await one.quotas.take("tokens", 1, allowance, 1.0)).granted
+        assert (await other.quotas.take("tokens", 1, allowance, 1.0)).granted
+        async with one.shards.hold("a", 2) as hold:
+            await until(hold.changes(), {0: 1, 1: 1})
+            assert await other.shards.owners() == {}
+        assert await other.directory.listings() == {}
+        assert await next_of(other.directory.watch()) == {}
+        assert (await other.configuration.current()).version == 0
+        assert await other.configuration.history() == []
+        assert (await other.leader()).candidate == "other"  # type: ignore[union-attr]
+
+
+async def test_a_closed_coordination_ends_its_readers(join: Joining) -> None:
+    coordination = await join()
+    watching = [coordination.directory.watch(), coordination.configuration.watch()]
+    for one in watching:
+        await next_of(one)
+    await coordination.close()
+    for one in watching:
+        with pytest.raises(StopAsyncIteration):
+            await next_of(one)
+    await coordination.close()
+
+
+async def test_what_is_unreadable_is_said(join: Joining, client: EtcdClient, mind: str) -> None:
+    coordination = await join()
+    await client.put(Keys(mind).configuration, b"no json")
+    with pytest.raises(CoordinationUnavailable, match="not a live configuration"):
+        await coordination.configuration.current()

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import asyncio
+import math
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environment.errors import FencedOut
+from environment.stores.sqlite import open_stores
+from orchestration.membership.bucket import fresh
+from orchestration.membership.errors import (
+    BadCoordination,
+    ConfigurationMoved,
+    ConfigurationRefused,
+    CoordinationUnavailable,
+    NotLeading,
+)
+from orchestration.membership.leading import take_lead
+from orchestration.membership.opening import open_coordination
+from orchestration.membership.ports import Allowance, Listing
+from orchestration.membership.settings import CoordinationSettings
+
+
+async def test_alone_one_leads_until_it_resigns(tmp_path: Path) -> None:
+    stores = await open_stores(tmp_path, "mind")
+    async with open_coordination(None, "mind") as coordination:
+        assert await coordination.leader() is None
+        async with coordination.leadership("host-1") as term:
+            fence = await take_lead(term, stores)
+            assert fence == 1
+            assert term.leads()
+            assert not term.lost.is_set()
+            leader = await coordination.leader()
+            assert leader is not None
+            assert leader.candidate == "host-1"
+        assert term.lost.is_set()
+        assert not term.leads()
+        with pytest.raises(NotLeading):
+            await term.advance(3)
+        async with coordination.leadership("host-1") as again:
+            assert await take_lead(again, stores) == 2
+    with pytest.raises(FencedOut):
+        await stores.commit([_report()], fence)
+    await stores.close()
+
+
+def _report() -> object:
+    from environment.messages import SubmindReport, SubmindState
+    from environment.ports import WriteReport
+
+    return WriteReport(SubmindReport(name="x", role="cognitive", goal="", state=SubmindState.RUNNING, at=0.0))
+
+
+async def test_alone_everybody_is_listed_and_watched() -> None:
+    async with open_coordination("alone", "mind") as coordination:
+        seen: list[set[str]] = []
+
+        async def watch() -> None:
+            seen.extend([set(listings) async for listings in coordination.directory.watch()])
+
+        watching = asyncio.create_task(watch())
+        await asyncio.sleep(0)
+        await coordination.directory.announce(Listing("text", ("weather",), "10.0.0.1:1", "a"))
+        await asyncio.sleep(0.01)
+        await coordination.directory.withdraw("text")
+        await coordination.directory.withdraw("nobody")
+        assert await coordination.directory.listings() == {}
+        await asyncio.sleep(0.01)
+    await asyncio.wait_for(watching, 1)
+    assert seen[0] == set()
+    assert {"text"} in seen
+    assert seen[-1] == set()
+
+
+async def test_alone_all_shards_live_here_and_nothing_changes_live() -> None:
+    async with open_coordination(None, "mind") as coordination:
+        async with coordination.shards.hold("a", 3) as hold:
+            assert set(hold.mine()) == {0, 1, 2}
+            assert {owner.node for owner in (await coordination.shards.owners()).values()} == {"a"}
+        assert hold.mine() == {}
+        assert (await coordination.configuration.current()).version == 0
+        with pytest.raises(BadCoordination, match="--coordination"):
+            await coordination.configuration.change({"attention.per_hour": 3}, by="me", at=0.0)
+
+
+async def test_alone_a_quota_is_a_bucket() -> None:
+    allowance = Allowance(10, 2)
+    async with open_coordination(None, "mind") as coordination:
+        assert (await coordination.quotas.take("tokens", 8, allowance, 100.0)).granted
+        refused = await coordination.quotas.take("tokens", 8, allowance, 100.0)
+        assert not refused.granted
+        assert refused.retry_after == pytest.approx(3)
+        assert await coordination.quotas.left("tokens", allowance, 102.0) == pytest.approx(6)
+        assert (await coordination.quotas.take("tokens", 8, allowance, 103.0)).granted
+        assert (await coordination.quotas.take("tokens", 11, allowance, 1000.0)).retry_after == math.inf
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 40), st.floats(0, 100), st.booleans()), min_size=1, max_size=60),
+    st.floats(1, 30),
+    st.floats(0, 5),
+)
+def test_a_bucket_never_gives_more_than_it_holds_and_gets(
+    takes: list[tuple[float, float, bool]], capacity: float, per_second: float
+) -> None:
+    """Over every stretch of time, also with clocks that go back."""
+    allowance = Allowance(capacity, per_second)
+    now, furthest, bucket = 50.0, 50.0, fresh(allowance, 50.0)
+    granted: list[tuple[float, float]] = []
+    for amount, step, back in takes:
+        now = max(0.0, now - step) if back else now + step
+        furthest = max(furthest, now)
+        bucket, taken = bucket.take(amount, allowance, now)
+        assert 0 <= bucket.level <= capacity
+        assert taken.left == bucket.level
+        if taken.granted:
+            granted.append((furthest, amount))
+        elif math.isfinite(taken.retry_after):
+            later, then = bucket.take(amount, allowance, now + taken.retry_after * (1 + 1e-9) + 1e-6)
+            assert then.granted
+            assert later.level >= 0
+    for first in range(len(granted)):
+        for last in range(first, len(granted)):
+            total = sum(amount for _, amount in granted[first : last + 1])
+            allowed = capacity + per_second * (granted[last][0] - granted[first][0])
+            assert total <= allowed * (1 + 1e-9) + 1e-6
+
+
+def test_a_bucket_takes_only_amounts() -> None:
+    allowance = Allowance(1, 1)
+    for wrong in (-1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match="an amount"):
+            fresh(allowance, 0.0).take(wrong, allowance, 0.0)
+
+
+async def test_another_scheme_is_refused_in_a_sentence() -> None:
+    with pytest.raises(BadCoordination, match="etcd://HOST:PORT"):
+        async with open_coordination("consul://x", "mind"):
+            pass
+
+
+def test_a_request_must_leave_time_for_signs_of_life() -> None:
+    with pytest.raises(ValueError, match="a third of lease"):
+        CoordinationSettings(lease=3, request_timeout=2)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CoordinationUnavailable("away", 2.0),
+        BadCoordination("wrong"),
+        NotLeading("host", "its lease ended"),
+        ConfigurationRefused(("one", "two")),
+        ConfigurationMoved(1, 2),
+    ],
+)
+def test_errors_survive_pickling(error: Exception) -> None:
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert vars(again) == vars(error)

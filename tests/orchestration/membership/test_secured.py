@@ -1,0 +1,113 @@
+"""An etcd that asks for TLS, a certificate and a password."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+import structlog
+import trustme
+
+from orchestration.membership.errors import BadCoordination
+from orchestration.membership.opening import open_coordination
+from orchestration.membership.ports import Listing
+from tests.orchestration.membership.joining import SHORT
+from tests.servers.etcd import EtcdServer
+from tests.servers.secured_etcd import PASSWORDS, SecuredEtcd
+
+
+@dataclass
+class Secured:
+    server: SecuredEtcd
+    directory: Path
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def address(self, user: str | None = "submind", password: str | None = None, **files: Path | None) -> str:
+        """An address with all that is needed, but for what is given otherwise (None: left out)."""
+        options = {"ca_file": self.server.ca_file, "cert_file": self.server.cert_file, "key_file": self.server.key_file}
+        named: dict[str, Path | str | None] = {**options, **files}
+        if user is not None:
+            secret = PASSWORDS.get(user, "") if password is None else password
+            file = self.directory / f"password-{next(self.numbers)}"
+            file.write_text(f"{secret}\n")
+            named |= {"username": user, "password_file": file}
+        query = "&".join(f"{name}={value}" for name, value in named.items() if value is not None)
+        return f"etcd://{self.server.endpoint}?{query}"
+
+
+@pytest_asyncio.fixture
+async def secured(servers: None, tmp_path: Path) -> AsyncIterator[Secured]:
+    server = SecuredEtcd(tmp_path / "etcd")
+    try:
+        await asyncio.to_thread(server.start)
+        await server.secure()
+        yield Secured(server, tmp_path)
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+async def test_everything_works_over_tls_with_a_password_also_after_the_proof_has_run_out(
+    secured: Secured, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with structlog.testing.capture_logs() as logs:
+        async with open_coordination(secured.address(), "mind", settings=SHORT) as one:
+            watching = one.directory.watch()
+            assert await anext(watching) == {}
+            async with one.leadership("host") as term:
+                assert term.token == 1
+                await one.directory.announce(Listing("text"))
+                assert set(await asyncio.wait_for(anext(watching), 5)) == {"text"}
+                assert (await one.configuration.change({"attention.per_hour": 3}, by="ada", at=1.0)).version == 1
+            await asyncio.to_thread(secured.server.stop)  # forgets who we are: proofs are kept in its memory
+            await asyncio.to_thread(secured.server.start)
+            async with asyncio.timeout(20), one.leadership("host") as again:
+                assert again.token == 2
+            assert (await one.configuration.current()).version == 1
+            await one.directory.announce(Listing("image"))
+            async with asyncio.timeout(20):
+                async for listings in watching:
+                    if set(listings) == {"text", "image"}:
+                        break
+    assert PASSWORDS["submind"] not in f"{logs}{capfd.readouterr()}{one.address}"
+
+
+async def test_what_is_wrong_is_told_in_a_sentence(secured: Secured) -> None:
+    where = secured.server.endpoint
+    another = trustme.CA(organization_name="somebody else")
+    other_ca = secured.directory / "other-ca.pem"
+    another.cert_pem.write_to_path(other_ca)
+    cert, key = secured.server.client_certificate("other", another)
+    none: dict[str, Path | None] = {"ca_file": None, "cert_file": None, "key_file": None}
+    for address, sentence in (
+        (secured.address("submind", "not it: 7f3a"), "etcd knows no such username and password"),
+        (secured.address("nobody", "x"), "etcd knows no such username and password"),
+        (secured.address(user=None), "etcd asks who we are: name username and password_file"),
+        (secured.address(user="stranger"), "etcd does not let this user read and write under /submind/mind/"),
+        (secured.address(ca_file=other_ca), f"the certificate of {where} is not to be trusted by ca_file {other_ca}"),
+        (secured.address(cert_file=cert, key_file=key), f"{where} does not accept cert_file {cert}"),
+        (secured.address(cert_file=None, key_file=None), f"{where} asks for our certificate"),
+        (secured.address(**none), f"{where} does not take plain connections"),
+    ):
+        began = time.monotonic()
+        with pytest.raises(BadCoordination) as caught:
+            async with open_coordination(address, "mind", settings=SHORT):
+                pass
+        assert sentence in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert time.monotonic() - began <= SHORT.connect_timeout
+        for password in (*PASSWORDS.values(), "not it: 7f3a"):
+            assert password not in str(caught.value)
+
+
+async def test_tls_where_there_is_none(etcd_of_its_own: EtcdServer, tmp_path: Path) -> None:
+    ca = tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(ca)
+    with pytest.raises(BadCoordination, match="does not speak TLS: leave ca_file"):
+        async with open_coordination(f"etcd://{etcd_of_its_own.endpoint}?ca_file={ca}", "mind", settings=SHORT):
+            pass
