@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from actors.attention.settings import AttentionSettings
+from actors.metacognition.settings import MetacognitionSettings
+from actors.perception.settings import PerceptionSettings
+from actors.settings import CognitiveSettings
+from actors.stream.settings import StreamSettings
 from actors.substrate.ports import Generation
+from actors.substrate.settings import BudgetSettings
+from actors.thinking.settings import ThinkingSettings
 from environment.messages import (
     EntryKind,
     Instant,
@@ -17,6 +24,7 @@ from environment.messages import (
     Trace,
     Vector,
 )
+from environment.settings import EnvironmentSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,27 @@ class Started:
 @dataclass(frozen=True, slots=True)
 class Tick:
     """The time asked for with ``WakeAt`` has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """Settings were changed while the mind lives. Comes beside the mailbox, so it is never dropped.
+
+    Only what may change live differs from before: sizes of what is remembered never do. What was spent, measured or
+    remembered under the old settings stays as it is.
+    """
+
+    version: int
+    """Of the live configuration: a core is never told an older one."""
+    environment: EnvironmentSettings = field(repr=False)
+    attention: AttentionSettings = field(repr=False)
+    stream: StreamSettings = field(repr=False)
+    thinking: ThinkingSettings = field(repr=False)
+    submind: CognitiveSettings = field(repr=False)
+    perception: PerceptionSettings = field(repr=False)
+    metacognition: MetacognitionSettings = field(repr=False)
+    budget: BudgetSettings = field(repr=False)
+    """What may be spent on the substrate; for whoever asks it, which no core does itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +305,7 @@ class Propose:
 
 Event: TypeAlias = (
     Started
+    | Configured
     | Tick
     | Perceived
     | Message

@@ -14,7 +14,7 @@ import msgspec
 
 from actors.core import Core
 from actors.effects import Commit, Count, Effect, Generate, Note, Read, Send, WakeAt
-from actors.events import Event, Generated, Perceived, Started, Tick, Vitals
+from actors.events import Configured, Event, Generated, Perceived, Started, Tick, Vitals
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
@@ -141,6 +141,14 @@ class ActorShell:
             self._collect(event, now)
         await self.finish()
         return len(events)
+
+    async def configure(self, event: Configured, now: Instant) -> None:
+        """Tell the core that settings were changed: beside the mailbox, so it is never dropped. Raises as ``step``.
+
+        The step before must be finished.
+        """
+        self._collect(event, now)
+        await self.finish()
 
     async def perceive(self, perceptions: Sequence[Perception], now: Instant) -> None:
         """Embed what the core asks for and hand it the perceptions. Raises as ``step``."""

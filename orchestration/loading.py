@@ -71,6 +71,21 @@ def load_settings(
         raise SettingsError(_problems(error, layers)) from None
 
 
+def overlaid(base: Settings, layer: Layer) -> Settings:
+    """``base`` with ``layer`` over it, checked as a whole. Raises ``SettingsError`` naming everything that is wrong."""
+    merged: dict[str, Any] = base.model_dump()
+    _merge(merged, layer.values)
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise SettingsError(_problems(error, [layer])) from None
+
+
+def parsed(raw: str, path: str) -> object:
+    """What ``raw`` says for the setting at a dotted path: text as it is, the rest as YAML."""
+    return _parse(raw, tuple(path.split(".")))
+
+
 def from_file(path: Path) -> Layer:
     """The settings in a YAML file. Raises ``SettingsError`` when it cannot be read, or gives a setting twice."""
     node, values = _read_yaml(path)

@@ -26,7 +26,8 @@ from environment.messages import Instant, Modality
 from environment.settings import EnvironmentSettings
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.settings import GatewaySettings
-from orchestration.host.settings import HostSettings
+from orchestration.host.settings import HostSettings, StoreSettings
+from orchestration.membership.settings import CoordinationSettings
 from orchestration.runtime.settings import RuntimeSettings
 from orchestration.telemetry.settings import LogSettings
 from orchestration.view.settings import ViewSettings
@@ -211,6 +212,10 @@ class Settings(Section):
 
     mind: MindSettings = MindSettings()
     """Who the mind is."""
+    store: StoreSettings = StoreSettings()
+    """Where it is kept."""
+    coordination: CoordinationSettings = CoordinationSettings()
+    """What its processes agree on elsewhere, where there are several."""
     perception: PerceptionSettings = PerceptionSettings()
     """How raw input becomes events."""
     submind: CognitiveSettings = CognitiveSettings()

@@ -10,6 +10,7 @@ from actors.attention.pacing import Budget, BudgetPace, RatePace
 from actors.attention.settings import AttentionSettings
 from actors.chance import Chance
 from actors.core import Core
+from actors.effects import Note
 from actors.environment.core import EnvironmentCore
 from actors.metacognition.control import ControlCore
 from actors.metacognition.monitoring import MonitoringCore
@@ -29,7 +30,7 @@ from actors.submind.voice import Voice
 from actors.substrate.ports import Embedder
 from actors.thinking.core import ThinkingCore
 from environment.messages import Modality, StreamEntry
-from environment.ports import Stores
+from environment.ports import Progress, Stores
 from environment.subliminal import SubliminalEnvironment
 from orchestration.settings import Settings, SubmindRole, SubmindSettings
 
@@ -69,12 +70,18 @@ async def build_shell(
 
     Raises ``StoreUnavailable``; may then be called again.
     """
-    core = await _core(actor, settings, stores, embedder, seed, budget)
+    core = await _core(actor, settings, stores, driver, embedder, seed, budget)
     return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
 
 
 async def _core(
-    actor: ActorPlan, settings: Settings, stores: Stores, embedder: Embedder, seed: int, budget: Budget | None
+    actor: ActorPlan,
+    settings: Settings,
+    stores: Stores,
+    driver: Driver,
+    embedder: Embedder,
+    seed: int,
+    budget: Budget | None,
 ) -> Core:
     dim = embedder.dim
     match actor.role:
@@ -83,7 +90,7 @@ async def _core(
 
             shard = Shard(dim, settings.environment.flat_limit)
             environment = SubliminalEnvironment(settings.environment, shard)
-            async for traces in stores.traces.live():
+            async for traces in stores.traces.live(progress=_telling(driver, actor.name)):
                 environment.load(traces)
             return EnvironmentCore(actor.name, environment, settings.environment, Chance(seed, actor.name))
         case "stream":
@@ -97,6 +104,20 @@ async def _core(
         case "thinking":
             return ThinkingCore(actor.name, settings.perception.interlocutors, settings.thinking)
     return await _submind(actor, settings, embedder, seed)
+
+
+def _telling(driver: Driver, actor: str) -> Progress:
+    """Tells how far the live traces have been read, after every tenth of them."""
+    told = 0
+
+    def progress(read: int, total: int) -> None:
+        nonlocal told
+        tenths = 10 * read // max(total, 1)
+        if tenths > told:
+            told = tenths
+            driver.note(actor, Note("live_traces_read", "info", {"read": read, "of": total}))
+
+    return progress
 
 
 async def _submind(actor: ActorPlan, settings: Settings, embedder: Embedder, seed: int) -> Core:
@@ -136,8 +157,7 @@ def _interpreter(modality: Modality, dim: int, settings: Settings) -> Interprete
 
 
 def _ceiling(attention: AttentionSettings) -> Allowance:
-    """At most twice the target rate within any hour, and the welcome."""
-    return Allowance(1.5 * attention.per_hour, max(float(attention.welcome), attention.per_hour / 2))
+    return Allowance(attention.ceiling_per_hour, attention.ceiling_burst)
 
 
 def _rate(settings: Settings) -> RatePace:

@@ -21,6 +21,7 @@ from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
 from actors.events import (
     Broadcast,
     Candidate,
+    Configured,
     Conscious,
     Event,
     Generated,
@@ -114,11 +115,21 @@ class AttentionCore(Inward):
                 return []
             case Propose():
                 return self._consider(event)
+            case Configured():
+                return self._configured(event.attention, now)
             case Started():
                 self._surveyed_at = float("-inf")
                 return [*self._decide_due(now), *self._tend(now)]
             case _:
                 return []
+
+    def _configured(self, settings: AttentionSettings, now: Instant) -> list[Effect]:
+        self._settings = settings
+        self._pace.configure(settings.per_hour, now)
+        if self._ceiling is not None:
+            self._ceiling.configure(settings.ceiling_per_hour, now, settings.ceiling_burst)
+        self._inhibition.configure(settings)
+        return [WakeAt(now)]  # what is held may have waited long enough
 
     def finish(self, now: Instant) -> list[Effect]:
         """Decide what is held, at the end of a replay."""

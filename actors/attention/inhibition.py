@@ -30,6 +30,12 @@ class Inhibition:
         self._last: OrderedDict[str, _Seen] = OrderedDict()
         self.strength = settings.inhibition
 
+    def configure(self, settings: AttentionSettings) -> None:
+        """Judge by other settings; what widened it stays, in proportion."""
+        factor = self.strength / self._settings.inhibition if self._settings.inhibition else 1.0
+        self._settings = settings
+        self.widen(factor)
+
     def suppressed(self, trace: Trace, now: Instant) -> bool:
         """True when the trace, or another about the same, was conscious and nothing changed since.
 

@@ -38,6 +38,10 @@ class Pace(Protocol):
         """The share of winners, this one included, that there is room for; called once per winner."""
         ...
 
+    def configure(self, per_hour: float, now: Instant) -> None:
+        """From ``now`` on it is another rate; a total stays what it is."""
+        ...
+
     def dump(self) -> list[object]:
         """For a snapshot."""
         ...
@@ -70,6 +74,12 @@ class RatePace:
         coming = max(1.0, len(self._times) / span * self._horizon / self._rate)
         ahead = self._rate * (now - self._start) - self.picked
         return (self._horizon + max(-self._horizon, min(self._horizon, ahead))) / coming
+
+    def configure(self, per_hour: float, now: Instant) -> None:
+        if self._start is not None:  # as far ahead as it was, by the new rate
+            ahead = self._rate * (now - self._start) - self.picked
+            self._start = now - (ahead + self.picked) * 3600.0 / per_hour
+        self._rate = per_hour / 3600.0
 
     def dump(self) -> list[object]:
         return [list(self._times), self._start, self.offered, self.picked]
@@ -108,6 +118,9 @@ class BudgetPace:
         by_time = min(1.0, (now - self._start) / self._budget.span) if self._budget.span > 0 else by_count
         done = max(1e-6, (by_count + by_time) / 2)
         return (self._budget.thoughts - self.picked) / (self._winners * (1 - done) / done + 1.0)
+
+    def configure(self, per_hour: float, now: Instant) -> None:
+        """A total has no rate."""
 
     def dump(self) -> list[object]:
         return [self._start, self._winners, self.offered, self.picked]

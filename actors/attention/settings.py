@@ -51,3 +51,13 @@ class AttentionSettings(Section):
     """How often attention asks the environment what it may have missed."""
     bend: float = Field(default=2.0, ge=1)
     """How far metacognition may raise or lower the share of winners that pass: by this factor at most."""
+
+    @property
+    def ceiling_per_hour(self) -> float:
+        """Thoughts an hour that are never exceeded in the long run."""
+        return 1.5 * self.per_hour
+
+    @property
+    def ceiling_burst(self) -> float:
+        """Thoughts at once: with what an hour adds, at most twice the target rate within it, and the welcome."""
+        return max(float(self.welcome), self.per_hour / 2)

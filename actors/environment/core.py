@@ -11,6 +11,7 @@ from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Send, WakeAt
 from actors.events import (
     Broadcast,
+    Configured,
     Crawl,
     Credit,
     Diminish,
@@ -70,6 +71,10 @@ class EnvironmentCore(Inward):
             case Survey():
                 return [Send(event.sender, Salient(tuple(self._survey(event.k, now)), again=True), 1.0)]
             case Started() | Tick():
+                return self._sweep(now)
+            case Configured():
+                self._settings = event.environment
+                self._environment.configure(event.environment)
                 return self._sweep(now)
             case _:
                 return []

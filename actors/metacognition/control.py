@@ -6,7 +6,7 @@ import msgspec
 
 from actors.core import Description, Inward
 from actors.effects import Count, Effect, Send, WakeAt
-from actors.events import Event, Observation, Observed, Proposal, Propose, Started, Tick
+from actors.events import Configured, Event, Observation, Observed, Proposal, Propose, Started, Tick
 from actors.metacognition.settings import MetacognitionSettings
 from actors.names import ATTENTION
 from actors.snapshots import pack, unpack
@@ -41,6 +41,9 @@ class ControlCore(Inward):
             case Observed():
                 return self._observed(event, now)
             case Started() | Tick():
+                return self._propose(now)
+            case Configured():
+                self._settings = event.metacognition
                 return self._propose(now)
             case _:
                 return []

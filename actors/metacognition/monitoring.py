@@ -9,7 +9,7 @@ import numpy as np
 
 from actors.core import Description, Inward
 from actors.effects import Count, Effect, Send
-from actors.events import Broadcast, Event, Observation, Observed, Posted, Started, Tick, Vitals
+from actors.events import Broadcast, Configured, Event, Observation, Observed, Posted, Started, Tick, Vitals
 from actors.metacognition.settings import MetacognitionSettings
 from actors.names import CONTROL
 from actors.snapshots import pack, unpack
@@ -57,6 +57,9 @@ class MonitoringCore(Inward):
                 return self._vitals(event, now)
             case Posted():
                 self._postbox.arrived(event.ids)
+                return []
+            case Configured():
+                self._settings = event.metacognition
                 return []
             case Started() | Tick():
                 return self._postbox.tend(now)

@@ -8,7 +8,7 @@ import msgspec
 
 from actors.core import Description
 from actors.effects import Effect, Read, Send, WakeAt
-from actors.events import Credit, Event, Perceived, Posted, Register, Salient, Started, Tick
+from actors.events import Configured, Credit, Event, Perceived, Posted, Register, Salient, Started, Tick
 from actors.names import ATTENTION
 from actors.perception.percept import Interpreter, Percept, addressed
 from actors.perception.settings import PerceptionSettings
@@ -70,6 +70,10 @@ class PerceptualCore:
                 return [*self._postbox.tend(now), *self._read_on()]
             case Tick():
                 return self._tick(now)
+            case Configured():
+                self._settings = event.perception
+                self._voice.configure(event.submind)
+                return []
             case _:
                 return []
 

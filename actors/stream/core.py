@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Generate, Send, WakeAt
-from actors.events import Broadcast, Candidate, Conscious, Event, Generated, Started, Tick
+from actors.events import Broadcast, Candidate, Configured, Conscious, Event, Generated, Started, Tick
 from actors.names import ATTENTION, ENVIRONMENT, MONITORING, THINKING
 from actors.perception.wording import read
 from actors.stream.settings import StreamSettings
@@ -49,6 +49,9 @@ class StreamCore(Inward):
                 return self._bridged(event, now)
             case Tick() | Started():
                 return self._advance(now)
+            case Configured():
+                self._settings = event.stream
+                return []
             case _:
                 return []
 

@@ -57,6 +57,10 @@ class Window:
         self._settings = settings
         self._events: OrderedDict[str, Thought] = OrderedDict()
 
+    def configure(self, settings: BindingSettings) -> None:
+        """As ``Binder.configure``."""
+        self._settings = settings
+
     def add(self, thought: Thought) -> None:
         """Take in an event; the oldest goes when the window is full."""
         self._events[thought.id] = thought
@@ -128,6 +132,10 @@ class Binder:
         self._settings = settings
         self.moments = Moments(_HEADS, settings.memory)
         self.rarity = Rarity()
+
+    def configure(self, settings: BindingSettings) -> None:
+        """Combinations are compared by other settings; the moments beside them do not depend on those."""
+        self._settings = settings
 
     def bind(self, events: Sequence[Thought], memories: Sequence[Thought], goals: Sequence[Goal]) -> Bound | None:
         """The best combination; None where no event and memory are about one thing.

@@ -17,6 +17,14 @@ class Allowance:
         self.left = self._burst
         self.at: Instant | None = None
 
+    def configure(self, per_hour: float, now: Instant, burst: float | None = None) -> None:
+        """From ``now`` on it is another rate: what was spent stays spent, what was saved up to the old rate stays."""
+        if self.at is not None:
+            self.ready(now)
+        self._rate = per_hour / 3600.0
+        self._burst = max(1.0, per_hour / 4 if burst is None else burst)
+        self.left = min(self.left, self._burst)
+
     def take(self, now: Instant) -> bool:
         """Spend one, if there is one."""
         if not self.ready(now):

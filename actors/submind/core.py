@@ -13,6 +13,7 @@ from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Send, WakeAt
 from actors.events import (
     Broadcast,
+    Configured,
     Crawl,
     CrawlKind,
     Credit,
@@ -98,6 +99,9 @@ class SubmindCore(Inward):
             case Register():
                 self._voice.asked(event, now)
                 effects = []
+            case Configured():
+                self._configure(event.submind, now)
+                effects = []
             case Refused():
                 effects = self._on_its_own(event.trace_id, now)
             case Started() | Tick():
@@ -109,6 +113,13 @@ class SubmindCore(Inward):
             case _:
                 return []
         return [*effects, *self._voice.record()]
+
+    def _configure(self, settings: CognitiveSettings, now: Instant) -> None:
+        self._settings = settings
+        self._binder.configure(settings.binding)
+        self._window.configure(settings.binding)
+        self._allowance.configure(settings.binding.per_hour, now)
+        self._voice.configure(settings)
 
     def _told(self, message: Message, now: Instant) -> list[Effect]:
         """A thought came along a connection."""

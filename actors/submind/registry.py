@@ -58,6 +58,10 @@ class Registry:
         self._merged: dict[str, str] = {}
         """Topics that lately became part of another."""
 
+    def configure(self, settings: ConnectionSettings) -> None:
+        """Connections are reviewed by other settings, each when its turn comes; bounds do not change."""
+        self._settings = settings
+
     def __len__(self) -> int:
         return sum(len(links) for links in self._links.values())
 

@@ -68,6 +68,10 @@ class Topics:
         self.dropped: list[str] = []
         """Keys that had to make room, as above."""
 
+    def configure(self, settings: TopicSettings) -> None:
+        """The next vector is placed by other settings; capacity and memory do not change."""
+        self._settings = settings
+
     def __len__(self) -> int:
         return len(self._topics)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from actors.chance import Chance
 from actors.effects import Commit, Effect, Send
 from actors.events import Credit, Message, Register
-from actors.settings import ConnectionSettings, TopicSettings
+from actors.settings import CognitiveSettings, ConnectionSettings, TopicSettings
 from actors.submind.peers import Peer
 from actors.submind.registry import Link, Registry
 from actors.submind.topics import Topic, Topics
@@ -38,6 +38,12 @@ class Voice:
         self._peers = {peer.name: peer for peer in peers if peer.name != owner}
         self._chance = chance
         self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def configure(self, settings: CognitiveSettings) -> None:
+        """Topics and connections are judged by other settings from now on."""
+        self._settings = settings.connections
+        self.topics.configure(settings.topics)
+        self.registry.configure(settings.connections)
 
     def place(self, vector: Vector, terms: Sequence[str], now: Instant) -> Topic:
         """The topic something belongs to, learning from it."""

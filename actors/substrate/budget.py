@@ -121,6 +121,14 @@ class Ledger:
             Window(DAY, self.limits.cost_per_day),
         )
 
+    def limit(self, limits: Limits) -> None:
+        """From now on these are the limits; what was spent still counts."""
+        self.limits = limits
+        for window, bound in zip(
+            self._windows, (limits.tokens_per_hour, limits.tokens_per_day, limits.cost_per_day), strict=True
+        ):
+            window.limit = bound
+
     def hold(self, tokens: float, cost: float, now: Instant) -> Hold:
         """Set aside the most a request can use. Raises ``BudgetSpent``, nothing set aside, where there is no room."""
         now = self._forward(now)
@@ -221,6 +229,10 @@ class Account:
             self._ledger.settle(hold, tokens, cost)
             with suppress(SubliminalError):
                 await self._save()
+
+    def limit(self, limits: Limits) -> None:
+        """From now on these are the limits; what was spent still counts."""
+        self._ledger.limit(limits)
 
     def left(self) -> dict[str, float]:
         """What remains now, by limit."""

@@ -11,7 +11,19 @@ import msgspec
 
 from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
-from actors.events import Broadcast, Crawl, CrawlKind, Diminish, Event, Found, Generated, Posted, Started, Tick
+from actors.events import (
+    Broadcast,
+    Configured,
+    Crawl,
+    CrawlKind,
+    Diminish,
+    Event,
+    Found,
+    Generated,
+    Posted,
+    Started,
+    Tick,
+)
 from actors.names import ENVIRONMENT
 from actors.perception.percept import addressed
 from actors.perception.running import RunningRank
@@ -74,6 +86,11 @@ class ThinkingCore(Inward):
             case Posted():
                 for thought in self._postbox.arrived(event.ids):
                     self._memory.hold(thought, thought.salience, now)
+                return []
+            case Configured():
+                self._settings = event.thinking
+                self._allowance.configure(event.thinking.per_hour, now)
+                self._memory.half_life = event.thinking.half_life
                 return []
             case Started() | Tick():
                 return [*self._postbox.tend(now), *self._ask_again(now)]

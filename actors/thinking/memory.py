@@ -26,7 +26,8 @@ class WorkingMemory:
     def __init__(self, slots: int, half_life: float) -> None:
         self._slots: list[Slot] = []
         self._most = slots
-        self._half_life = half_life
+        self.half_life = half_life
+        """Seconds; may be changed at any time, for all that is held."""
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -44,4 +45,4 @@ class WorkingMemory:
         return [s.thought for s in sorted(self._slots, key=lambda s: -self._active(s, now))]
 
     def _active(self, slot: Slot, now: Instant) -> float:
-        return float(slot.activation * 0.5 ** (max(0.0, now - slot.at) / self._half_life))
+        return float(slot.activation * 0.5 ** (max(0.0, now - slot.at) / self.half_life))

@@ -30,6 +30,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "connections": ("asking", "Who is connected to whom, about what, how strongly."),
     "status": ("asking", "Rates, limits, budget and health."),
     "init": ("preparing", "Write a commented mind.yaml to begin with."),
+    "migrate": ("migrating", "Bring the tables of a mind's Cassandra to this version's schema."),
+    "configure": ("configuring", "Change settings of a mind while it runs, and see who changed what."),
+    "copy": ("copying", "Move a stopped mind to another store: whole, resumable, compared."),
     "doctor": ("examining", "Check what a mind needs on this machine, with the fix for each fault."),
 }
 """Command to (module of this package, what it does)."""

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from orchestration.cli import checks
 from orchestration.cli.checks import Finding, State
-from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.clusters import clusters
+from orchestration.cli.options import CoordinationAddress, Grpc, Json, MindFile, StoreAddress, TokenFile
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.loading import SettingsError, load_settings
@@ -26,6 +27,8 @@ _MARKS = {State.GOOD: ("✓", "green"), State.DOUBTFUL: ("!", "yellow"), State.B
 def doctor(
     mind: MindFile = None,
     data_dir: Annotated[Path, typer.Option(metavar="DIR", help="Where the mind is kept.")] = Path("mind-data"),
+    store: StoreAddress = None,
+    coordination: CoordinationAddress = None,
     grpc: Grpc = None,
     http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="The page.", show_default=False)] = None,
     token_file: TokenFile = None,
@@ -33,6 +36,8 @@ def doctor(
 ) -> None:
     """Check what a mind needs on this machine. Exit code 1 when something keeps it from running."""
     flags: dict[str, tuple[str, object]] = {
+        "--store": ("store.address", store),
+        "--coordination": ("coordination.address", coordination),
         "--grpc": ("gateway.listen", grpc),
         "--http": ("feed.listen", http),
         "--token-file": ("gateway.token_file", token_file),
@@ -45,12 +50,17 @@ def doctor(
         settings = Settings()
         findings += [Finding("settings", State.BAD, problem, "correct that place") for problem in error.problems]
     findings += checks.place(data_dir)
+    findings += asyncio.run(_clusters(settings))
     status = asyncio.run(checks.server(settings))
     findings += checks.ports(settings, running=status is not checks.NOBODY)
     findings.append(status)
     for finding in findings:
         _show(finding, json=json)
     raise typer.Exit(1 if any(finding.state is State.BAD for finding in findings) else 0)
+
+
+async def _clusters(settings: Settings) -> list[Finding]:
+    return [finding async for finding in clusters(settings)]
 
 
 def _show(finding: Finding, *, json: bool) -> None:

@@ -28,9 +28,11 @@ def told(error: BaseException) -> Failure | None:
     for module, name, code in (
         ("orchestration.loading", "SettingsError", MISUSED),
         ("environment.errors", "SubliminalError", FAILED),
+        ("environment.stores.cassandra.driver.address", "InvalidAddress", MISUSED),
         ("orchestration.gateway.errors", "UnsafeListen", MISUSED),
         ("orchestration.gateway.errors", "GatewayError", FAILED),
         ("orchestration.host.errors", "HostError", FAILED),
+        ("orchestration.membership.errors", "CoordinationError", FAILED),
     ):
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(error, getattr(loaded, name)):

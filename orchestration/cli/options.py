@@ -23,4 +23,22 @@ MindFile = Annotated[
     Path | None,
     typer.Option("--mind", metavar="FILE", help="Settings of the mind (YAML).", show_default=False),
 ]
+StoreAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="ADDRESS",
+        help="sqlite:DIR, or cassandra://HOST[:PORT],HOST/KEYSPACE?dc=NAME. Default: the data directory.",
+        show_default=False,
+    ),
+]
+CoordinationAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--coordination",
+        metavar="ADDRESS",
+        help="etcd://HOST:PORT,HOST:PORT. Default: coordination.address of the settings.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]

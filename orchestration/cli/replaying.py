@@ -18,8 +18,9 @@ import typer
 from actors.attention.pacing import Budget
 from environment.messages import EntryKind, Instant, NewPerception
 from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.history import instant, logged
 from orchestration.cli.lines import BadLine, Format, LineReader
-from orchestration.cli.options import Json, MindFile
+from orchestration.cli.options import Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.reading import Line, Splitter, check_text, file_lines
 from orchestration.cli.safety import safe
@@ -40,8 +41,22 @@ _NOWHEN: Instant = 946_684_800.0
 
 @app.command()
 def replay(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Lines or JSON lines, or - for standard input.")],
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE|-", help="Lines or JSON lines, or - for standard input.", show_default=False),
+    ] = None,
     mind: MindFile = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Instead of FILE: what the mind kept here perceived.", show_default=False),
+    ] = None,
+    store: StoreAddress = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Of a mind's own log: received from then on.", show_default=False)
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Of a mind's own log: received before then.", show_default=False)
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="At most so many thoughts in all.", show_default=False)
     ] = None,
@@ -62,18 +77,31 @@ def replay(
         raise Failure("--budget and --per-hour say the same thing in two ways: give one of them", MISUSED)
     if per_hour is not None and not (per_hour > 0 and math.isfinite(per_hour)):
         raise Failure(f"--per-hour {per_hour:g}: it must be a number above 0", MISUSED)
-    settings = load_settings(mind)
-    history = _History(settings, file, source, form)
-    perceptions = sorted(history.read(), key=lambda perception: perception.time)
-    history.tell()
-    if not perceptions:
-        raise Failure(f"{file}: there is no line in it that a mind could perceive")
+    settings = load_settings(mind, flags={"--store": ("store.address", store)})
+    refused = 0
+    if file is not None and (data_dir is not None or store is not None):
+        raise Failure("FILE and --data-dir or --store are two histories: give one of them", MISUSED)
+    if file is None:
+        if data_dir is None and store is None:
+            raise Failure("give a FILE, - for standard input, or a mind's own log: --data-dir DIR, --store", MISUSED)
+        begin, end = instant("--since", since, -math.inf), instant("--until", until, math.inf)
+        perceptions = asyncio.run(logged(settings, data_dir or Path("mind-data"), begin, end))
+    else:
+        if since is not None or until is not None:
+            raise Failure("--since and --until choose from a mind's own log: --data-dir or --store", MISUSED)
+        history = _History(settings, file, source, form)
+        perceptions = list(history.read())
+        history.tell()
+        refused = history.refused
+        if not perceptions:
+            raise Failure(f"{file}: there is no line in it that a mind could perceive")
+    perceptions.sort(key=lambda perception: perception.time)
     span = perceptions[-1].time - perceptions[0].time
     total = None if budget is None else Budget(budget, len(perceptions), span)
     thoughts = asyncio.run(_show(settings, perceptions, total, per_hour, seed, json=json))
     if not json:
         console(error=True).print(f"{thoughts} thoughts of {len(perceptions):,} perceptions", style="dim")
-    raise typer.Exit(1 if history.refused else 0)
+    raise typer.Exit(1 if refused else 0)
 
 
 async def _show(

@@ -14,7 +14,7 @@ import typer
 from rich.text import Text
 
 from orchestration.cli.example import SETTINGS, Day, day_at
-from orchestration.cli.options import MindFile, TokenFile
+from orchestration.cli.options import CoordinationAddress, MindFile, StoreAddress, TokenFile
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.client import MindClient
 from orchestration.clock import wall
@@ -36,6 +36,8 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Where the mind is kept. Default: ./mind-data.", show_default=False),
     ] = None,
+    store: StoreAddress = None,
+    coordination: CoordinationAddress = None,
     grpc: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Default: 127.0.0.1:50051.", show_default=False)
     ] = None,
@@ -58,6 +60,8 @@ def run(
     """
     day = day_at(wall()) if example else None
     flags: dict[str, tuple[str, object]] = {
+        "--store": ("store.address", store),
+        "--coordination": ("coordination.address", coordination),
         "--grpc": ("gateway.listen", grpc),
         "--http": ("feed.listen", http),
         "--token-file": ("gateway.token_file", token_file),

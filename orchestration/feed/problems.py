@@ -23,6 +23,7 @@ from orchestration.gateway.errors import (
     FieldViolation,
     IntakeBusy,
     InvalidRequest,
+    StandingBy,
     Stopping,
     TooLarge,
     TooMany,
@@ -134,6 +135,8 @@ def refusal_of(error: Exception) -> Refusal:
             return Refusal(503, "too-many", text, retry_after=error.retry_after)
         case StoreFull():
             return Refusal(503, "store-full", text, retry_after=error.retry_after)
+        case StandingBy():
+            return Refusal(503, "standing-by", text, retry_after=error.retry_after)
         case StoreUnavailable():
             return Refusal(503, "store-unavailable", text, retry_after=error.retry_after)
         case Stopping():

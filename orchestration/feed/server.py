@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from orchestration.feed.app import close_streams, open_streams
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.auth import split_listen
+from orchestration.gateway.errors import CannotListen
 
 _log = structlog.get_logger(__name__)
 _BACKLOG = 512
@@ -46,7 +47,7 @@ class FeedServer:
         return f"http://[{host}]:{self._port}/" if ":" in host else f"http://{host}:{self._port}/"
 
     async def start(self) -> None:
-        """Listen. Raises ``OSError``, naming the address, where that cannot be had."""
+        """Listen. Raises ``CannotListen`` where the address cannot be had."""
         if self._task is not None:
             return
         listener = await asyncio.to_thread(self._bind)
@@ -91,8 +92,7 @@ class FeedServer:
             listener.bind((self._host, self._wanted))
         except OSError as error:
             listener.close()
-            why = error.strerror or str(error)
-            raise OSError(error.errno, f"cannot listen on {self._settings.listen} for HTTP: {why}") from error
+            raise CannotListen(f"{self._settings.listen} for HTTP", error.strerror or str(error)) from error
         listener.setblocking(False)
         return listener
 

@@ -18,6 +18,7 @@ from orchestration.gateway.encode import duration
 from orchestration.gateway.errors import (
     IntakeBusy,
     InvalidRequest,
+    StandingBy,
     Stopping,
     TooLarge,
     TooMany,
@@ -62,6 +63,9 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
             return code.RESOURCE_EXHAUSTED, text, [_quota(error.name, text)]
         case StoreFull():
             return code.RESOURCE_EXHAUSTED, text, [_retry(error.retry_after), _quota("disk", text)]
+        case StandingBy():
+            led = details.ErrorInfo(reason="STANDING_BY", domain="submind", metadata={"leader": error.leader})
+            return code.UNAVAILABLE, text, [_retry(error.retry_after), led]
         case StoreUnavailable():
             return code.UNAVAILABLE, text, [_retry(error.retry_after)]
         case TooSlow():

@@ -137,7 +137,7 @@ def texts(
         text,
         key=key,
         labels=[dict(each) for each in labels] if any(labels) else (),
-        trust=[trust_of(each) for each in source],  # type: ignore[misc]  # whoever asks looks for None
+        trust=list(map(trust_of, source)),  # type: ignore[arg-type]  # whoever asks looks for None
     )
 
 

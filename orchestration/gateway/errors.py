@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from environment.errors import StoreUnavailable
+
 
 @dataclass(frozen=True, slots=True)
 class FieldViolation:
@@ -117,6 +119,19 @@ class Unauthenticated(GatewayError):
         return "this server requires a token: send the metadata `authorization: Bearer TOKEN`"
 
 
+class StandingBy(StoreUnavailable):
+    """Another host leads the mind, and takes perceptions in: send them to ``leader``, or here after ``retry_after``."""
+
+    def __init__(self, leader: str, retry_after: float = 1.0) -> None:
+        super().__init__(leader, retry_after)
+        self.leader = leader
+
+    def __str__(self) -> str:
+        if not self.leader:
+            return "this host stands by, and nobody is known to lead the mind at present: try again"
+        return f"this host stands by: {self.leader} leads the mind and takes perceptions in"
+
+
 class Stopping(GatewayError):
     """The server is going away: what was not answered was not promised; connect again and go on."""
 
@@ -124,8 +139,8 @@ class Stopping(GatewayError):
         return "the server is stopping: connect again and go on from the last answer"
 
 
-class UnsafeListen(GatewayError):
-    """The server was asked to listen where it must not: ``why`` says what would be right."""
+class CannotListen(GatewayError):
+    """The address cannot be had: ``why`` says what stands in the way."""
 
     def __init__(self, listen: str, why: str) -> None:
         super().__init__(listen, why)
@@ -134,3 +149,7 @@ class UnsafeListen(GatewayError):
 
     def __str__(self) -> str:
         return f"cannot listen on {self.listen}: {self.why}"
+
+
+class UnsafeListen(CannotListen):
+    """The server was asked to listen where it must not: ``why`` says what would be right."""

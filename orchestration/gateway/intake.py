@@ -11,7 +11,7 @@ import structlog
 
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, NewPerception, PerceptionBatch, Receipt, Receipts
-from environment.ports import PerceptionLog, PreparedBatch
+from environment.ports import Appender, PreparedBatch
 from orchestration.gateway.errors import IntakeBusy, Stopping
 from orchestration.gateway.limits import Limits
 from orchestration.gateway.settings import IntakeSettings
@@ -38,7 +38,7 @@ class Intake:
     goes away before its commit begins takes its batch with it.
     """
 
-    def __init__(self, log: PerceptionLog, settings: IntakeSettings, clock: Callable[[], Instant]) -> None:
+    def __init__(self, log: Appender, settings: IntakeSettings, clock: Callable[[], Instant]) -> None:
         self._log = log
         self._settings = settings
         self._clock = clock
@@ -92,9 +92,10 @@ class Intake:
         """
         return list(await self.submit(batch))
 
-    def known_trust(self, source: str) -> float | None:
-        """How far a source is trusted that was met before; None for any other."""
-        return self._limits.known_trust(source)
+    @property
+    def known_trust(self) -> Callable[[str], float | None]:
+        """How far a source is trusted that was met before; None for any other. Asked for every perception."""
+        return self._limits.known_trust
 
     def size_of_plain(self, batch: PerceptionBatch, sent: int) -> int | None:
         """Bytes of payload of a batch that is surely right, by the schema's rules too; None: it needs a closer look.

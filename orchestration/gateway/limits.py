@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import isfinite
 
@@ -44,9 +44,10 @@ class Limits:
         patterns = self._settings.trust.items()
         return next((number for glob, number in patterns if fnmatchcase(source, glob)), self._settings.trust_unknown)
 
-    def known_trust(self, source: str) -> float | None:
+    @property
+    def known_trust(self) -> Callable[[str], float | None]:
         """How far a source is trusted whose name was found well formed before; None for any other."""
-        return self._known.get(source)
+        return self._known.get
 
     def size_of_plain(self, batch: PerceptionBatch, sent: int, now: Instant) -> int | None:
         """Bytes of payload of a batch in which nothing needs a closer look; None where something does.

@@ -14,7 +14,7 @@ from grpc_reflection.v1alpha import reflection
 from orchestration.gateway.answers import abort
 from orchestration.gateway.auth import shows, split_listen, token_for
 from orchestration.gateway.binding import Guard, Kind
-from orchestration.gateway.errors import Unauthenticated, UnsafeListen
+from orchestration.gateway.errors import CannotListen, Unauthenticated
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.services import NAMES, Tail, View, services
 from orchestration.gateway.settings import GatewaySettings
@@ -92,13 +92,13 @@ class GatewayServer:
         self._stopped: asyncio.Task[None] | None = None
 
     async def start(self) -> int:
-        """Listen and say SERVING; the port. Raises ``UnsafeListen`` when the address cannot be had."""
+        """Listen and say SERVING; the port. Raises ``CannotListen``."""
         host, port = split_listen(self._settings.listen)
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         try:
             bound = self._server.add_insecure_port(address)
         except RuntimeError as error:
-            raise UnsafeListen(
+            raise CannotListen(
                 self._settings.listen, "another program listens there, or it is not an address of this machine"
             ) from error
         await self._server.start()

@@ -66,7 +66,7 @@ class GatewaySettings(Section):
     """Largest message, in either direction."""
     streams: int = Field(default=256, ge=1)
     """Most uploads (``PerceiveStream``) open at a time."""
-    stream_batches: int = Field(default=16, ge=1, le=1024)
+    stream_batches: int = Field(default=64, ge=1, le=1024)
     """Batches of one upload that may be unanswered; reading goes on as answers leave."""
     watchers: int = Field(default=256, ge=1)
     """Most readers of the stream (``Watch``) at a time."""

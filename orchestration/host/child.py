@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import orchestration
+from actors.events import Configured
 from orchestration.runtime.cluster import ray_environment
-from orchestration.runtime.mind import encode_orders
+from orchestration.runtime.mind import STOP, encode_configured, encode_orders
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.processes import MARK
 
@@ -65,11 +66,18 @@ class MindChild:
         await asyncio.wait([self._hearing])
         return code
 
+    async def configure(self, event: Configured) -> None:
+        """Tell it that settings were changed."""
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.write(encode_configured(event))
+                await self._process.stdin.drain()
+
     async def stop(self, within: float) -> bool:
         """Ask it to save and stop; kill it when it takes longer than ``within``. Whether it stopped by itself."""
         if self._process.stdin is not None:
             with suppress(OSError):
-                self._process.stdin.write(b"s")
+                self._process.stdin.write(STOP)
                 await self._process.stdin.drain()
         try:
             await asyncio.wait_for(self._process.wait(), within)

@@ -20,6 +20,18 @@ class AlreadyRunning(HostError):
         return f"a mind is already running in {self.data_dir} ({who}): stop that one, or give another --data-dir"
 
 
+class StillMoving(HostError):
+    """The mind has not arrived where it is to run."""
+
+    def __init__(self, place: str, source: str) -> None:
+        super().__init__(place, source)
+        self.place = place
+        self.source = source
+
+    def __str__(self) -> str:
+        return f"the mind is still moving to {self.place}: finish `submind copy --from {self.source}` first"
+
+
 class UnsafePlace(HostError):
     """The directory for sockets is not this user's alone."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -12,15 +13,24 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from environment.stores.sqlite import open_stores
-from orchestration.clock import wall
+from environment.ports import Appender, Stores
+from environment.stores.copying import mark_of
+from orchestration.clock import Clock, wall
 from orchestration.gateway.auth import split_listen, token_for
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
+from orchestration.host.configuring import Working
+from orchestration.host.directory import keep_listed
+from orchestration.host.errors import StillMoving
+from orchestration.host.gate import Gate
 from orchestration.host.origin import clock_in
 from orchestration.host.places import DataLock
+from orchestration.host.reign import ALONE, Reign
 from orchestration.host.retention import keep_forgetting
 from orchestration.host.supervise import MindSupervisor
+from orchestration.housing import TellingLog, address_of, embedded_in, log_file, open_mind, settled
+from orchestration.membership.opening import open_coordination
+from orchestration.membership.ports import Coordination
 from orchestration.settings import Settings, SubmindRole
 from orchestration.view.mind import MindView, Surroundings
 from orchestration.view.tail import StreamTail
@@ -33,6 +43,8 @@ if TYPE_CHECKING:
     from orchestration.feed.server import FeedServer
 
 _log = structlog.get_logger(__name__)
+_STAND_BY = 2.0
+"""Seconds between two looks at who leads; what a host that stands by asks its callers to wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +91,15 @@ class Host:
     """Runs the mind in ``data_dir``: ``start`` once, ``stop`` once.
 
     Guarantees: perceptions are acknowledged from the end of ``start`` to the beginning of ``stop``, whether the mind
-    below is up or not. ``start`` raises ``AlreadyRunning``, ``UnsafeListen``, ``StoreBroken``, ``WrongSchema`` or
-    ``OSError`` and then leaves nothing running.
+    below is up or not. ``start`` raises ``AlreadyRunning``, ``UnsafeListen``, ``CannotListen``, ``StoreBroken``,
+    ``WrongSchema`` or ``OSError`` and then leaves nothing running.
     """
 
     def __init__(self, settings: Settings, data_dir: Path, *, wiring: str = "orchestration.wiring") -> None:
-        self.settings = settings
+        self.settings = settled(settings)
         self.data_dir = data_dir.resolve()
         self._wiring = wiring
+        self.reign: Reign
         self._owned = AsyncExitStack()
         self._feed: FeedServer | None = None
         self.addresses = Addresses("", "")
@@ -104,13 +117,27 @@ class Host:
     async def _start(self) -> None:
         settings = self.settings
         self._owned.enter_context(DataLock(self.data_dir))
-        stores = await open_stores(self.data_dir, settings.mind.name)
+        embedded = embedded_in(settings, self.data_dir)
+        if embedded is not None and embedded != self.data_dir:
+            self._owned.enter_context(DataLock(embedded))
+        stores = await open_mind(settings, self.data_dir, "host")
         self._owned.push_async_callback(stores.close)
+        moving = await mark_of(stores)
+        if moving is not None and moving.stage:
+            raise StillMoving(str(address_of(settings, self.data_dir)).partition("?")[0], moving.source)
+        coordination = await self._owned.enter_async_context(
+            open_coordination(
+                settings.coordination.address, settings.mind.name, settings=settings.coordination, base=settings
+            )
+        )
+        if embedded is not None and coordination.address != ALONE:
+            _log.warning("embedded_and_coordinated", fix="where several hosts take turns, give them one --store")
         clock = clock_in(self.data_dir, settings.mind.clock, wall())
         self.supervisor = MindSupervisor(settings, self.data_dir, clock, wall, self._wiring)
         self.tail = StreamTail(stores.stream, settings.view.tail)
         self._owned.push_async_callback(self.tail.close)
-        intake = Intake(stores.perceptions, settings.gateway.intake, wall)
+        gate = Gate(self._log(stores), _STAND_BY)
+        intake = Intake(gate, settings.gateway.intake, wall)
         self.view = MindView(
             stores,
             PatientEmbedder(settings),
@@ -126,16 +153,39 @@ class Host:
         host, _ = split_listen(settings.gateway.listen)
         grpc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._owned.push_async_callback(self.supervisor.stop)
-        self.supervisor.start()
+        self.working = Working(settings, coordination.configuration, self.supervisor, stores)
+        following = asyncio.create_task(self.working.follow(), name="configuration")
+        self._owned.callback(following.cancel)
+        self.reign = self._stand(coordination, stores, gate, _advertised(settings, grpc), clock)
+        self._owned.push_async_callback(self.reign.stop)
+        self.reign.start()
         self._owned.push_async_callback(self._stop_serving)
         self.addresses = Addresses(grpc, await self._start_feed(intake))
         self.supervisor.report.addresses = {"grpc": grpc, "http": self.addresses.http}
         self.supervisor.report.write()
+        if coordination.address == ALONE:  # there is nobody to wait for
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.reign.leads.wait(), settings.host.start_within)
+
+    def _stand(self, coordination: Coordination, stores: Stores, gate: Gate, candidate: str, clock: Clock) -> Reign:
+        """What this host does once it leads, and how it comes to."""
+        settings = self.settings
         readers = [s.name for s in settings.mind.subminds if s.role is SubmindRole.PERCEPTUAL]
-        forgetting = asyncio.create_task(
-            keep_forgetting(stores, readers, settings.host.retention, wall, clock.now), name="retention"
+        duties = [
+            lambda: keep_forgetting(stores, readers, settings.host.retention, wall, clock.now),
+            lambda: self.working.record(wall),
+            lambda: keep_listed(coordination.directory, stores.registry, candidate, settings.host.list_every),
+        ]
+        return Reign(
+            coordination,
+            candidate,
+            stores,
+            gate,
+            self.supervisor,
+            duties,
+            embedded=embedded_in(settings, self.data_dir) is not None,
+            look_every=_STAND_BY,
         )
-        self._owned.callback(forgetting.cancel)
 
     async def stop(self) -> None:
         """Say NOT_SERVING, end streams, let the mind save, and leave nothing running. May be called twice."""
@@ -144,6 +194,14 @@ class Host:
     def kill(self) -> None:
         """End everything below this process now; nothing is saved beyond what was."""
         self.supervisor.kill()
+
+    def _log(self, stores: Stores) -> Appender:
+        """Where perceptions are taken in, in such a way that the mind process hears of it."""
+        if embedded_in(self.settings, self.data_dir) is not None:
+            return stores.perceptions  # the kernel tells who watches its file
+        log = TellingLog(stores.perceptions, log_file(self.settings, self.data_dir))
+        self._owned.callback(log.close)
+        return log
 
     async def _start_feed(self, intake: Intake) -> str:
         """Listen for HTTP; where a browser finds the page."""
@@ -177,7 +235,7 @@ class Host:
             described |= {"fast": substrate.fast.name, "deep": substrate.deep.name or substrate.fast.name}
         return Surroundings(
             version=version("submind"),
-            process=self.supervisor.state,
+            process=lambda: self.supervisor.state() if self.reign.leads.is_set() else None,
             acknowledged=lambda: int(intake.figures()["perceptions_acknowledged_total"]),
             limits=intake.limits(),
             limit_hits=self._limit_hits,
@@ -195,4 +253,15 @@ class Host:
             "mind_restarts_total": float(report.restarts),
             "actors_quarantined": float(quarantined),
             "mind_up": float(report.state == "running"),
+            **self.reign.figures,
+            "mind_leads": float(self.reign.leads.is_set()),
+            "mind_terms_total": float(self.reign.terms),
         }
+
+
+def _advertised(settings: Settings, grpc: str) -> str:
+    """Where others reach this host."""
+    if settings.host.advertise:
+        return settings.host.advertise
+    host, _, port = grpc.rpartition(":")
+    return f"{socket.getfqdn()}:{port}" if host in {"0.0.0.0", "[::]", ""} else grpc  # noqa: S104 - recognised, not bound

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from environment.config import Seconds, Section
+from environment.stores.cassandra.driver.settings import CassandraSettings
 
 
 class RetentionSettings(Section):
@@ -22,11 +23,27 @@ class RetentionSettings(Section):
     """Rows forgotten in one transaction."""
 
 
+class StoreSettings(Section):
+    """Where a mind is kept."""
+
+    address: str = ""
+    """Empty: SQLite, in the data directory. ``sqlite:DIR``: there. ``cassandra://HOST[:PORT],HOST/KEYSPACE?dc=NAME``:
+    on a cluster, with ``username``, ``password_file``, ``ca_file``, ``cert_file`` and ``key_file`` as further parts.
+    Several minds may share a keyspace; each sees only what is its own."""
+    cassandra: CassandraSettings = CassandraSettings()
+    """How requests to a cluster are bounded, timed and repeated."""
+
+
 class HostSettings(Section):
     """The process that people start."""
 
     retention: RetentionSettings = RetentionSettings()
     """How long raw input is kept."""
+    advertise: str = ""
+    """``HOST:PORT`` at which other machines reach this host's gRPC: what a host that stands by tells its callers while
+    this one leads. Empty: where it listens, under this machine's name where that is every address."""
+    list_every: Seconds = Field(default=10.0, gt=0)
+    """How often a leader brings the directory of subminds up to date, where there is one."""
     restart: Seconds = Field(default=0.5, gt=0)
     """Wait before the mind process is started again; doubles with each further death, and part of it is chance."""
     restart_most: Seconds = Field(default=60.0, gt=0)

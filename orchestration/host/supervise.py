@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 
+from actors.events import Configured
 from environment.messages import Instant
 from orchestration.clock import Clock
 from orchestration.host import places
@@ -50,6 +51,8 @@ class RuntimeReport:
     """Those that were restarted or quarantined: ``{"restarts": n, "quarantined": reason}``."""
     addresses: dict[str, str] = field(default_factory=dict)
     """Where the host listens: ``grpc``, ``http``."""
+    standing_by: str = ""
+    """Why this host does not lead; empty while it does."""
 
     def write(self) -> None:
         """Write it where others find it. A full disk is no reason to stop."""
@@ -59,7 +62,7 @@ class RuntimeReport:
 
 
 class MindSupervisor:
-    """Runs mind processes one after the other until ``stop``.
+    """Runs mind processes one after the other from ``start`` to ``halt``, as often as one likes, until ``stop``.
 
     Guarantees: never two at a time; before each start whatever an earlier one left behind is gone. A process that
     dies, or does not get its actors going in time, is replaced after a pause that grows while it keeps happening.
@@ -69,6 +72,7 @@ class MindSupervisor:
         self, settings: Settings, data_dir: Path, clock: Clock, wall: Callable[[], Instant], wiring: str
     ) -> None:
         self._settings = settings
+        self._version = 0
         self._data_dir = data_dir
         self._clock = clock
         self._wall = wall
@@ -80,28 +84,46 @@ class MindSupervisor:
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
         self._running = asyncio.Event()
+        self._next_token: Callable[[], Awaitable[int | None]] | None = None
+        self.fenced_out: Callable[[str], None] | None = None
+        """Called with the reason when a mind process ended because another run leads."""
         self.report = RuntimeReport(data_dir / "runtime.json", os.getpid(), since=wall())
 
-    def start(self) -> None:
-        """Begin; returns at once."""
+    def start(self, token: Callable[[], Awaitable[int | None]] | None = None) -> None:
+        """Begin; returns at once. ``token`` gives each process the epoch that it is to lead under."""
+        self._stopping.clear()
+        self._next_token = token
         self._task = asyncio.create_task(self._supervise(), name="mind-supervisor")
+
+    async def configure(self, settings: Settings, version: int) -> None:
+        """Live settings were changed: tell the mind process, and start the next one with them."""
+        self._settings, self._version = settings, version
+        if self._child is not None:
+            await self._child.configure(_configured(settings, version))
 
     def state(self) -> ProcessState:
         """How the mind process is."""
         report = self.report
         return ProcessState(MindState(report.state), report.since, report.restarts, report.reason)
 
-    async def stop(self) -> None:
-        """Stop the mind process in good order, or by force when it takes too long, and end."""
+    async def halt(self, *, in_order: bool = True) -> None:
+        """Stop the mind process, or kill it when that takes too long, or at once; ``start`` may follow."""
         self._stopping.set()
-        if self._child is not None and not await self._child.stop(self._settings.host.stop_within):
+        child = self._child
+        if child is not None and not in_order:
+            child.kill()
+        elif child is not None and not await child.stop(self._settings.host.stop_within):
             _log.warning("mind_killed", reason="it did not stop in time")
         if self._task is not None:
             await asyncio.wait([self._task])
         await asyncio.to_thread(self._sweep)
+        self._is(MindState.DOWN, "stopped")
+
+    async def stop(self) -> None:
+        """Stop the mind process in good order and leave nothing."""
+        await self.halt()
         with suppress(OSError):
             self._base.rmdir()
-        self._is(MindState.DOWN, "stopped")
 
     def kill(self) -> None:
         """End everything below this process now."""
@@ -139,7 +161,9 @@ class MindSupervisor:
             return "stopped"
         run_dir = places.new_run_dir(self._base)
         seed = self._chance.getrandbits(63)
-        orders = RunOrders(self._settings, self._data_dir, run_dir, self._clock, seed, self._wiring)
+        token = await self._next_token() if self._next_token is not None else None
+        settings, version = self._settings, self._version
+        orders = RunOrders(settings, self._data_dir, run_dir, self._clock, seed, self._wiring, version, token)
         self._running.clear()
         self.report.actors.clear()
         self._is(MindState.STARTING, "")
@@ -147,6 +171,8 @@ class MindSupervisor:
         self._child = await MindChild.start(orders, self._mark, lambda line: self._heard(line, said))
         if self._stopping.is_set():  # asked to stop while it was being started: nobody else tells this child
             self._child.kill()
+        if self._version != version:  # changed while it was being started
+            await self._child.configure(_configured(self._settings, self._version))
         self.report.mind_pid = self._child.pid
         self.report.write()
         slow = asyncio.create_task(self._give_up(self._child, said))
@@ -157,6 +183,8 @@ class MindSupervisor:
             self._child = None
             self.report.mind_pid = 0
             await asyncio.to_thread(self._sweep)
+        if code == Exit.FENCED_OUT and self.fenced_out is not None:
+            self.fenced_out(_WHY[Exit.FENCED_OUT])
         if said:
             return f"the mind process ended: {said[-1]}"
         why = (
@@ -196,3 +224,18 @@ class MindSupervisor:
         count = processes.sweep(self._mark, self._base)
         places.clear(self._base)
         return count
+
+
+def _configured(settings: Settings, version: int) -> Configured:
+    """The event that tells actors of settings that may change live."""
+    return Configured(
+        version,
+        settings.environment,
+        settings.attention,
+        settings.stream,
+        settings.thinking,
+        settings.submind,
+        settings.perception,
+        settings.metacognition,
+        settings.substrate.budget,
+    )

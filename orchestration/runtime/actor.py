@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
+from actors.substrate.budget import Limits
+from orchestration.housing import embedded_in, log_file, open_patiently
 from orchestration.runtime import processes
 from orchestration.runtime.inbox import Inbox
+from orchestration.runtime.ledgers import StoreLedgers
 from orchestration.runtime.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.orders import ActorOrders, RunOrders
-from orchestration.runtime.outbox import Outboxes
+from orchestration.runtime.outbox import Outboxes, backoff
 from orchestration.runtime.touch import Touch
 from orchestration.runtime.watch import LogWatch
 from orchestration.telemetry.logs import configure_logs
@@ -31,8 +34,11 @@ from orchestration.telemetry.logs import configure_logs
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
+    from actors.events import Configured
     from actors.shell import ActorShell, Driver
+    from actors.substrate.budget import Account
     from actors.substrate.ports import Embedder, Substrate
+    from actors.substrate.settings import BudgetSettings
     from environment.ports import Stores
     from orchestration.settings import Settings
     from orchestration.wiring import ActorPlan
@@ -59,15 +65,18 @@ class ActorProcess:
     def __init__(self, orders: ActorOrders) -> None:
         self._orders = orders
 
-    def live(self, restarts: int) -> str:
-        """Live until told to stop, or until an error; returns an ``Ending``."""
+    def live(self, restarts: int, configured: Configured | None = None) -> str:
+        """Live until told to stop, or until an error; returns an ``Ending``.
+
+        ``configured``: what changed of the settings since this process was given its orders.
+        """
         may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
         raylet.setproctitle(f"{processes.TITLE}{self._orders.plan.name}")
-        return asyncio.run(live(self._orders, restarts)).value
+        return asyncio.run(live(self._orders, restarts, configured)).value
 
 
-async def live(orders: ActorOrders, restarts: int) -> Ending:
+async def live(orders: ActorOrders, restarts: int, configured: Configured | None = None) -> Ending:
     """One life of an actor, in this process."""
     run, name = orders.run, orders.plan.name
     settings = run.settings
@@ -78,17 +87,23 @@ async def live(orders: ActorOrders, restarts: int) -> Ending:
         file=run.data_dir / "submind.log",
         fields={"mind": mind, "submind": name},
     )
-    from environment.stores.sqlite import open_stores  # noqa: PLC0415 - the one backend, where it is needed
-
-    stores = await open_stores(run.data_dir, mind)
     chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
+    again = settings.runtime
+    stores = await open_patiently(
+        settings, run.data_dir, name, lambda n: backoff(n, again.store_retry, again.store_retry_most, chance)
+    )
     outboxes = Outboxes(name, secrets.token_hex(8), run.run_dir, settings.runtime.link, chance)
-    substrate, embedder = await thinking(orders)
+    purses: list[Account] = []
+    substrate, embedder = await thinking(orders, stores, purses)
 
     async def birth(driver: Driver) -> ActorShell:
         return await wiring_of(run).build_shell(
             orders.plan, settings, stores, driver, embedder, fence=orders.fence, seed=run.seed
         )
+
+    def spend(budget: BudgetSettings) -> None:
+        for purse in purses:
+            purse.limit(Limits.share(budget, _shares(orders)))
 
     watch = _log_watch(stores, orders)
     actor = LiveActor(
@@ -101,7 +116,10 @@ async def live(orders: ActorOrders, restarts: int) -> Ending:
         settings.runtime,
         settings.shell.save_every,
         chance,
+        spend,
     )
+    if configured is not None:
+        actor.configure(configured)
     inbox = Inbox(
         name,
         run.run_dir,
@@ -110,6 +128,7 @@ async def live(orders: ActorOrders, restarts: int) -> Ending:
         stop=actor.stop,
         health=actor.health,
         counters=outboxes.counters,
+        configure=actor.configure,
     )
     try:
         await inbox.open()
@@ -125,8 +144,17 @@ async def live(orders: ActorOrders, restarts: int) -> Ending:
         stop_watching()
 
 
-async def thinking(orders: ActorOrders) -> tuple[Substrate, Embedder]:
-    """What the actor thinks with. Answers of a server are shared by all actors, so none is paid for twice."""
+def _shares(orders: ActorOrders) -> int:
+    """Accounts that share the substrate's budget: an embedder on a server has one beside each actor's."""
+    return orders.shares * (2 if orders.run.settings.substrate.embedder.kind == "openai" else 1)
+
+
+async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -> tuple[Substrate, Embedder]:
+    """What the actor thinks with; accounts it is paid from go into ``purses``.
+
+    Answers of a server are shared by all actors of this machine, so none is paid for twice. What was spent is kept
+    beside them, or with a mind on a cluster in its stores, which it takes along to any machine.
+    """
     from actors.substrate.build import build_embedder, build_substrate  # noqa: PLC0415 - numpy, half a second
 
     run, name = orders.run, orders.plan.name
@@ -136,20 +164,38 @@ async def thinking(orders: ActorOrders) -> tuple[Substrate, Embedder]:
     from environment.stores.sqlite.answers import open_answers  # noqa: PLC0415 - only minds that ask a server
 
     answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
-    shares = orders.shares * (2 if settings.embedder.kind == "openai" else 1)
+    embedded = embedded_in(run.settings, run.data_dir) is not None
+    ledgers = answers if embedded else StoreLedgers(stores, orders.fence)
+    shares = _shares(orders)
     chance = random.SystemRandom()
     return (
-        build_substrate(settings, run.clock.now, answers, account=name, shares=shares, ledgers=answers, chance=chance),
+        build_substrate(
+            settings,
+            run.clock.now,
+            answers,
+            account=name,
+            shares=shares,
+            ledgers=ledgers,
+            chance=chance,
+            opened=purses.append,
+        ),
         build_embedder(
-            settings, run.clock.now, answers, account=f"{name}/embed", shares=shares, ledgers=answers, chance=chance
+            settings,
+            run.clock.now,
+            answers,
+            account=f"{name}/embed",
+            shares=shares,
+            ledgers=ledgers,
+            chance=chance,
+            opened=purses.append,
         ),
     )
 
 
 def _log_watch(stores: Stores, orders: ActorOrders) -> LogWatch:
-    # Every commit writes to this file, and it is there as long as the host holds the log open.
-    touch = Touch(orders.run.data_dir / "perceptions.db-wal")
-    return LogWatch(stores.perceptions, orders.run.settings.runtime.read, touch)
+    run = orders.run
+    touch = Touch(log_file(run.settings, run.data_dir))
+    return LogWatch(stores.perceptions, run.settings.runtime.read, touch)
 
 
 def _orphaned() -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from actors.events import Event
+from actors.events import Configured, Event
 
 _LENGTH = struct.Struct("!I")
 _PEER = struct.Struct("3i")  # struct ucred: pid, uid, gid
@@ -53,7 +53,14 @@ class Stop:
     """Asks an actor to finish what it began, save and end."""
 
 
-Frame: TypeAlias = Batch | Ping | Pong | Stop
+@dataclass(frozen=True, slots=True)
+class Configure:
+    """Tells an actor that settings were changed."""
+
+    event: Configured
+
+
+Frame: TypeAlias = Batch | Ping | Pong | Stop | Configure
 
 
 def encode(frame: Frame) -> bytes:
@@ -82,7 +89,7 @@ class Decoder:
             body = bytes(self._bytes[_LENGTH.size : end])
             del self._bytes[:end]
             frame = pickle.loads(body)  # noqa: S301 - from this user's own processes only, see above
-            if not isinstance(frame, Batch | Ping | Pong | Stop):
+            if not isinstance(frame, Frame):
                 raise TypeError(f"a frame holds {type(frame).__name__}")
             yield frame
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import structlog
 
-from orchestration.runtime.frames import Batch, Frame, FrameProtocol, Ping, Pong, Stop, encode
+from actors.events import Configured
+from orchestration.runtime.frames import Batch, Configure, Frame, FrameProtocol, Ping, Pong, Stop, encode
 from orchestration.runtime.outbox import address
 
 _log = structlog.get_logger(__name__)
@@ -31,6 +32,7 @@ class Inbox:
         stop: Callable[[], None],
         health: Callable[[], Mapping[str, float]],
         counters: MutableMapping[str, float],
+        configure: Callable[[Configured], None] | None = None,
     ) -> None:
         self._name = name
         self._path = Path(address(directory, name))
@@ -39,6 +41,7 @@ class Inbox:
         self._stop = stop
         self._health = health
         self._counters = counters
+        self._configure = configure
         self._seen: dict[str, tuple[str, int]] = {}
         self._links: set[FrameProtocol] = set()
         self._server: asyncio.Server | None = None
@@ -72,6 +75,9 @@ class Inbox:
                 link.write(encode(Pong(self._name, dict(self._health()))))
             case Stop():
                 self._stop()
+            case Configure():
+                if self._configure is not None:
+                    self._configure(frame.event)
             case Pong():
                 _log.warning("pong_unasked", sender=frame.name)
 

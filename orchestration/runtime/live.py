@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from actors.effects import Generate, Note, Read
-from actors.events import Event, Generated
+from actors.events import Configured, Event, Generated
 from actors.substrate.errors import SubstrateUnavailable
 from actors.substrate.ports import Embedder, Substrate
+from actors.substrate.settings import BudgetSettings
 from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Perception, SubmindState
 from orchestration.clock import Clock, wall
@@ -65,7 +66,9 @@ class LiveActor:
         settings: RuntimeSettings,
         save_every: float,
         chance: random.Random,
+        spend: Callable[[BudgetSettings], None] | None = None,
     ) -> None:
+        """``spend`` is told another budget for the substrate when there is one."""
         self._birth = birth
         self._clock = clock
         self._outboxes = outboxes
@@ -85,6 +88,9 @@ class LiveActor:
         self._thinking: set[asyncio.Task[None]] = set()
         self._save_at = 0.0
         self._refusals = 0
+        self._spend = spend
+        self._configured: Configured | None = None
+        self._obeyed = 0
 
     @property
     def shell(self) -> ActorShell | None:
@@ -103,6 +109,15 @@ class LiveActor:
         self._shell.counters["messages_received_total"] += len(batch.events)
         self._bell.set()
 
+    def configure(self, event: Configured) -> None:
+        """Settings were changed: the core is told before it does anything else. An older change than the last is none.
+
+        May come before birth.
+        """
+        if self._configured is None or event.version > self._configured.version:
+            self._configured = event
+            self._bell.set()
+
     def health(self) -> Mapping[str, float]:
         """How it is: what waits where."""
         return {
@@ -111,6 +126,7 @@ class LiveActor:
             "outbox": float(self._outboxes.waiting),
             "thinking": float(len(self._thinking)),
             "store_refusals_in_a_row": float(self._refusals),
+            "configuration": float(self._obeyed),
         }
 
     def stop(self) -> None:
@@ -159,6 +175,7 @@ class LiveActor:
             if self._failure is not None:
                 raise self._failure
             try:
+                await self._obey(shell)
                 handled = await shell.step(self._clock.now())
                 handled += await self._perceive(shell)
                 await self._save(shell)
@@ -173,6 +190,18 @@ class LiveActor:
                 await asyncio.sleep(0)
             elif not len(shell.mailbox) and not self._found:
                 await self._wait(shell)
+
+    async def _obey(self, shell: ActorShell) -> None:
+        """Hand the core what was configured last, once."""
+        event = self._configured
+        if event is None or event.version <= self._obeyed:
+            return
+        await shell.finish()  # what may raise before the core is told
+        self._obeyed = event.version  # a step that the store refuses after that is kept by the shell
+        if self._spend is not None:
+            self._spend(event.budget)
+        await shell.configure(event, self._clock.now())
+        _log.info("configured", version=event.version)
 
     async def _perceive(self, shell: ActorShell) -> int:
         """Hand the core what the log had for it. What it was handed once is not handed again."""

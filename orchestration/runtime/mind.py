@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import structlog
 
+from actors.events import Configured
+from environment.errors import FencedOut
 from environment.messages import SubmindReport, SubmindState
 from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
+from orchestration.housing import open_patiently
 from orchestration.runtime import cluster, processes
 from orchestration.runtime.actor import wiring_of
 from orchestration.runtime.live import Ending
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 _LENGTH = struct.Struct("!I")
+STOP, CONFIGURE = b"s", b"c"
+"""What a host writes after the orders: stop; settings were changed."""
 
 
 class Exit(IntEnum):
@@ -51,6 +56,12 @@ def encode_orders(orders: RunOrders) -> bytes:
     """What a mind process is to do, as its host writes it to its standard input."""
     body = pickle.dumps(orders)
     return _LENGTH.pack(len(body)) + body
+
+
+def encode_configured(event: Configured) -> bytes:
+    """What a host writes later, when settings were changed."""
+    body = pickle.dumps(event)
+    return CONFIGURE + _LENGTH.pack(len(body)) + body
 
 
 def read_orders(pipe: BinaryIO) -> RunOrders:
@@ -90,13 +101,13 @@ class MindProcess:
     report: Report
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     keepers: list[ActorKeeper] = field(default_factory=list)
+    configured: Configured | None = None
+    telling: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def main(self) -> Exit:
         """Live until told to stop, or until something ends it."""
-        from environment.stores.sqlite import open_stores  # noqa: PLC0415 - the one backend, where it is needed
-
         processes.post_warden()
-        stores = await open_stores(self.run.data_dir, self.run.settings.mind.name)
+        stores = await open_patiently(self.run.settings, self.run.data_dir, "mind")
         try:
             orders = await self._lead(stores)
             settings = self.run.settings.runtime
@@ -105,12 +116,23 @@ class MindProcess:
             for role, pid in cluster.pillars().items():
                 processes.watch(pid, lambda role=role: self._fallen(role))  # type: ignore[misc]  # mypy loses the default
             return await self._live(stores, orders)
+        except FencedOut as error:
+            _log.warning("fenced_out", reason=str(error))
+            return Exit.FENCED_OUT
         finally:
             await stores.close()
 
+    def configure(self, event: Configured) -> None:
+        """Settings were changed: tell every actor."""
+        self.configured = event
+        for keeper in self.keepers:
+            task = asyncio.create_task(keeper.configure(event), name=f"configure-{keeper.name}")
+            self.telling.add(task)
+            task.add_done_callback(self.telling.discard)
+
     async def _lead(self, stores: Stores) -> list[ActorOrders]:
         """Take over from whatever ran before, and say that everybody is starting."""
-        fence = await stores.lead()
+        fence = await stores.lead(self.run.token)
         plans = wiring_of(self.run).plan(self.run.settings)
         orders = [ActorOrders(self.run, plan, fence, os.getpid(), len(plans)) for plan in plans]
         at = wall()
@@ -136,6 +158,8 @@ class MindProcess:
         chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
         supervision = self.run.settings.runtime.supervision
         self.keepers = [ActorKeeper(order, stores, supervision, chance, self._changed) for order in orders]
+        if self.configured is not None:
+            self.configure(self.configured)
         keeping = [asyncio.create_task(keeper.keep(), name=keeper.name) for keeper in self.keepers]
         all_born = asyncio.create_task(self._say_running())
         stopped = asyncio.create_task(self.stopping.wait())
@@ -181,15 +205,29 @@ class MindProcess:
 
 
 async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:
-    """Stop when the host writes a byte; end at once when it goes away."""
+    """Stop when the host says so, pass on what it configures; end at once when it goes away."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    if not await reader.read(1):
+    while (told := await reader.read(1)) == CONFIGURE:
+        try:
+            mind.configure(await _read_configured(reader))
+        except asyncio.IncompleteReadError:
+            told = b""
+            break
+    if not told:
         _log.error("host_gone")
         os._exit(Exit.ORPHANED)
     mind.stopping.set()
     if not await reader.read(1):  # a host that stops closes its end only when it has had enough
         os._exit(Exit.ORPHANED)
+
+
+async def _read_configured(reader: asyncio.StreamReader) -> Configured:
+    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+    event = pickle.loads(await reader.readexactly(length))  # noqa: S301 - this process's own parent wrote it
+    if not isinstance(event, Configured):
+        raise TypeError(f"settings are {type(event).__name__}")
+    return event
 
 
 async def _run(run: RunOrders, report: Report, pipe: BinaryIO) -> Exit:

@@ -26,6 +26,10 @@ class RunOrders:
     """Of what the cores leave to chance."""
     wiring: str = "orchestration.wiring"
     """Module that offers ``plan`` and ``build_shell``."""
+    version: int = 0
+    """Of the live configuration that is in ``settings`` already."""
+    token: int | None = None
+    """Epoch to lead the stores under, where the host agreed on it with others; else the stores count by themselves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ import ray
 import structlog
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
-from environment.errors import StoreUnavailable
+from actors.events import Configured
+from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import SubmindReport, SubmindState
 from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
 from orchestration.runtime.actor import ActorProcess
 from orchestration.runtime.fate import Fate
-from orchestration.runtime.frames import Frame, FrameProtocol, Ping, Pong, Stop, encode
+from orchestration.runtime.frames import Configure, Frame, FrameProtocol, Ping, Pong, Stop, encode
 from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.outbox import address
@@ -27,6 +28,8 @@ from orchestration.runtime.settings import LinkSettings, SupervisionSettings
 
 _log = structlog.get_logger(__name__)
 _BIRTH_POLL = 0.1
+_SAYING = 1.0
+"""Longest that a life waits for the word that there is none now."""
 
 # Tries -1 for the actor has calls wait while it restarts, 0 for the call has a life end when its process does.
 RayActor = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(ActorProcess)
@@ -58,6 +61,12 @@ class Line:
         link = await self._connected()
         if link is not None:
             link.write(encode(Stop()))
+
+    async def configure(self, event: Configured) -> None:
+        """Tell the actor that settings were changed. Does nothing where nobody is: it is told when it next answers."""
+        link = await self._connected()
+        if link is not None:
+            link.write(encode(Configure(event)))
 
     def close(self) -> None:
         """Hang up."""
@@ -105,11 +114,17 @@ class ActorKeeper:
         self._line = Line(orders.run.run_dir, self.name, orders.run.settings.runtime.link)
         self._actor: Any = None
         self._stopping = asyncio.Event()
+        self._configured: Configured | None = None
 
     @property
     def restarts(self) -> int:
         """Lives after the first."""
         return self._fate.restarts
+
+    async def configure(self, event: Configured) -> None:
+        """Settings were changed: tell the actor now, in its next life, and until it says that it knows."""
+        self._configured = event
+        await self._line.configure(event)
 
     async def keep(self) -> Ending:
         """Live after life. Returns when it was stopped, fenced out or quarantined (which counts as stopped)."""
@@ -118,7 +133,8 @@ class ActorKeeper:
         try:
             while True:
                 try:
-                    ending = Ending(await self._actor.live.options(max_task_retries=0).remote(self._fate.restarts))
+                    life = self._actor.live.options(max_task_retries=0)
+                    ending = Ending(await life.remote(self._fate.restarts, self._configured))
                 except RayError as error:
                     if self._stopping.is_set() or not await self._bury(error):
                         return Ending.STOPPED
@@ -143,8 +159,14 @@ class ActorKeeper:
             return False
         _log.warning("actor_restarts", submind=self.name, cause=cause, after=round(verdict.after, 3))
         self._changed(self)
+        reason = f"{cause}; it starts again after {verdict.after:.1f} s"
+        saying = asyncio.create_task(
+            write_report(self._stores, self._orders, SubmindState.RESTARTING, reason, self.restarts)
+        )
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), verdict.after)
+        with suppress(TimeoutError, FencedOut):  # the next life speaks for itself, and must have the last word
+            await asyncio.wait_for(saying, _SAYING)
         return not self._stopping.is_set()
 
     async def _quarantine(self, reason: str) -> None:
@@ -164,6 +186,8 @@ class ActorKeeper:
                 well = loop.time()
                 if pong.health.get("born"):
                     self.born.set()
+                    if self._configured and pong.health.get("configuration", 0.0) < self._configured.version:
+                        await self._line.configure(self._configured)
             elif loop.time() - well >= self._settings.hung_after:
                 _log.error("actor_hung", submind=self.name, silent=round(loop.time() - well, 1))
                 ray.kill(self._actor, no_restart=False)

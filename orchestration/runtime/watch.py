@@ -29,15 +29,18 @@ class LogWatch:
 
     async def next(self, after: int, limit: int, modality: Modality) -> list[Perception]:
         """The perceptions after ``after``, at least one; returns once there are any. Waits a failing store out."""
-        settings, pause = self._settings, self._settings.fast
+        settings, pause, told = self._settings, self._settings.fast, False
         while True:
             self._touch.forget()  # before the look: what is written during it is another reason to look
             try:
                 found = await self._log.read(after, limit, modality)
             except StoreUnavailable as error:
-                _log.warning("perceptions_unavailable", reason=str(error))
+                if not told:  # however long it lasts
+                    _log.warning("perceptions_unavailable", reason=str(error))
+                told = True
                 await asyncio.sleep(max(error.retry_after, settings.idle))
                 continue
+            told = False
             if found:
                 return found
             await self._touch.wait(settings.certain if self._touch.sees else pause)

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from environment.messages import Connection, ConnectionChange, Instant, StreamEntry, SubmindReport, Trace
-from environment.ports import PerceptionLog, Stores, Write
+from environment.messages import (
+    Connection,
+    ConnectionChange,
+    Instant,
+    StreamEntry,
+    SubmindReport,
+    Trace,
+)
+from environment.ports import Configuration, PerceptionLog, Progress, Stores, Write
 
 _MOST = 2048
 
@@ -43,8 +50,8 @@ class BufferedStores:
             writes, self._writes = self._writes, []
             await self._stores.commit(writes)
 
-    async def lead(self) -> int:
-        return await self._stores.lead()
+    async def lead(self, token: int | None = None) -> int:
+        return await self._stores.lead(token)
 
     async def statistics(self) -> Mapping[str, float]:
         await self.flush()
@@ -67,9 +74,9 @@ class _Traces:
         await self._stores.flush()
         return await self._stores.inner.traces.revisions(trace_id)
 
-    async def live(self, batch: int = 1000) -> AsyncIterator[list[Trace]]:
+    async def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[Trace]]:
         await self._stores.flush()
-        async for traces in self._stores.inner.traces.live(batch):
+        async for traces in self._stores.inner.traces.live(batch, progress):
             yield traces
 
     async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
@@ -79,6 +86,18 @@ class _Traces:
     async def head(self) -> int:
         await self._stores.flush()
         return await self._stores.inner.traces.head()
+
+    async def between(
+        self,
+        since: Instant,
+        until: Instant,
+        *,
+        author: str | None = None,
+        topic: str | None = None,
+        limit: int = 100,
+    ) -> list[Trace]:
+        await self._stores.flush()
+        return await self._stores.inner.traces.between(since, until, author=author, topic=topic, limit=limit)
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         await self._stores.flush()
@@ -121,6 +140,10 @@ class _Registry:
     async def state(self, name: str) -> bytes | None:
         await self._stores.flush()
         return await self._stores.inner.registry.state(name)
+
+    async def configurations(self, limit: int = 100) -> list[Configuration]:
+        await self._stores.flush()
+        return await self._stores.inner.registry.configurations(limit)
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         await self._stores.flush()

@@ -73,8 +73,8 @@ class UnreliableStores:
             raise StoreUnavailable("a simulated refusal", 1.0)
         await self._stores.commit(writes, fence)
 
-    async def lead(self) -> int:
-        return await self._stores.lead()
+    async def lead(self, token: int | None = None) -> int:
+        return await self._stores.lead(token)
 
     async def statistics(self) -> dict[str, float]:
         return dict(await self._stores.statistics())

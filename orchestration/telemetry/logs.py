@@ -31,7 +31,7 @@ _SECRET_TEXT = re.compile(
     r"(?i)(\bbearer\s+|\bbasic\s+(?=[a-z0-9+/=]{12})|[?&](?:token|key|api_key|password)=)[^\s&\"',;]+"
     r"|\bsk-[a-z0-9_-]{8,}"
 )
-_QUIET = ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "asyncio")
+_QUIET = ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "asyncio", "cassandra")
 _LEAST_SECRET = 8
 
 
@@ -77,6 +77,7 @@ def configure_logs(
     root.setLevel(settings.level.upper())
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("cassandra.protocol").setLevel(logging.ERROR)  # servers warn of `USE` at every statement
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

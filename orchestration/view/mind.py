@@ -27,7 +27,7 @@ class Surroundings:
 
     version: str = ""
     """Of the software."""
-    process: Callable[[], ProcessState] | None = None
+    process: Callable[[], ProcessState | None] | None = None
     """The supervisor's word on the mind process; None when the mind is run elsewhere, or not at all."""
     acknowledged: Callable[[], int] | None = None
     """Perceptions acknowledged since this process started; counted from the log's head when None."""

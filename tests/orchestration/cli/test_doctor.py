@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.cli.checks import State, place
-from tests.orchestration.cli.conftest import flags, submind
+from tests.orchestration.cli.conftest import environ, flags, submind
 
 
 def by_check(findings: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -74,3 +74,40 @@ def test_an_open_directory_is_doubted(tmp_path: Path) -> None:
 
 def left(directory: Path) -> list[str]:
     return [path.name for path in directory.iterdir()]
+
+
+async def test_store_and_coordination_are_examined_where_they_are_configured(  # type: ignore[no-untyped-def]
+    keyspace, etcd: str, tmp_path: Path
+) -> None:
+    here = ("--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
+    place = f"{keyspace}?dc={keyspace.dc}"
+    unmade = by_check((await submind("doctor", *here, "--store", place)).objects)
+    assert unmade["store"]["state"] == "bad"
+    assert "submind migrate" in unmade["store"]["fix"]
+    assert (await submind("migrate", "--store", place)).code == 0
+    done = await submind("doctor", *here, "--store", place, "--coordination", f"etcd://{etcd}")
+    found = by_check(done.objects)
+    assert "answers a read in" in found["store"]["found"]
+    assert "1 of 1 named members answer; nobody leads" in found["agreement"]["found"]
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        away = f"127.0.0.1:{nobody.getsockname()[1]}"
+        done = await submind(
+            *("doctor", *here, "--store", f"cassandra://{away}/x?dc={keyspace.dc}"),
+            *("--coordination", f"etcd://{away}"),
+            env=environ(SUBMIND__STORE__CASSANDRA__CONNECT_TIMEOUT="3", SUBMIND__COORDINATION__CONNECT_TIMEOUT="2"),
+        )
+    found = by_check(done.objects)
+    assert done.code == 1
+    assert (found["store"]["state"], found["agreement"]["state"]) == ("bad", "bad")
+
+
+async def test_a_cluster_that_forgets_when_it_is_killed_is_doubted(keyspace, tmp_path):
+    store = f"{keyspace}?dc={keyspace.dc}"
+    assert (await submind("migrate", "--store", store)).code == 0
+    done = await submind("doctor", "--json", "--data-dir", tmp_path, "--store", store)
+    (found,) = [one for one in done.objects if one["check"] == "durability"]
+    sync = found["found"].rpartition(" ")[2]
+    assert found["found"].startswith("1 copy of each row, commitlog_sync is ")
+    assert found["state"] == ("doubtful" if sync == "periodic" else "good")
+    assert ("commitlog_sync: batch" in found["fix"]) is (sync == "periodic")

@@ -74,8 +74,8 @@ class Gateway:
 
 
 @asynccontextmanager
-async def serving(directory, *, log=None, intake=None, **settings):
-    stores = await open_stores(directory, "alpha", busy_timeout=0.2)
+async def serving(directory, *, stores=None, log=None, intake=None, **settings):
+    stores = stores or await open_stores(directory, "alpha", busy_timeout=0.2)
     now = [NOON]
     clock = lambda: now[0]  # noqa: E731
     tail = StreamTail(stores.stream, TailSettings(fast=0.002, idle=0.02))

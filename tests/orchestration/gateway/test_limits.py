@@ -131,6 +131,7 @@ def test_times_survive_the_wire_to_the_nanosecond(time):
         errors.Unauthenticated(),
         errors.Stopping(),
         errors.UnsafeListen("0.0.0.0:1", "why"),
+        errors.CannotListen("127.0.0.1:1", "why"),
     ],
 )
 def test_errors_survive_pickling_and_say_what_to_do(error):

@@ -9,7 +9,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from orchestration.gateway import auth
-from orchestration.gateway.errors import UnsafeListen
+from orchestration.gateway.errors import CannotListen, UnsafeListen
 from orchestration.gateway.services import NAMES
 from orchestration.pb.submind.v1 import consciousness_pb2, mind_pb2
 from tests.orchestration.gateway.conftest import part, perceived, refusal, request
@@ -91,7 +91,7 @@ def test_what_is_no_address_is_refused_with_the_form(listen):
 
 
 async def test_an_address_that_is_taken_is_named(serve, gateway):
-    with pytest.raises(UnsafeListen, match="another program"):
+    with pytest.raises(CannotListen, match="another program"):
         async with serve(listen=gateway.target):
             pass
 

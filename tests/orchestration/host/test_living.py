@@ -102,15 +102,23 @@ async def test_an_actor_that_is_killed_comes_back_with_its_state(mind, name):
 
 
 async def test_one_that_keeps_dying_is_quarantined_and_the_others_go_on(mind):
+    restarting = asyncio.create_task(eventually(lambda: _restarting(mind), 60.0))
     for deaths in range(3):
         await traces(mind, await perceive(mind, POISON))
         await reported(mind, lambda report, deaths=deaths: _deaths(report) > deaths)
+        if not deaths:
+            await restarting
     assert "I cannot bear it" in mind.report()["actors"]["doomed"]["quarantined"]
     reports = await subminds(mind)
     assert reports["doomed"].state == "quarantined"
     assert "3 times" in reports["doomed"].reason
     assert "actor:doomed" not in mind.processes()
     await traces(mind, await perceive(mind, "the others go on"))
+
+
+async def _restarting(mind):
+    doomed = (await subminds(mind))["doomed"]
+    return doomed.state == "restarting" and "I cannot bear it; it starts again" in doomed.reason
 
 
 def _deaths(report):

@@ -3,28 +3,31 @@
 import asyncio
 import random
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
 from actors.core import Description
 from actors.effects import Generate, Note, Send, WakeAt
-from actors.events import Generated, Reinforce, Started, Tick, Vitals
+from actors.events import Configured, Generated, Post, Reinforce, Started, Tick, Vitals
 from actors.settings import ShellSettings
 from actors.shell import ActorShell
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.ports import Act, Request
 from actors.substrate.scripted import ScriptedSubstrate
 from environment.errors import StoreUnavailable
-from environment.messages import Modality, NewPerception
+from environment.messages import Modality, NewPerception, Perception
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock, wall
+from orchestration.host.supervise import _configured
 from orchestration.runtime.frames import Batch
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.outbox import Outboxes
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
 from orchestration.runtime.touch import Touch
 from orchestration.runtime.watch import LogWatch
-from tests.orchestration.runtime.tiny import Counter, Doomed
+from orchestration.settings import Settings
+from tests.orchestration.runtime.tiny import Counter, Doomed, Keeper, thought_of
 from tests.orchestration.until import until
 
 SETTINGS = RuntimeSettings(store_retry=0.01, store_retry_most=0.05, supervision=SupervisionSettings(settle=1))
@@ -207,3 +210,42 @@ async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path):
     assert found.text == "late"
     watch.close()
     await stores.close()
+
+
+async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path):
+    """While the store is away mail waits in a mailbox of fixed size, and the step under way is kept once."""
+    core = Keeper()
+    async with living(tmp_path, core, refusals=1_000_000) as (actor, _, stores):
+        await until(lambda: actor.shell)
+        shell, first = actor.shell, 1
+        thought = thought_of(Perception("ops", 1.0, 1.0, text="x", id="p-" + "0" * 20, seq=1), 1.0)
+        for _ in range(40):
+            posts = [Post("text", (replace(thought, id=f"t-{first + n:020x}"),), str(first + n)) for n in range(200)]
+            actor.deliver(mail(*posts, first=first))
+            first += len(posts)
+            await asyncio.sleep(0.01)
+        assert len(shell.mailbox) <= SHELL.mailbox
+        assert len(shell._writes) <= SHELL.batch
+        assert len(shell._others) <= 3 * SHELL.batch
+        assert shell.counters["limit_hits:mailbox"] > 0
+        handled = core.kept
+        assert handled <= 2 * SHELL.batch  # no event is taken up while a step waits
+        assert actor.health()["store_refusals_in_a_row"] > 3
+        stores.times = 0
+        await until(lambda: core.kept == handled + SHELL.mailbox, 20)
+        await until(lambda: not shell.unfinished, 20)
+    kept = await open_stores(tmp_path, "mind")
+    assert len((await kept.traces.changes(0, 100_000))[1]) == core.kept
+    await kept.close()
+
+
+async def test_settings_that_change_reach_the_core_once_even_while_the_store_refuses(tmp_path):
+    core = Recorder()
+    async with living(tmp_path, core, refusals=3) as (actor, _, _stores):
+        actor.configure(_configured(Settings(), 2))  # before birth
+        await until(lambda: Configured in map(type, core.handled))
+        actor.configure(_configured(Settings(), 1))  # an older one is none
+        actor.configure(_configured(Settings(), 3))
+        await until(lambda: actor.health()["configuration"] == 3)
+        versions = [event.version for event in core.handled if isinstance(event, Configured)]
+        assert versions == [2, 3]

@@ -17,7 +17,7 @@ from actors.events import Perceived, Post, Posted, Started, Tick, Vitals
 from actors.shell import ActorShell
 from environment.messages import Level, Modality, PerceptionRef, Thought, ThoughtKind, Trace
 from environment.ports import WriteTrace
-from orchestration.settings import Settings
+from orchestration.loading import load_settings
 from orchestration.wiring import ActorPlan
 
 POISON = "poison"
@@ -149,15 +149,15 @@ async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, see
 
 
 def settings():
-    return Settings.model_validate(
-        {
-            "gateway": {"listen": "127.0.0.1:0", "drain": 0.05},
-            "feed": {"listen": "127.0.0.1:0"},
-            "shell": {"save_every": 0.2},
-            "runtime": {"supervision": {"deaths": 2, "backoff": 0.05, "ping_every": 0.5}},
-            "host": {"restart": 0.1},
-        }
-    )
+    """Small and quick; the environment says where it is kept and coordinated, as it does for any mind."""
+    sections = {
+        "gateway": {"listen": "127.0.0.1:0", "drain": 0.05},
+        "feed": {"listen": "127.0.0.1:0"},
+        "shell": {"save_every": 0.2},
+        "runtime": {"supervision": {"deaths": 2, "backoff": 0.05, "ping_every": 0.5}},
+        "host": {"restart": 0.1},
+    }
+    return load_settings(flags={section: (section, values) for section, values in sections.items()})
 
 
 def main():

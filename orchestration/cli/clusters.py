@@ -1,0 +1,109 @@
+"""The checks of ``submind doctor`` beyond this machine: where the mind is kept, and where its hosts agree."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections.abc import AsyncIterator
+
+from environment.errors import SubliminalError, WrongSchema
+from environment.stores.copying import mark_of
+from environment.stores.opening import directory_of, open_stores
+from orchestration.cli.checks import Finding, State
+from orchestration.membership.errors import CoordinationError
+from orchestration.membership.opening import open_coordination
+from orchestration.settings import Settings
+
+_SLOW = 0.1
+"""Seconds for one read of a row: every acknowledgement takes a few of these."""
+
+
+async def clusters(settings: Settings) -> AsyncIterator[Finding]:
+    """Store and coordination, where they are not of this machine alone."""
+    address = settings.store.address
+    if address and directory_of(address) is None:
+        async for finding in _store(settings):
+            yield finding
+            if finding.state is State.BAD:
+                break
+        else:
+            async for finding in _durability(settings):
+                yield finding
+    if settings.coordination.address:
+        async for finding in _coordination(settings):
+            yield finding
+
+
+async def _store(settings: Settings) -> AsyncIterator[Finding]:
+    shown = settings.store.address.partition("?")[0]
+    try:
+        stores = await open_stores(
+            settings.store.address, settings.mind.name, lane="doctor", cassandra=settings.store.cassandra
+        )
+    except WrongSchema as error:
+        yield Finding("store", State.BAD, f"{shown}: {error}", error.advice)
+        return
+    except SubliminalError as error:
+        yield Finding("store", State.BAD, str(error), "correct --store, or start the servers")
+        return
+    try:
+        began = time.perf_counter()
+        head = await stores.perceptions.head()
+        took = time.perf_counter() - began
+        slow = took > _SLOW
+        yield Finding(
+            "store",
+            State.DOUBTFUL if slow else State.GOOD,
+            f"{shown} answers a read in {took * 1000:.1f} ms; {settings.mind.name} perceived {head:,}",
+            "acknowledgements wait for a few of these: a nearer data centre would help" if slow else "",
+        )
+        mark = await mark_of(stores)
+        if mark is not None and mark.stage:
+            yield Finding(
+                "arrival",
+                State.BAD,
+                f"the mind is still moving in from {mark.source}",
+                f"submind copy --from {mark.source} --to the same place goes on with it",
+            )
+    except SubliminalError as error:
+        yield Finding("store", State.BAD, str(error), "look at the servers: nodetool status")
+    finally:
+        await stores.close()
+
+
+async def _durability(settings: Settings) -> AsyncIterator[Finding]:
+    from environment.stores.cassandra.promises import promises  # noqa: PLC0415 - the driver, where it is used
+
+    with contextlib.suppress(SubliminalError):  # a role may not be allowed to read the servers' settings
+        kept = await promises(settings.store.address, settings.store.cassandra, rng=random.SystemRandom())
+        yield Finding(
+            "durability",
+            State.GOOD if kept.outlives_a_kill else State.DOUBTFUL,
+            f"{kept.copies} {'copy' if kept.copies == 1 else 'copies'} of each row, commitlog_sync is {kept.sync}",
+            ""
+            if kept.outlives_a_kill
+            else "a server that is killed forgets what it last acknowledged: more copies, or commitlog_sync: batch",
+        )
+
+
+async def _coordination(settings: Settings) -> AsyncIterator[Finding]:
+    wanted = settings.coordination
+    try:
+        async with open_coordination(
+            wanted.address, settings.mind.name, settings=wanted, base=settings
+        ) as coordination:
+            figures = await coordination.figures()
+            leader = await coordination.leader()
+            answering = int(figures.get("coordination_members_answering", 0))
+            members = int(figures.get("coordination_members", 0))
+            led = f"{leader.candidate} leads" if leader else "nobody leads"
+            short = answering < members
+            yield Finding(
+                "agreement",
+                State.DOUBTFUL if short else State.GOOD,
+                f"{coordination.address}: {answering} of {members} named members answer; {led}",
+                "look at the members that do not: etcdctl endpoint health" if short else "",
+            )
+    except CoordinationError as error:
+        yield Finding("agreement", State.BAD, str(error), "correct --coordination, or start the servers")

@@ -1,0 +1,63 @@
+"""Who stands by takes no perceptions in: the gate before the log, open while this host leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from environment.errors import FencedOut, StoreUnavailable
+from environment.messages import PerceptionBatch, Receipts
+from environment.ports import Appender, PreparedBatch
+from orchestration.gateway.errors import StandingBy
+
+
+class Gate:
+    """An ``Appender`` that refuses with ``StandingBy`` unless it is open and the term still runs.
+
+    Guarantee: nothing is appended by a host that knows that it does not lead. One that does not know yet is
+    refused by the log, and ``overtaken`` is called with what it said.
+    """
+
+    def __init__(self, log: Appender, retry_after: float) -> None:
+        self._log = log
+        self._retry_after = retry_after
+        self.overtaken: Callable[[str], None] | None = None
+        self._leads: Callable[[], bool] | None = None
+        self.refusals = 0
+        """Appends that the store could not take."""
+        self.reachable = True
+        """Whether the store took the last one."""
+        self.leader = ""
+        """Who leads instead, as far as is known; for whoever is refused."""
+
+    def open(self, leads: Callable[[], bool]) -> None:
+        """Let perceptions in for as long as ``leads`` says so."""
+        self._leads = leads
+
+    def close(self) -> None:
+        """Let nothing in. May be called twice."""
+        self._leads = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether perceptions are taken in."""
+        return self._leads is not None and self._leads()
+
+    def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
+        return self._log.prepare(batch)
+
+    async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
+        if not self.is_open:
+            raise StandingBy(self.leader, self._retry_after)
+        try:
+            receipts = await self._log.append_batches(batches)
+        except StoreUnavailable:
+            self.refusals += 1
+            self.reachable = False
+            raise
+        except FencedOut as error:
+            self.close()
+            if self.overtaken is not None:
+                self.overtaken(str(error))
+            raise StandingBy(self.leader, self._retry_after) from error
+        self.reachable = True
+        return receipts

@@ -1,0 +1,22 @@
+"""What a mind has spent, kept in its own stores: on whichever machine it thinks next, the budget is the same."""
+
+from __future__ import annotations
+
+from environment.ports import Stores, WriteState
+
+_PREFIX = "~spent/"
+"""What the states of ledgers are called by; no actor can be called so."""
+
+
+class StoreLedgers:
+    """A ``LedgerStore`` in a mind's states, written under its fence: who leads no more spends no more."""
+
+    def __init__(self, stores: Stores, fence: int) -> None:
+        self._stores = stores
+        self._fence = fence
+
+    async def load_ledger(self, name: str) -> bytes | None:
+        return await self._stores.registry.state(f"{_PREFIX}{name}") or None
+
+    async def save_ledger(self, name: str, state: bytes) -> None:
+        await self._stores.commit([WriteState(f"{_PREFIX}{name}", state)], self._fence)

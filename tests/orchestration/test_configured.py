@@ -1,0 +1,192 @@
+"""Settings that change while a mind lives reach everything that reads them, and nothing that was spent is forgotten."""
+
+import inspect
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.attention.pacing import RatePace
+from actors.events import Configured, Started
+from actors.perception.image import ImageInterpreter
+from actors.perception.telemetry import TelemetryInterpreter
+from actors.perception.text import TextInterpreter
+from actors.submind.budget import Allowance
+from actors.substrate.budget import Account, Limits
+from actors.substrate.errors import BudgetSpent
+from actors.substrate.scripted import ScriptedEmbedder
+from environment.config import Section
+from environment.stores.sqlite import open_stores
+from orchestration import wiring
+from orchestration.host.supervise import _configured
+from orchestration.membership.tuning import tunable_paths, tuned, value_at
+from orchestration.settings import Settings
+
+NOON = 1_772_539_200.0
+BASE = Settings()
+
+
+def other(value):
+    """Another value that is allowed as well as the first."""
+    if value is None:
+        return 1000.0
+    return value - 1 if isinstance(value, int) and value > 1 else value * 0.875
+
+
+def change():
+    values = {path: other(value_at(BASE, path)) for path in tunable_paths()}
+    return tuned(BASE, values)
+
+
+CHANGED = change()
+EVENT = _configured(CHANGED, 1)
+
+
+def reachable(value: object, seen: set[int]) -> Iterator[Section]:
+    """Every section of settings that something holds on to, at whatever depth."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if type(value).__name__.endswith("Interpreter"):  # they read none of what may change, which is told below
+        return
+    if isinstance(value, Section):
+        yield value
+        for name in type(value).model_fields:
+            yield from reachable(getattr(value, name), seen)
+        return
+    parts: list[object] = []
+    if isinstance(value, dict):
+        parts = list(value.values())
+    elif isinstance(value, list | tuple | set | frozenset):
+        parts = list(value)
+    elif type(value).__module__.startswith(("actors", "environment", "orchestration")):
+        slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+        parts = [getattr(value, name) for name in slots if hasattr(value, name)]
+        parts += list(getattr(value, "__dict__", {}).values())
+    for part in parts:
+        yield from reachable(part, seen)
+
+
+def tunable_sections():
+    """Section class to the tunable paths right in it."""
+    found: dict[type, dict[str, object]] = {}
+    for path in tunable_paths():
+        above, _, name = path.rpartition(".")
+        found.setdefault(type(value_at(BASE, above)), {})[name] = value_at(CHANGED, path)
+    return found
+
+
+async def cores(tmp_path):
+    stores = await open_stores(tmp_path, "mind", inline=True)
+    embedder = ScriptedEmbedder()
+
+    class Driver:
+        def send(self, *_):
+            pass
+
+        generate = read = note = send
+
+    for actor in wiring.plan(BASE):
+        shell = await wiring.build_shell(actor, BASE, stores, Driver(), embedder)
+        yield shell
+    await stores.close()
+
+
+async def test_no_core_holds_on_to_an_old_setting(tmp_path):
+    sections, met = tunable_sections(), set()
+    async for shell in cores(tmp_path):
+        shell.core.handle(Started(), NOON)
+        shell.core.handle(EVENT, NOON + 1)
+        for section in reachable(shell.core, set()):
+            for name, wanted in sections.get(type(section), {}).items():
+                assert getattr(section, name) == wanted, (shell.name, type(section).__name__, name)
+                met.add((type(section), name))
+    budgets = {kind for kind, _ in met}
+    missing = {kind.__name__ for kind in sections} - {kind.__name__ for kind in budgets}
+    assert missing == {"BudgetSettings"}  # which no core holds: the substrate's accounts do
+
+
+@pytest.mark.parametrize("interpreter", [TextInterpreter, TelemetryInterpreter, ImageInterpreter])
+def test_interpreters_read_nothing_that_may_change(interpreter):
+    code = inspect.getsource(inspect.getmodule(interpreter))
+    names = tunable_sections()[type(BASE.perception)]
+    assert names
+    assert not [name for name in names if f".{name}" in code]
+
+
+async def test_a_core_goes_on_where_it_was(tmp_path):
+    async for shell in cores(tmp_path):
+        shell.core.handle(Started(), NOON)
+        before = shell.core.snapshot()
+        shell.core.handle(_configured(BASE, 1), NOON)
+        assert shell.core.snapshot() == before, shell.name
+
+
+async def test_what_is_kept_as_a_number_changes_as_well(tmp_path):
+    async for shell in cores(tmp_path):
+        if shell.name == "thinking":
+            shell.core.handle(EVENT, NOON)
+            assert shell.core._memory.half_life == CHANGED.thinking.half_life
+            assert shell.core._allowance._rate == pytest.approx(CHANGED.thinking.per_hour / 3600)
+
+
+async def test_a_shell_performs_what_comes_of_it(tmp_path):
+    async for shell in cores(tmp_path):
+        await shell.start(NOON)
+        await shell.configure(EVENT, NOON + 1)
+        assert shell.unsaved
+        assert not shell.unfinished
+
+
+RATES = st.floats(0.1, 1000)
+
+
+@given(RATES, RATES, st.lists(st.floats(0, 600), max_size=60), st.integers(0, 60))
+def test_what_an_allowance_has_spent_stays_spent(first, second, pauses, at):
+    allowance, now, granted = Allowance(first), NOON, []
+    changed = None
+    for number, pause in enumerate([*pauses, 0.0]):
+        now += pause
+        if number == at:
+            left = allowance.left
+            allowance.configure(second, now)
+            assert allowance.left <= max(left + first * 600 / 3600.0, 1.0) + 1e-6
+            changed = now
+        if allowance.take(now):
+            granted.append(now)
+    after = [time for time in granted if changed is not None and time >= changed]
+    if after:
+        burst = max(1.0, second / 4)
+        assert len(after) <= burst + second * (now - changed) / 3600.0 + 1e-6
+
+
+@given(RATES, RATES, st.floats(0, 86400), st.integers(0, 50))
+def test_a_pace_is_as_far_ahead_as_it_was(first, second, later, picked):
+    pace = RatePace(first, 10, 100)
+    pace.share(NOON)
+    pace.picked = picked
+    ahead = first / 3600.0 * later - picked
+    pace.configure(second, NOON + later)
+    assert second / 3600.0 * (NOON + later - pace._start) - picked == pytest.approx(ahead, abs=1e-3)
+    assert pace.interval() == pytest.approx(3600.0 / second)
+    pace.configure(second, NOON + later)
+    assert second / 3600.0 * (NOON + later - pace._start) - picked == pytest.approx(ahead, abs=1e-3)
+
+
+async def test_what_an_account_has_spent_counts_against_new_limits():
+    account = Account("a", Limits(tokens_per_hour=100), lambda: NOON)
+    await account.hold(80, 0)
+    account.limit(Limits(tokens_per_hour=200))
+    await account.hold(100, 0)
+    account.limit(Limits(tokens_per_hour=150))
+    with pytest.raises(BudgetSpent):
+        await account.hold(1, 0)
+    account.limit(Limits())
+    await account.hold(10_000, 0)
+
+
+def test_the_event_carries_every_section_that_may_change():
+    sections = {path.split(".")[0] for path in tunable_paths()} - {"substrate"}
+    assert sections <= set(Configured.__dataclass_fields__)
+    assert EVENT.budget == CHANGED.substrate.budget
