@@ -11,7 +11,7 @@ MOMENTS    ?=
 PYTEST     ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format types check proto proto-check docs docs-check bench screenshots chromium lock clean
+.PHONY: help setup run test lint format types check proto proto-check docs docs-check bench screenshots chromium servers lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,8 +31,9 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY) ## start a mind on the example day and show its stream, here and on a page
 	@$(BIN)/submind run --example
 
-test: $(READY) ## run the tests; without chromium all but the page's (PYTEST="-k watch" passes options on)
+test: $(READY) ## run the tests; without chromium or servers all but theirs (PYTEST="-k watch" passes options on)
 	@if .ci/chromium; then page=; else page=--ignore=tests/orchestration/page; echo "going on without the page"; fi; \
+	  .ci/servers || { echo "going on without Cassandra and etcd"; export SUBMIND_TEST_SERVERS=none; }; \
 	  $(BIN)/python -m pytest $$page $(PYTEST)
 
 lint: $(READY) ## check style and formatting
@@ -74,6 +75,10 @@ screenshots: $(READY) chromium ## take the pictures of the page in docs/images
 
 chromium: ## install the browser that the page is tested in, if it is missing (Debian, as root)
 	@.ci/chromium
+
+servers: $(READY) ## start a Cassandra and an etcd to develop and test against, until interrupted
+	@.ci/servers
+	@$(BIN)/python -m tests.servers
 
 lock: ## pin requirements.lock anew (see CONTRIBUTING.md)
 	@.ci/lock "$(PYTHON)"

@@ -14,7 +14,7 @@ How it is measured, and why so:
 - The CPU time that a server spends on a message is printed beside its rate: on a machine that does other work as well
   it is the steadier figure.
 
-    python benchmarks/gateway.py [--json] [--seconds 1.5] [--rounds 7] [--streams 1] [--window 16] [--batch 64]
+    python benchmarks/gateway.py [--json] [--seconds 1.5] [--rounds 7] [--streams 1] [--window 64] [--batch 64]
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.5, help="length of a run")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--streams", type=int, default=1)
-    parser.add_argument("--window", type=int, default=16, help="unanswered batches on each stream")
+    parser.add_argument("--window", type=int, default=64, help="unanswered batches on each stream")
     parser.add_argument("--batch", type=int, default=64, help="perceptions in a batch")
     parser.add_argument("--most", type=int, default=3000, help="batches a second that are prepared to warm up")
     parser.add_argument("--directory", type=Path, help="where the stores are written")

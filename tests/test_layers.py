@@ -18,15 +18,16 @@ GENERATED = ROOT / "orchestration" / "pb"
 ABOVE = {"environment": {"actors", "orchestration"}, "actors": {"orchestration"}, "orchestration": set[str]()}
 """Layer to the layers it may not know."""
 
-HEAVY = frozenset({"ray", "grpc", "fastapi", "faiss", "sqlite3", "httpx", "uvicorn", "starlette"})
+HEAVY = frozenset({"ray", "grpc", "fastapi", "faiss", "sqlite3", "httpx", "uvicorn", "starlette", "cassandra"})
 """What pure modules do not import."""
 EDGES = (
     "environment/stores/sqlite",
+    "environment/stores/cassandra",
     "environment/index/shard.py",
     "actors/substrate/openai.py",
     "actors/substrate/protocol.py",
 )
-"""Where the lower layers touch the world: SQLite, FAISS, and the client of language model servers."""
+"""Where the lower layers touch the world: SQLite, Cassandra, FAISS, and the client of language model servers."""
 DRAWS = ("actors/substrate/build.py",)
 """Gives that client its chance (pauses between attempts) where nobody injects any."""
 ORCHESTRATION_ONLY = frozenset({"ray", "grpc", "fastapi", "uvicorn", "starlette"})
