@@ -154,7 +154,7 @@ def settings():
         "gateway": {"listen": "127.0.0.1:0", "drain": 0.05},
         "feed": {"listen": "127.0.0.1:0"},
         "shell": {"save_every": 0.2},
-        "runtime": {"supervision": {"deaths": 2, "backoff": 0.05, "ping_every": 0.5}},
+        "runtime": {"supervision": {"deaths": 2, "backoff": 2.0, "ping_every": 0.5}},
         "host": {"restart": 0.1},
     }
     return load_settings(flags={section: (section, values) for section, values in sections.items()})
