@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from actors.events import Event
+from actors.submind.legacy import Legacy
 from actors.substrate.ports import Request
 from environment.messages import Instant, Modality
 from environment.ports import Write
@@ -70,4 +71,41 @@ class Count:
     amount: float = 1.0
 
 
-Effect: TypeAlias = Send | Commit | Generate | Read | WakeAt | Note | Count
+@dataclass(frozen=True, slots=True)
+class Divide:
+    """Propose to give some topics to a child. Answered by ``Divided`` or ``GrowthRefused``; changes nothing by itself.
+
+    Repeated under the same ``growth`` while no answer comes: granted once is granted.
+    """
+
+    growth: str
+    """This proposal's id: its owner and a number."""
+    hint: str
+    """A readable word for the child's name, of small letters, digits and hyphens; may be empty."""
+    legacy: Legacy
+    """What the child would begin with."""
+    reason: str = ""
+    """The figures that speak for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retire:
+    """Propose to leave everything to an heir and end. Answered by ``Gone`` under the own name, or ``GrowthRefused``."""
+
+    growth: str
+    heir: str
+    legacy: Legacy
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The parent has let go of what ``name`` got, or the heir has taken over what ``name`` left, and that is durable.
+
+    Until then ``Divided`` or ``Inherited`` is told again.
+    """
+
+    name: str
+
+
+Effect: TypeAlias = Send | Commit | Generate | Read | WakeAt | Note | Count | Divide | Retire | Settled

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from actors.attention.settings import AttentionSettings
+from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Pressure
 from actors.metacognition.settings import MetacognitionSettings
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings
@@ -327,4 +328,11 @@ Event: TypeAlias = (
     | Vitals
     | Observed
     | Propose
+    | Pressure
+    | Divided
+    | GrowthRefused
+    | Born
+    | Gone
+    | Inherited
+    | Moved
 )

@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from actors.core import Core
-from actors.effects import Commit, Count, Effect, Generate, Note, Read, Send, WakeAt
+from actors.effects import Commit, Count, Divide, Effect, Generate, Note, Read, Retire, Send, Settled, WakeAt
 from actors.events import Configured, Event, Generated, Perceived, Started, Tick, Vitals
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
@@ -41,6 +41,10 @@ class Driver(Protocol):
 
     def note(self, owner: str, effect: Note) -> None:
         """Write a log line."""
+        ...
+
+    def propose(self, owner: str, effect: Divide | Retire | Settled) -> None:
+        """Hand a proposal of growth, or word that one is settled, to the one place that decides."""
         ...
 
 
@@ -184,6 +188,8 @@ class ActorShell:
                     self._driver.read(self.name, effect)
                 case Note():
                     self._driver.note(self.name, effect)
+                case Divide() | Retire() | Settled():
+                    self._driver.propose(self.name, effect)
 
     async def save(self, wall: Instant, state: SubmindState = SubmindState.RUNNING, reason: str = "") -> None:
         """Write state and report, if anything changed since the last time. Raises ``StoreUnavailable``."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from actors.effects import Generate, Note, Read
+from actors.effects import Divide, Generate, Note, Read, Retire, Settled
 from actors.events import Configured, Event, Generated
 from actors.substrate.errors import SubstrateUnavailable
 from actors.substrate.ports import Embedder, Substrate
@@ -302,6 +302,9 @@ class LiveActor:
         fields = {f"{key}_" if key in _OWN_WORDS else key: value for key, value in effect.fields.items()}
         level = effect.level if effect.level in {"debug", "info", "warning", "error"} else "info"
         getattr(_log, level)(effect.event, submind=owner, **fields)
+
+    def propose(self, owner: str, effect: Divide | Retire | Settled) -> None:
+        """Nobody decides about growth yet: a proposal goes unanswered."""
 
     async def _generate(self, effect: Generate) -> None:
         generation = await self._substrate.generate(effect.request)

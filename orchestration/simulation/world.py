@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.effects import Generate, Note, Read
+from actors.effects import Divide, Generate, Note, Read, Retire, Settled
 from actors.events import Event, Generated
 from actors.shell import ActorShell
 from actors.substrate.ports import Embedder, Substrate
@@ -128,6 +128,9 @@ class World:
 
     def note(self, owner: str, effect: Note) -> None:
         """Log lines are for the living."""
+
+    def propose(self, owner: str, effect: Divide | Retire | Settled) -> None:
+        """Nobody decides about growth in this world: a proposal goes unanswered."""
 
     # --- what the events do ---
 
