@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actors.attention.core import AttentionCore
@@ -19,20 +18,19 @@ from actors.perception.core import PerceptualCore
 from actors.perception.percept import Interpreter
 from actors.perception.telemetry import TelemetryInterpreter
 from actors.perception.text import TextInterpreter
-from actors.settings import ConnectionSettings, TopicSettings
 from actors.shell import ActorShell, Driver
 from actors.stream.core import StreamCore
 from actors.submind.binding import Goal
 from actors.submind.budget import Allowance
 from actors.submind.core import SubmindCore
-from actors.submind.peers import Peer
+from actors.submind.peers import Directory, Peer
 from actors.submind.voice import Voice
 from actors.substrate.ports import Embedder
 from actors.thinking.core import ThinkingCore
 from environment.messages import Modality, StreamEntry
 from environment.ports import Progress, Stores
 from environment.subliminal import SubliminalEnvironment
-from orchestration.settings import Settings, SubmindRole, SubmindSettings
+from orchestration.settings import Settings, SubmindRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +53,13 @@ def plan(settings: Settings) -> tuple[ActorPlan, ...]:
     return singletons + tuple(ActorPlan(s.name, s.role.value, s.goals) for s in settings.mind.subminds)
 
 
+async def build_directory(settings: Settings, embedder: Embedder) -> Directory:
+    """The peers that every core of a process shares. Raises ``SubstrateUnavailable``."""
+    subminds = settings.mind.subminds
+    vectors = await embedder.embed([s.goal for s in subminds])
+    return Directory(Peer(s.name, s.role.value, s.goal, v) for s, v in zip(subminds, vectors, strict=True))
+
+
 async def build_shell(
     actor: ActorPlan,
     settings: Settings,
@@ -65,12 +70,15 @@ async def build_shell(
     fence: int = 0,
     seed: int = 0,
     budget: Budget | None = None,
+    directory: Directory | None = None,
 ) -> ActorShell:
     """An actor ready to ``start``. What its core needs of the stores is read here: live traces, the stream's tail.
 
+    ``directory`` is shared with the other actors of the process; without it the actor has one of its own.
     Raises ``StoreUnavailable``; may then be called again.
     """
-    core = await _core(actor, settings, stores, driver, embedder, seed, budget)
+    directory = await build_directory(settings, embedder) if directory is None else directory
+    core = await _core(actor, settings, stores, driver, embedder, seed, budget, directory)
     return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
 
 
@@ -82,6 +90,7 @@ async def _core(
     embedder: Embedder,
     seed: int,
     budget: Budget | None,
+    directory: Directory,
 ) -> Core:
     dim = embedder.dim
     match actor.role:
@@ -98,12 +107,11 @@ async def _core(
         case "attention":
             pace = BudgetPace(budget) if budget else _rate(settings)
             ceiling = None if budget else _ceiling(settings.attention)
-            peers = await _peers(settings.mind.subminds, embedder)
             goals = list(await embedder.embed(settings.mind.goals)) if settings.mind.goals else []
-            return AttentionCore(actor.name, dim, pace, ceiling, peers, goals, settings.attention)
+            return AttentionCore(actor.name, dim, pace, ceiling, directory, goals, settings.attention)
         case "thinking":
             return ThinkingCore(actor.name, settings.perception.interlocutors, settings.thinking)
-    return await _submind(actor, settings, embedder, seed)
+    return await _submind(actor, settings, embedder, seed, directory)
 
 
 def _telling(driver: Driver, actor: str) -> Progress:
@@ -120,15 +128,14 @@ def _telling(driver: Driver, actor: str) -> Progress:
     return progress
 
 
-async def _submind(actor: ActorPlan, settings: Settings, embedder: Embedder, seed: int) -> Core:
+async def _submind(actor: ActorPlan, settings: Settings, embedder: Embedder, seed: int, directory: Directory) -> Core:
     dim = embedder.dim
     if actor.name == MONITORING:
         return MonitoringCore(actor.name, actor.goal, dim, settings.metacognition)
     if actor.name == CONTROL:
         return ControlCore(actor.name, actor.goal, settings.metacognition)
     topics, connections = settings.submind.topics, settings.submind.connections
-    peers = await _peers(settings.mind.subminds, embedder)
-    voice = _voice(actor, dim, topics, connections, peers, seed)
+    voice = Voice(actor.name, dim, topics, connections, directory, Chance(seed, f"{actor.name}/voice"))
     if actor.role == SubmindRole.PERCEPTUAL.value:
         modality = Modality(actor.name)
         interpreter = _interpreter(modality, dim, settings)
@@ -136,12 +143,6 @@ async def _submind(actor: ActorPlan, settings: Settings, embedder: Embedder, see
     vectors = await embedder.embed(actor.goals)
     goals = [Goal(text, vector) for text, vector in zip(actor.goals, vectors, strict=True)]
     return SubmindCore(actor.name, goals, voice, settings.submind, Chance(seed, actor.name))
-
-
-def _voice(
-    actor: ActorPlan, dim: int, topics: TopicSettings, connections: ConnectionSettings, peers: Sequence[Peer], seed: int
-) -> Voice:
-    return Voice(actor.name, dim, topics, connections, peers, Chance(seed, f"{actor.name}/voice"))
 
 
 def _interpreter(modality: Modality, dim: int, settings: Settings) -> Interpreter:
@@ -163,11 +164,6 @@ def _ceiling(attention: AttentionSettings) -> Allowance:
 def _rate(settings: Settings) -> RatePace:
     attention = settings.attention
     return RatePace(attention.per_hour, attention.horizon, attention.memory)
-
-
-async def _peers(subminds: Sequence[SubmindSettings], embedder: Embedder) -> list[Peer]:
-    vectors = await embedder.embed([s.goal for s in subminds])
-    return [Peer(s.name, s.role.value, s.goal, v) for s, v in zip(subminds, vectors, strict=True)]
 
 
 async def _tail(stores: Stores, length: int) -> list[StreamEntry]:

@@ -38,7 +38,7 @@ from actors.snapshots import pack, unpack
 from actors.submind.binding import Rarity, kinship
 from actors.submind.budget import Allowance
 from actors.submind.composing import clock_time, earlier, material
-from actors.submind.peers import Peer
+from actors.submind.peers import Directory
 from actors.substrate.ports import Act, Request, Role
 from environment.identity import entry_id
 from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
@@ -79,7 +79,7 @@ class AttentionCore(Inward):
         dim: int,
         pace: Pace,
         ceiling: Allowance | None,
-        peers: Sequence[Peer],
+        peers: Directory,
         goals: Sequence[Vector],
         settings: AttentionSettings,
     ) -> None:
@@ -87,7 +87,7 @@ class AttentionCore(Inward):
         self._settings = settings
         self._pace = pace
         self._ceiling = ceiling
-        self._peers = [peer for peer in peers if peer.role == "cognitive"]
+        self._peers = peers
         self._goals = tuple(goals)
         self._relevance = RunningRank(settings.memory)
         self._rank = RunningRank(settings.memory)
@@ -254,8 +254,8 @@ class AttentionCore(Inward):
 
     def _concerns(self, focus: Trace, bound: Sequence[Trace]) -> tuple[str, ...]:
         authors = [a for t in (focus, *bound) for a in t.authors or (t.thought.author,)]
-        near = sorted(self._peers, key=lambda p: (-float(p.vector @ focus.thought.vector), p.name))
-        return tuple(dict.fromkeys([*authors, *(p.name for p in near[: self._settings.concerned])]))
+        near = self._peers.nearest(focus.thought.vector, self._settings.concerned)
+        return tuple(dict.fromkeys([*authors, *(peer.name for peer in near)]))
 
     def _consider(self, event: Propose) -> list[Effect]:
         """Metacognition proposes; how far it may go is decided here."""

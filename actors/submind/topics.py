@@ -15,6 +15,7 @@ from environment.messages import Vector
 _TERMS_PER_TOPIC = 24
 _LABEL_TERMS = 3
 _MERGE_EVERY = 16
+_ROWS = 4
 
 
 class Centre:
@@ -58,7 +59,9 @@ class Topics:
     def __init__(self, dim: int, settings: TopicSettings) -> None:
         self._settings = settings
         self._centre = Centre(dim, settings.memory)
-        self._matrix = np.zeros((settings.capacity, dim), np.float32)
+        self._dim = dim
+        self._capacity = settings.capacity
+        self._matrix: Vector = np.empty((0, dim), np.float32)  # grows with the topics: most subminds hold few
         self._topics: list[Topic] = []
         self._last_use: list[int] = []
         self._made = 0
@@ -133,8 +136,15 @@ class Topics:
             index = min([(topic.traffic > 1, last, i) for i, (topic, last) in enumerate(uses)])[2]
             self.dropped.append(self._topics[index].key)
             self._topics[index] = topic
+        if index == len(self._matrix):
+            self._make_room(index + 1)
         self._matrix[index] = centred
         return index
+
+    def _make_room(self, rows: int) -> None:
+        wider = np.empty((min(max(_ROWS, 1 << (rows - 1).bit_length()), self._capacity), self._dim), np.float32)
+        wider[: len(self._matrix)] = self._matrix
+        self._matrix = wider
 
     def _merge(self, index: int) -> Topic:
         """Join the topic at ``index`` with its nearest when they have grown together; the topic it is now part of."""
@@ -193,9 +203,9 @@ class Topics:
             return
         self._centre.mean = np.frombuffer(saved.mean, np.float32).copy()
         self._centre.seen, self._uses = saved.seen, saved.uses
-        rows = np.frombuffer(saved.matrix, np.float32).reshape(-1, self._matrix.shape[1])
-        stay = sorted(sorted(range(len(rows)), key=lambda i: -saved.topics[i][-1])[: len(self._matrix)])
-        self._matrix[: len(stay)] = rows[stay]
+        rows = np.frombuffer(saved.matrix, np.float32).reshape(-1, self._dim)
+        stay = sorted(sorted(range(len(rows)), key=lambda i: -saved.topics[i][-1])[: self._capacity])
+        self._matrix = rows[stay]
         self._topics = [
             Topic(saved.topics[i][0], saved.topics[i][1], Counter(saved.topics[i][2]), saved.topics[i][3]) for i in stay
         ]

@@ -9,7 +9,7 @@ from actors.chance import Chance
 from actors.effects import Commit, Effect, Send
 from actors.events import Credit, Message, Register
 from actors.settings import CognitiveSettings, ConnectionSettings, TopicSettings
-from actors.submind.peers import Peer
+from actors.submind.peers import LISTENING, Directory
 from actors.submind.registry import Link, Registry
 from actors.submind.topics import Topic, Topics
 from environment.messages import Instant, Thought, Vector
@@ -28,14 +28,14 @@ class Voice:
         dim: int,
         topics: TopicSettings,
         connections: ConnectionSettings,
-        peers: Sequence[Peer],
+        peers: Directory,
         chance: Chance,
     ) -> None:
         self.topics = Topics(dim, topics)
         self.registry = Registry(owner, connections)
         self._owner = owner
         self._settings = connections
-        self._peers = {peer.name: peer for peer in peers if peer.name != owner}
+        self._peers = peers
         self._chance = chance
         self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()
 
@@ -79,10 +79,10 @@ class Voice:
     def meet(self, author: str, thought: Thought, now: Instant) -> list[Effect]:
         """A trace of this author was useful: connect to it for its topic, and ask to be registered in return."""
         peer = self._peers.get(author)
-        if peer is None:
+        if peer is None or author == self._owner:
             return []
         topic = self.place(thought.vector, thought.associations, now)
-        if peer.role == "cognitive":
+        if peer.role == LISTENING:
             new = self.registry.open(topic.key, topic.label, author, now, f"met through trace {thought.id}")
         else:  # it listens to nobody, but may tell
             new = (topic.key, author) not in self._asked
@@ -94,8 +94,9 @@ class Voice:
     def asked(self, request: Register, now: Instant) -> bool:
         """A peer asks to be told about a topic; refused for topics this submind does not have, and for strangers."""
         topic = self.topics.nearest(request.topic_vector)
-        if topic is None or request.sender not in self._peers:
-            reason = "not a topic of mine" if request.sender in self._peers else "nobody I know"
+        known = request.sender in self._peers and request.sender != self._owner
+        if topic is None or not known:
+            reason = "not a topic of mine" if known else "nobody I know"
             self.registry.refuse(topic.key if topic else "", request.sender, now, reason)
             return False
         return self.registry.open(
@@ -119,18 +120,13 @@ class Voice:
 
     def _seed(self, topic: str, label: str, thought: Thought, now: Instant, exclude: frozenset[str]) -> None:
         """A new topic knows nobody: begin with those whose goals are nearest to it."""
-        fit = sorted(
-            (peer for peer in self._peers.values() if peer.role == "cognitive" and peer.name not in exclude),
-            key=lambda peer: (-float(peer.vector @ thought.vector), peer.name),
-        )
-        for peer in fit[:_SEEDS]:
+        for peer in self._peers.nearest(thought.vector, _SEEDS, exclude | {self._owner}):
             self.registry.open(topic, label, peer.name, now, "its goal is near this topic")
 
     def _explore(self, topic: str, label: str, now: Instant, exclude: frozenset[str] | set[str]) -> None:
-        others = sorted(p.name for p in self._peers.values() if p.role == "cognitive" and p.name not in exclude)
-        if others:
-            peer = others[self._chance.below(len(others))]
-            self.registry.open(topic, label, peer, now, "exploring")
+        peer = self._peers.stranger(self._chance, exclude | {self._owner})
+        if peer is not None:
+            self.registry.open(topic, label, peer.name, now, "exploring")
 
     def _follow_topics(self, now: Instant) -> None:
         for gone, kept in self.topics.merged:

@@ -11,6 +11,7 @@ from actors.attention.core import AttentionCore
 from actors.attention.pacing import Budget
 from actors.names import ATTENTION, STREAM
 from actors.stream.core import StreamCore
+from actors.submind.peers import Directory
 from actors.substrate.build import build_embedder, build_substrate
 from environment.messages import Instant, NewPerception, Perception, StreamEntry
 from environment.ports import Stores
@@ -19,7 +20,7 @@ from orchestration.settings import Settings
 from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.faults import NONE, Faults
 from orchestration.simulation.world import Prefetched, World
-from orchestration.wiring import build_shell, plan
+from orchestration.wiring import build_directory, build_shell, plan
 
 _CHUNK = 512
 _TAIL = 600.0
@@ -55,9 +56,12 @@ class Replay:
         substrate = build_substrate(settings.substrate, lambda: self.world.now)
         self._plans = {p.name: p for p in plan(settings)}
         self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults)
+        self._directory: Directory | None = None
         self._shown = 0
 
     async def _be_born(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        if self._directory is None:
+            self._directory = await build_directory(self._settings, self._embedder)
         return await build_shell(
             self._plans[name],
             self._settings,
@@ -67,6 +71,7 @@ class Replay:
             fence=0,
             seed=self._seed,
             budget=self._budget,
+            directory=self._directory,
         )
 
     async def run(self, perceptions: Iterable[NewPerception]) -> AsyncIterator[StreamEntry]:

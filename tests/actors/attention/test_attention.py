@@ -13,13 +13,16 @@ from actors.attention.settings import AttentionSettings
 from actors.effects import Generate, Send
 from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Salient, Started, Tick
 from actors.submind.budget import Allowance
+from actors.submind.peers import Directory
 from actors.substrate.ports import Generation
 from environment.messages import ThoughtKind
 from tests.actors.making import DIM, entry, thought, trace, unit
 
 
 def attention(pace=None, ceiling=None, **given) -> AttentionCore:
-    return AttentionCore("attention", DIM, pace or RatePace(60, 24, 500), ceiling, [], [], AttentionSettings(**given))
+    return AttentionCore(
+        "attention", DIM, pace or RatePace(60, 24, 500), ceiling, Directory(), [], AttentionSettings(**given)
+    )
 
 
 def handed(effects):

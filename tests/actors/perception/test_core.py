@@ -12,7 +12,7 @@ from actors.perception.settings import PerceptionSettings
 from actors.perception.telemetry import TelemetryInterpreter
 from actors.perception.text import TextInterpreter
 from actors.settings import ConnectionSettings, TopicSettings
-from actors.submind.peers import Peer
+from actors.submind.peers import Directory, Peer
 from actors.submind.voice import Voice
 from environment.messages import Modality, ThoughtKind
 from tests.actors.perception.perceiving import DIM, EMBEDDER, START, read_off, said
@@ -25,7 +25,9 @@ def core(interpreter=TextInterpreter, modality=Modality.TEXT, **given):
     settings = PerceptionSettings(**given)
     vectors = EMBEDDER.embed_now(GOALS)
     peers = [Peer(f"peer{i}", "cognitive", g, v) for i, (g, v) in enumerate(zip(GOALS, vectors, strict=True))]
-    voice = Voice(modality.value, DIM, TopicSettings(), ConnectionSettings(), peers, Chance(1, modality.value))
+    voice = Voice(
+        modality.value, DIM, TopicSettings(), ConnectionSettings(), Directory(peers), Chance(1, modality.value)
+    )
     return PerceptualCore(modality.value, "perceive", modality, interpreter(DIM, settings), voice, settings)
 
 

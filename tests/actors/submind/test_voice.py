@@ -9,7 +9,7 @@ from actors.effects import Commit, Send
 from actors.events import Credit, Message, Register
 from actors.settings import ConnectionSettings, TopicSettings
 from actors.snapshots import pack, unpack
-from actors.submind.peers import Peer
+from actors.submind.peers import Directory, Peer
 from actors.submind.voice import Voice
 from environment.messages import ChangeKind
 from tests.actors.making import DIM, thought, unit
@@ -21,7 +21,7 @@ PEERS += [Peer("watcher", "metacognitive", "watch", unit(800)), Peer("text", "pe
 
 def voice(peers=PEERS, **given):
     connections = ConnectionSettings(**{"explore": 0.3, "fan_out": 2, "per_topic": 4, **given})
-    return Voice("own", DIM, TopicSettings(capacity=6), connections, peers, Chance(1, "own/voice"))
+    return Voice("own", DIM, TopicSettings(capacity=6), connections, Directory(peers), Chance(1, "own/voice"))
 
 
 def restored(one, **given):

@@ -1,0 +1,54 @@
+"""The directory answers as a plain search over all peers would."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.chance import Chance
+from actors.submind.peers import Directory, Peer
+from tests.actors.making import unit
+
+NAMES = [f"n{i}" for i in range(12)]
+ROLES = ["cognitive", "perceptual", "metacognitive"]
+
+
+def peer(i, seed):
+    return Peer(NAMES[i], ROLES[seed % 4 % 3], "goal", unit(seed % 5))
+
+
+steps = st.lists(st.tuples(st.booleans(), st.integers(0, 11), st.integers(0, 30)), max_size=40)
+names = st.sets(st.sampled_from([*NAMES, "nobody"]))
+
+
+@given(steps, st.integers(0, 9), st.integers(0, 14), names)
+def test_whatever_came_and_went_it_lists_who_is_there(steps, seed, k, exclude):
+    directory, known = Directory([peer(0, 0), peer(1, 1)]), {NAMES[0]: peer(0, 0), NAMES[1]: peer(1, 1)}
+    for add, i, other in steps:
+        if add:
+            directory.add(peer(i, other))
+            known[NAMES[i]] = peer(i, other)
+        else:
+            directory.remove(NAMES[i])
+            known.pop(NAMES[i], None)
+    assert [p.name for p in directory] == sorted(known)
+    assert len(directory) == len(known)
+    assert all((name in directory) == (name in known) and directory.get(name) == known.get(name) for name in NAMES)
+    vector = unit(100 + seed)
+    listening = [p for p in known.values() if p.role == "cognitive" and p.name not in exclude]
+    best = sorted((round(float(p.vector @ vector), 4) for p in listening), reverse=True)[:k]
+    found = directory.nearest(vector, k, exclude)
+    assert [round(float(p.vector @ vector), 4) for p in found] == best
+    assert len({p.name for p in found}) == len(found)
+    assert {p.name for p in found} <= {p.name for p in listening}
+    chance, again = Chance(seed, "x"), Chance(seed, "x")
+    found = directory.stranger(chance, exclude)
+    others = sorted(p.name for p in listening)
+    assert (found and found.name) == (others[again.below(len(others))] if others else None)
+
+
+def test_of_many_all_are_drawn_alike():
+    directory = Directory(Peer(name, "cognitive", "", unit(1)) for name in NAMES)
+    chance = Chance(1, "x")
+    drawn = [directory.stranger(chance, {"n3", "n7"}).name for _ in range(5000)]
+    assert set(drawn) == set(NAMES) - {"n3", "n7"}
+    assert all(drawn.count(name) == pytest.approx(500, rel=0.3) for name in set(drawn))
