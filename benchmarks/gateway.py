@@ -76,7 +76,7 @@ async def serve_echo() -> None:
 
 async def serve_gateway(directory: Path) -> None:
     """The gateway on real stores, as a mind's host runs it."""
-    stores = await open_stores(directory, "benchmark")
+    stores = await open_stores(directory, "benchmark", apart=True)
     settings = GatewaySettings(listen="127.0.0.1:0")
     intake = Intake(stores.perceptions, settings.intake, time.time)
     server = GatewayServer(intake, StreamTail(stores.stream), NoView(), settings)

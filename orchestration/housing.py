@@ -27,10 +27,10 @@ def address_of(settings: Settings, data_dir: Path) -> str | Path:
     return settings.store.address or data_dir
 
 
-async def open_mind(settings: Settings, data_dir: Path, lane: str) -> Movable:
+async def open_mind(settings: Settings, data_dir: Path, lane: str, *, apart: bool = False) -> Movable:
     """Open the stores of a mind for the writer called ``lane``. Raises as ``open_stores``."""
     return await open_stores(
-        address_of(settings, data_dir), settings.mind.name, lane=lane, cassandra=settings.store.cassandra
+        address_of(settings, data_dir), settings.mind.name, lane=lane, apart=apart, cassandra=settings.store.cassandra
     )
 
 

@@ -30,12 +30,14 @@ async def open_stores(
     *,
     lane: str = "main",
     inline: bool = False,
+    apart: bool = False,
     cassandra: CassandraSettings | None = None,
 ) -> Movable:
     """Open the stores of ``mind`` at ``place``: a directory, ``sqlite:DIR`` or ``cassandra://…``.
 
-    ``lane`` names the writer; ``cassandra`` bounds and times the requests to a cluster. Raises ``StoreBroken``,
-    ``StoreUnavailable`` or ``WrongSchema``.
+    ``lane`` names the writer; ``apart`` has an embedded perception log written by a process of its own;
+    ``cassandra`` bounds and times the requests to a cluster. Raises ``StoreBroken``, ``StoreUnavailable`` or
+    ``WrongSchema``.
     """
     directory = directory_of(place)
     if directory is None:
@@ -48,4 +50,4 @@ async def open_stores(
             raise StoreBroken("the store's address", str(error)) from None
     from environment.stores.sqlite import open_stores as open_sqlite  # noqa: PLC0415 - each backend where it is used
 
-    return await open_sqlite(directory, mind, inline=inline)
+    return await open_sqlite(directory, mind, inline=inline, apart=apart)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from environment.messages import (
     NO_LABELS,
@@ -72,19 +72,6 @@ def cut(batch: PerceptionBatch) -> Iterator[tuple[int, int]]:
     yield start, len(batch)
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A batch with the places of its keys and, where it makes a stretch of its own, the body of that."""
-
-    perceptions: PerceptionBatch
-    places: list[int]
-    """One for each perception, or none at all where no perception has a key."""
-    body: bytes | None
-
-    def __len__(self) -> int:
-        return len(self.perceptions)
-
-
 class Encoded(Protocol):
     """A batch and, where it makes a stretch of its own, the body of that."""
 
@@ -94,7 +81,16 @@ class Encoded(Protocol):
     def body(self) -> bytes | None: ...
 
 
-def parts(batches: Sequence[Encoded]) -> Iterator[tuple[PerceptionBatch, bytes | None]]:
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    perceptions: PerceptionBatch
+    body: None = None
+
+
+E = TypeVar("E", bound=Encoded)
+
+
+def parts(batches: Sequence[E]) -> Iterator[E | _Joined]:
     """What is written of batches: those with a body as they are, others joined."""
     small: list[PerceptionBatch] = []
     for each in batches:
@@ -102,11 +98,11 @@ def parts(batches: Sequence[Encoded]) -> Iterator[tuple[PerceptionBatch, bytes |
             small.append(each.perceptions)
             continue
         if small:
-            yield join(small), None
+            yield _Joined(join(small))
             small = []
-        yield each.perceptions, each.body
+        yield each
     if small:
-        yield join(small), None
+        yield _Joined(join(small))
 
 
 def mask(batch: PerceptionBatch) -> int:

@@ -120,7 +120,7 @@ class Host:
         embedded = embedded_in(settings, self.data_dir)
         if embedded is not None and embedded != self.data_dir:
             self._owned.enter_context(DataLock(embedded))
-        stores = await open_mind(settings, self.data_dir, "host")
+        stores = await open_mind(settings, self.data_dir, "host", apart=True)
         self._owned.push_async_callback(stores.close)
         moving = await mark_of(stores)
         if moving is not None and moving.stage:

@@ -6,9 +6,11 @@ import asyncio
 import errno
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
@@ -30,6 +32,8 @@ _BROKEN = {
 _ROUND = 0.008
 """SQLite waits 1, 2, 5 ms, then ever longer, so that among many writers some starve: after 5 ms it is asked anew."""
 _LARGEST = (1 << 63) - 1
+_ROWS = 512
+"""Most rows of one statement."""
 
 
 def fit(number: int) -> int:
@@ -95,6 +99,26 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def insert(connection: sqlite3.Connection, statement: str, rows: Sequence[Sequence[object]]) -> None:
+    """Insert rows of one width, in their order; ``{}`` in the statement is where its values go.
+
+    Few statements, of 512 rows, 256, ... 1: each step hands the interpreter over to other threads, and may get it
+    back only milliseconds later.
+    """
+    start, size = 0, _ROWS
+    while start < len(rows):
+        while size > len(rows) - start:
+            size >>= 1
+        values = chain.from_iterable(rows[start : start + size])
+        connection.execute(statement.format(_values(size, len(rows[0]))), tuple(values))
+        start += size
+
+
+@cache
+def _values(rows: int, columns: int) -> str:
+    return ",".join([f"({','.join('?' * columns)})"] * rows)
+
+
 class Lane:
     """One file's connections: one for writing, one for reading, each on a thread of its own so no event loop waits.
 
@@ -105,8 +129,8 @@ class Lane:
     def __init__(self, path: Path, *, inline: bool, synchronous: Synchronous, busy_timeout: float) -> None:
         self.path = path
         self._inline = inline
-        self._synchronous: Synchronous = synchronous
-        self._busy_timeout = busy_timeout
+        self.synchronous: Synchronous = synchronous
+        self.busy_timeout = busy_timeout
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
         self._write_thread: ThreadPoolExecutor | None = None
@@ -149,11 +173,11 @@ class Lane:
 
     def _on_writer(self, work: Callable[[sqlite3.Connection], T]) -> T:
         self._check()
-        patience = time.monotonic() + self._busy_timeout
+        patience = time.monotonic() + self.busy_timeout
         while True:
             try:
                 if self._writer is None:
-                    self._writer = connect(self.path, self._synchronous, min(self._busy_timeout, _ROUND))
+                    self._writer = connect(self.path, self.synchronous, min(self.busy_timeout, _ROUND))
                 return work(self._writer)
             except (sqlite3.Error, OSError) as error:
                 # Busy means that nothing was done: the work may be begun again.
@@ -163,7 +187,7 @@ class Lane:
     def _on_reader(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
             if self._reader is None:
-                self._reader = connect(self.path, self._synchronous, self._busy_timeout, read_only=True)
+                self._reader = connect(self.path, self.synchronous, self.busy_timeout, read_only=True)
             return work(self._reader)
         except (sqlite3.Error, OSError) as error:
             raise translate(error, self.path) from error

@@ -6,6 +6,7 @@ import sqlite3
 
 from environment.messages import ChangeKind, ConnectionChange
 from environment.stores.moving import MovedTrace
+from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.lane import Lane, fit
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.traces import moved
@@ -14,7 +15,7 @@ from environment.stores.sqlite.traces import moved
 class SqliteMoving:
     """``Moving`` for both files. Marks are ids of traces and numbers of changes."""
 
-    def __init__(self, perceptions: SqlitePerceptions, lane: Lane, mind: str) -> None:
+    def __init__(self, perceptions: SqlitePerceptions | PerceptionsApart, lane: Lane, mind: str) -> None:
         self._perceptions = perceptions
         self._lane = lane
         self._mind = mind

@@ -23,12 +23,11 @@ from environment.messages import (
 )
 from environment.ports import PreparedBatch
 from environment.stores.codec import decode_perceptions, encode_perceptions
-from environment.stores.sqlite.lane import Lane, fit, transaction
+from environment.stores.sqlite.lane import Lane, fit, insert, transaction
 from environment.stores.sqlite.places import NOWHERE, Places, next_place, places_of
+from environment.stores.sqlite.prepared import Prepared
 from environment.stores.stretches import (
-    ALONE,
     BIT,
-    Prepared,
     choose,
     cut,
     join,
@@ -84,11 +83,8 @@ class SqlitePerceptions:
         return list(receipts)
 
     def prepare(self, batch: PerceptionBatch) -> Prepared:
-        places: list[int] = []
-        if batch.key.count(None) < len(batch.key):
-            places = self._hashing(self._mind, batch.source, batch.key)
-        whole = len(batch) >= ALONE and next(cut(batch)) == (0, len(batch))
-        return Prepared(batch, places, encode_perceptions(batch) if whole else None)
+        keyed = batch.key.count(None) < len(batch.key)
+        return Prepared(batch, self._hashing(self._mind, batch.source, batch.key) if keyed else [])
 
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
         ready = [each if isinstance(each, Prepared) else self.prepare(each.perceptions) for each in batches]
@@ -114,7 +110,7 @@ class SqlitePerceptions:
                 chosen = [at not in known for at in range(count)]
                 new = choose(join([each.perceptions for each in some]), lambda column: list(compress(column, chosen)))
                 places = list(compress(places, chosen))
-                some = [Prepared(new, places, None)] if len(new) else []
+                some = [Prepared(new, places)] if len(new) else []
             _insert(connection, end + 1, some, places)
             filed = index.file(connection, most)
             connection.execute(
@@ -139,6 +135,10 @@ class SqlitePerceptions:
             return epoch
 
         return await self._lane.write(work)
+
+    def resume(self, epoch: int) -> None:
+        """Go on under an epoch that ``lead`` began, through another opening of this mind's log that is gone."""
+        self._epoch, self._led = epoch, True
 
     async def skip(self, to: int) -> None:
         """As ``Moving.skip``."""
@@ -345,20 +345,21 @@ def _insert(connection: sqlite3.Connection, first: int, batches: Sequence[Prepar
     """Write batches as stretches from the position ``first`` on."""
     rows: list[tuple[object, ...]] = []
     begin = 0
-    for batch, body in parts(batches):
-        for start, stop in cut(batch) if body is None else [(0, len(batch))]:
-            whole = stop - start == len(batch)
-            part = batch if whole else choose(batch, itemgetter(slice(start, stop)))
-            own = places[begin + start : begin + stop]
-            rows.append(
-                (
-                    first + begin + start,
-                    len(part),
-                    max(part.received),
-                    mask(part),
-                    array("q", own).tobytes() if any(own) else b"",
-                    body or encode_perceptions(part),
-                )
-            )
+    for each in parts(batches):
+        if isinstance(each, Prepared) and each.body is not None:
+            said = each.latest, each.modalities, _kept(places[begin : begin + each.count]), each.body
+            rows.append((first + begin, each.count, *said))
+            begin += each.count
+            continue
+        batch = each.perceptions
+        for start, stop in cut(batch):
+            part = batch if stop - start == len(batch) else choose(batch, itemgetter(slice(start, stop)))
+            own = _kept(places[begin + start : begin + stop])
+            said = max(part.received), mask(part), own, encode_perceptions(part)
+            rows.append((first + begin + start, len(part), *said))
         begin += len(batch)
-    connection.executemany("INSERT INTO stretches VALUES (?, ?, ?, ?, ?, ?)", rows)
+    insert(connection, "INSERT INTO stretches VALUES {}", rows)
+
+
+def _kept(places: Sequence[int]) -> bytes:
+    return array("q", places).tobytes() if any(places) else b""

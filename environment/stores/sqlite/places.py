@@ -17,16 +17,15 @@ from hashlib import blake2b
 import numpy as np
 
 from environment.stores.sqlite.filed import Filed, Numbers
+from environment.stores.sqlite.lane import insert
 
 NOWHERE = 0
 """The place of a perception without a key."""
 _LARGEST = (1 << 63) - 1
 _YOUNG = 4096
-_AT_ONCE = 500
 _FIND = "SELECT place, position FROM json_each(?) CROSS JOIN places ON place = value"
 _FILE = """INSERT INTO places VALUES {}
     ON CONFLICT DO UPDATE SET position = excluded.position WHERE excluded.position > position"""
-_FILE_ONE, _FILE_MANY = _FILE.format("(?, ?)"), _FILE.format(",".join(["(?, ?)"] * _AT_ONCE))
 
 
 def places_of(mind: str, sources: Sequence[str], keys: Sequence[str | None]) -> list[int]:
@@ -194,10 +193,7 @@ class Places:
         self._sweep = self._sweep.tail(most)
 
     def _write(self, connection: sqlite3.Connection, rows: Numbers) -> None:
-        whole = len(rows) - len(rows) % _AT_ONCE
-        for start in range(0, whole, _AT_ONCE):  # few statements: each hands the interpreter over and takes it back
-            connection.execute(_FILE_MANY, rows[start : start + _AT_ONCE].ravel().tolist())
-        connection.executemany(_FILE_ONE, rows[whole:].tolist())
+        insert(connection, _FILE, rows.tolist())
 
     def forget(self, connection: sqlite3.Connection, taken: Mapping[int, int]) -> None:
         """The perceptions at these places are gone. A place stays taken where the next is: it may lead on to that."""

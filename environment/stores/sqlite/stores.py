@@ -19,6 +19,7 @@ from environment.ports import (
     WriteTrace,
 )
 from environment.stores.sqlite import schema
+from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.lane import Lane, Synchronous, transaction
 from environment.stores.sqlite.moving import SqliteMoving
 from environment.stores.sqlite.perceptions import SqlitePerceptions
@@ -42,11 +43,12 @@ class SqliteStores:
     nothing behind; several processes may hold the same files; minds that share them do not see each other.
     """
 
-    def __init__(self, perceptions: Lane, mind_lane: Lane, mind: str) -> None:
+    def __init__(self, perceptions: Lane, mind_lane: Lane, mind: str, *, apart: bool = False) -> None:
         self._perception_lane = perceptions
         self._lane = mind_lane
         self._mind = mind
-        self.perceptions = SqlitePerceptions(perceptions, mind)
+        log = SqlitePerceptions(perceptions, mind)
+        self.perceptions = PerceptionsApart(log, perceptions, mind) if apart else log
         self.traces = SqliteTraces(mind_lane, mind)
         self.stream = SqliteStream(mind_lane, mind)
         self.registry = SqliteRegistry(mind_lane, mind)
@@ -129,6 +131,8 @@ class SqliteStores:
         return figures
 
     async def close(self) -> None:
+        if isinstance(self.perceptions, PerceptionsApart):
+            await self.perceptions.close()
         await self._perception_lane.close()
         await self._lane.close()
 
@@ -150,12 +154,14 @@ async def open_stores(
     mind: str,
     *,
     inline: bool = False,
+    apart: bool = False,
     synchronous: Synchronous = "FULL",
     busy_timeout: float = 5.0,
 ) -> SqliteStores:
     """Open, create or migrate the stores of ``mind`` in ``directory`` (created where missing).
 
     ``inline`` runs every statement in the caller: no thread, and no coroutine ever suspends (for the simulator).
+    ``apart`` writes perceptions in a process of its own, for who takes in many.
     ``synchronous="OFF"`` gives up durability against a power cut; for replays only. ``busy_timeout`` is how many
     seconds a write waits for another process before ``StoreUnavailable``.
     Raises ``WrongSchema`` for files of a newer version and ``StoreBroken``, naming the file, where one is damaged
@@ -166,7 +172,7 @@ async def open_stores(
         Lane(directory / name, inline=inline, synchronous=synchronous, busy_timeout=busy_timeout)
         for name in ("perceptions.db", "mind.db")
     )
-    stores = SqliteStores(perceptions, mind_lane, mind)
+    stores = SqliteStores(perceptions, mind_lane, mind, apart=apart)
     try:
         await stores.open()
     except BaseException:

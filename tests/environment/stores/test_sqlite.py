@@ -39,6 +39,14 @@ class TestThreaded(StoreContract):
         return Backend(lambda mind: open_stores(tmp_path, mind))
 
 
+class TestApart(StoreContract):
+    """Perceptions are written by a process of their own."""
+
+    @pytest.fixture
+    def backend(self, tmp_path):
+        return Backend(lambda mind: open_stores(tmp_path, mind, apart=True))
+
+
 class TestInline(StoreContract):
     @pytest.fixture
     def backend(self, tmp_path):

@@ -217,7 +217,8 @@ class CassandraPerceptions:
 
     async def _write(self, attempt: _Attempt, batches: Sequence[Hashed]) -> None:
         written = stamp(attempt.on.leader, attempt.n)
-        rows = await self._table.requests(attempt.first, list(parts(batches)), attempt.keys, written)
+        bodies = [(each.perceptions, each.body) for each in parts(batches)]
+        rows = await self._table.requests(attempt.first, bodies, attempt.keys, written)
         rows += await self._known.requests(attempt.first, attempt.keys, written)
         await self._session.execute_all(rows, idempotent=True)
 
