@@ -60,6 +60,17 @@ class SequenceGap(SubliminalError):
         return f"the stream continues with {self.expected}, not {self.got}"
 
 
+class ChangesGone(SubliminalError):
+    """Not all that changed since ``after`` can be told any more: read what is live anew, and go on from there."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__(after)
+        self.after = after
+
+    def __str__(self) -> str:
+        return f"what changed since change {self.after} is no longer known: read what is live, and go on from there"
+
+
 class WrongSchema(SubliminalError):
     """The store was written by another version: ``advice`` says what to do."""
 

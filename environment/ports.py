@@ -132,7 +132,9 @@ class TraceStore(Protocol):
     async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
         """Traces changed since change number ``after`` (0: all) at their newest version, and the number reached.
 
-        Lets a reader elsewhere keep an index of its own current. Level-only changes count as changes.
+        Lets a reader elsewhere keep an index of its own current. Level-only changes count as changes. They are not kept
+        for ever, and those of a trace go with it when it is forgotten: raises ``ChangesGone`` where one above ``after``
+        went. Who reads that begins anew with ``head`` and ``live``.
         """
         ...
 

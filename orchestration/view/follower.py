@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from environment.errors import ChangesGone, StoreUnavailable
 from environment.index.ports import VectorIndex
 from environment.messages import Instant, Trace, Vector
 from environment.ports import TraceStore
@@ -18,6 +19,7 @@ from environment.search import Hit, SearchFilters, search
 from orchestration.view.settings import ViewSettings
 
 T = TypeVar("T")
+_TRIES = 3
 
 
 class TraceFollower:
@@ -25,7 +27,8 @@ class TraceFollower:
 
     Guarantees: nothing is read before the first question; when it is answered the set is what the store held at some
     moment during the call; memory is bounded by the live set. A store error leaves the set as it was, to be caught up
-    later. Index work on many traces is done in a worker thread.
+    later; where the store no longer knows the changes since, the set is read anew. Index work on many traces is done in
+    a worker thread.
     """
 
     def __init__(self, traces: TraceStore, shard: Callable[[], VectorIndex], settings: ViewSettings) -> None:
@@ -57,15 +60,21 @@ class TraceFollower:
         return [(self._live[name], salience) for salience, name in ranked]
 
     async def _catch_up(self) -> VectorIndex:
-        if self._shard is None:
-            return await self._build()
+        for _ in range(_TRIES):
+            try:
+                return await (self._build() if self._shard is None else self._follow(self._shard))
+            except ChangesGone:  # nobody asked for very long
+                self._shard = None
+        raise StoreUnavailable("what is live changes faster than it can be read")
+
+    async def _follow(self, shard: VectorIndex) -> VectorIndex:
         while True:
             change, changed = await self._traces.changes(self._change, self._settings.follow_batch)
             if changed:
-                await self._apply(self._shard, changed)
+                await self._apply(shard, changed)
             self._change = change
             if len(changed) < self._settings.follow_batch:
-                return self._shard
+                return shard
 
     async def _build(self) -> VectorIndex:
         change = await self._traces.head()  # before reading: what changes meanwhile is read again
@@ -76,7 +85,7 @@ class TraceFollower:
         if live:
             await self._heavy(len(live), lambda: shard.rebuild(list(live), _vectors(live.values())))
         self._live, self._change, self._shard = live, change, shard
-        return await self._catch_up()
+        return await self._follow(shard)
 
     async def _apply(self, shard: VectorIndex, changed: Sequence[Trace]) -> None:
         """Bring set and index up to date. Where only the level changed the index is left alone."""

@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from dataclasses import replace
 
 from environment.messages import ConnectionChange, Trace
 from environment.stores.cassandra import partitions
+from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.log.perceptions import CassandraPerceptions
 from environment.stores.cassandra.registry import CassandraRegistry
-from environment.stores.cassandra.traces.trace_store import CassandraTraces
 from environment.stores.cassandra.traces.traces import TraceReader
+from environment.stores.cassandra.traces.walking import parse_place, walk
 from environment.stores.moving import MovedTrace
 
 _AT_ONCE = 16
 
 
 class CassandraMoving:
-    """``Moving`` in a keyspace. Marks are numbers: of the last change of a trace, and of a change of connections.
+    """``Moving`` in a keyspace. Marks are places in the index of times, and numbers of changes of connections.
 
-    A trace comes under its last change, so each comes once; changes of connections are all in memory while they are
-    read.
+    Changes of connections are all in memory while they are read.
     """
 
     def __init__(
         self,
+        session: Session,
+        mind: str,
         perceptions: CassandraPerceptions,
-        traces: CassandraTraces,
         reader: TraceReader,
         registry: CassandraRegistry,
     ) -> None:
+        self._session = session
+        self._mind = mind
         self._perceptions = perceptions
-        self._traces = traces
         self._reader = reader
         self._registry = registry
         self._changes: list[ConnectionChange] = []
@@ -40,11 +43,19 @@ class CassandraMoving:
         await self._perceptions.skip(to)
 
     async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
-        reached, found = await self._traces.changes(int(after or 0), limit)
+        names: list[str] = []
+        reached = parse_place(after)
+        async with aclosing(walk(self._session, self._mind, reached)) as places:
+            async for name, place in places:
+                names.append(name)
+                reached = place
+                if len(names) >= limit:
+                    break
+        found = [trace for trace, _ in await self._reader.newest(names)]
         moved: list[MovedTrace] = []
         for start in range(0, len(found), _AT_ONCE):
             moved += await asyncio.gather(*map(self._moved, found[start : start + _AT_ONCE]))
-        return (str(reached) if found and reached < await self._traces.head() else ""), moved
+        return (str(reached) if len(names) >= limit else ""), moved
 
     async def _moved(self, standing: Trace) -> MovedTrace:
         written = await self._reader.versions(standing.id, standing.version)

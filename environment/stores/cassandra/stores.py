@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -24,11 +25,14 @@ from environment.stores.cassandra.registry import CassandraRegistry
 from environment.stores.cassandra.schema.migrations import require_schema
 from environment.stores.cassandra.stream import CassandraStream, EntryNumbers
 from environment.stores.cassandra.traces.ids import KnownIds
-from environment.stores.cassandra.traces.live import LiveSet
+from environment.stores.cassandra.traces.live import Generation, LiveSet
 from environment.stores.cassandra.traces.retiring import Retiring
 from environment.stores.cassandra.traces.standings import Standings
 from environment.stores.cassandra.traces.trace_store import CassandraTraces
 from environment.stores.cassandra.traces.traces import TraceReader
+
+_NOTED_WITHIN = 1 / 8
+"""Of the time after which changes expire."""
 
 
 class CassandraStores:
@@ -45,11 +49,12 @@ class CassandraStores:
         self._session = session
         self._mind = mind
         self._settings = settings
+        self._clock = clock
         reader = TraceReader(session, mind)
         self._ids = KnownIds(session, mind, reader, settings.known_ids_bytes)
         self._standings = Standings(session, mind, reader, self._ids, settings.retired)
         self._live = LiveSet(session, mind, reader)
-        lanes = Lanes(session, mind, clock, rng, settings.record_bytes)
+        lanes = Lanes(session, mind, clock, rng, settings.record_bytes, int(settings.changes_kept))
         self._writer = Writer(lanes, self._standings, EntryNumbers(session, mind), lane, rng)
         self.perceptions = CassandraPerceptions(
             session, mind, recent=settings.recent_keys, filter_bytes=settings.key_filter_bytes
@@ -57,9 +62,10 @@ class CassandraStores:
         self.traces = CassandraTraces(session, mind, reader, self._live, Retiring(session, mind, reader, self._writer))
         self.stream = CassandraStream(session, mind)
         self.registry = CassandraRegistry(session, mind)
-        self.moving = CassandraMoving(self.perceptions, self.traces, reader, self.registry)
-        self._noting: asyncio.Task[None] | None = None
-        self._noted: int | None = None
+        self.moving = CassandraMoving(session, mind, self.perceptions, reader, self.registry)
+        self._noting: asyncio.Task[bool] | None = None
+        self._noted: Generation | None = None
+        self._later: asyncio.TimerHandle | None = None
         self._closed = False
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
@@ -85,6 +91,8 @@ class CassandraStores:
         if self._closed:
             return
         self._closed = True
+        if self._later is not None:
+            self._later.cancel()
         if self._noting is not None:
             self._noting.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -98,21 +106,46 @@ class CassandraStores:
             raise StoreUnavailable("the store has been closed")
 
     def _note(self) -> None:
-        """Every so many changes, write down what is live and which ids there are: in the background, by who writes."""
-        change = self._standings.change
-        if change is None or (self._noting is not None and not self._noting.done()):
-            return
-        if self._noted is None or change - self._noted >= self._settings.generation:
-            self._noting = asyncio.create_task(self._write_down(change), name=f"live-{self._mind}")
+        """Write down what is live and which ids there are, in the background, by who writes.
 
-    async def _write_down(self, change: int) -> None:
-        with contextlib.suppress(SubliminalError):  # the next commit tries again, and tells what is wrong
+        Every so many changes, and for those of a quiet mind long before they expire.
+        """
+        change = self._standings.change
+        if self._closed or change is None or (self._noting is not None and not self._noting.done()):
+            return
+        due = 0.0 if self._noted is None else self._due_in(change, self._noted)
+        if due <= 0.0:
+            self._noting = asyncio.create_task(self._write_down(change), name=f"live-{self._mind}")
+            self._noting.add_done_callback(self._wrote_down)
+        elif self._later is None and due < math.inf:
+            self._later = asyncio.get_running_loop().call_later(due, self._note_later)
+
+    def _note_later(self) -> None:
+        self._later = None
+        self._note()
+
+    def _wrote_down(self, noting: asyncio.Task[bool]) -> None:
+        if not noting.cancelled() and noting.result():
+            self._note()  # what came meanwhile has its time as well
+
+    def _due_in(self, change: int, noted: Generation) -> float:
+        """Seconds until ``change`` is to be written down."""
+        if change <= noted.change:
+            return math.inf
+        if noted.at is None or change - noted.change >= self._settings.generation:
+            return 0.0
+        return noted.at + self._settings.changes_kept * _NOTED_WITHIN - self._clock()
+
+    async def _write_down(self, change: int) -> bool:
+        """Whether what is live is written down as it should be; else the next commit tries again, and tells why."""
+        with contextlib.suppress(SubliminalError):
             if self._noted is None:
-                self._noted = (await self._live.generation()).change
-            if change - self._noted < self._settings.generation:
-                return
-            self._noted = (await self._live.write_down(change)).change
-            await self._ids.write_down(change)
+                self._noted = await self._live.generation()
+            if self._due_in(change, self._noted) <= 0.0:
+                self._noted = await self._live.write_down(change, self._clock())
+                await self._ids.write_down(change)
+            return True
+        return False
 
 
 async def open_stores(

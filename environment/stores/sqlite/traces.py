@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TypeAlias
 
-from environment.errors import StaleRevision
+from environment.errors import ChangesGone, StaleRevision
 from environment.messages import Instant, Level, Trace
 from environment.ports import Progress, WriteLevel, WriteTrace
 from environment.stores.codec import decode_names, decode_thought, encode, encode_names
@@ -19,6 +19,8 @@ from environment.stores.sqlite.schema import counter, set_counter
 _Rows: TypeAlias = list[tuple[object, ...]]
 
 _CHANGE, _ROWS = "traces.change", "traces.rows"
+_GONE = "traces.gone"
+"""The last change of a trace that was forgotten: who has read less far cannot be told of it."""
 
 _SELECT = """SELECT t.version, t.live, t.conscious, t.value, t.at, t.half_life, c.authors, c.body, t.id, t.change
     FROM traces t JOIN contents c ON c.number = t.content AND c.mind = t.mind WHERE t.mind = ?"""
@@ -204,6 +206,8 @@ class SqliteTraces:
 
     async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
         def work(connection: sqlite3.Connection) -> tuple[int, list[Trace]]:
+            if after < counter(connection, self._mind, _GONE):
+                raise ChangesGone(after)
             rows = connection.execute(
                 f"{_SELECT} AND t.change > ? ORDER BY t.change LIMIT ?", (self._mind, fit(after), fit(limit))
             ).fetchall()
@@ -272,7 +276,7 @@ def _met(
 
 def _forget(connection: sqlite3.Connection, mind: str, before: Instant, limit: int) -> int:
     old = connection.execute(
-        "SELECT id, content FROM traces WHERE mind = ? AND live = 0 AND conscious IS NULL AND at < ? "
+        "SELECT id, content, change FROM traces WHERE mind = ? AND live = 0 AND conscious IS NULL AND at < ? "
         "ORDER BY at LIMIT ?",
         (mind, before, fit(limit)),
     ).fetchall()
@@ -286,10 +290,12 @@ def _forget(connection: sqlite3.Connection, mind: str, before: Instant, limit: i
                 SELECT c.previous FROM contents c JOIN chain ON c.number = chain.number
                 WHERE c.mind = ?1 AND c.previous IS NOT NULL)
             SELECT number FROM chain)""",
-        (mind, json.dumps([content for _, content in old])),
+        (mind, json.dumps([content for _, content, _ in old])),
     )
     for table in ("traces", "versions"):
         statement = f"DELETE FROM {table} WHERE mind = ? AND id = ?"  # noqa: S608 - the names are ours
-        connection.executemany(statement, [(mind, name) for name, _ in old])
+        connection.executemany(statement, [(mind, name) for name, _, _ in old])
     set_counter(connection, mind, _ROWS, counter(connection, mind, _ROWS) - len(old))
+    last = max(change for _, _, change in old)
+    set_counter(connection, mind, _GONE, max(last, counter(connection, mind, _GONE)))
     return len(old)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from environment.errors import (
+    ChangesGone,
     DuplicateEntry,
     FencedOut,
     SequenceGap,
@@ -24,6 +25,7 @@ from environment.errors import (
     StoreUnavailable,
     WrongSchema,
 )
+from environment.index.shard import Shard
 from environment.messages import (
     ChangeKind,
     Connection,
@@ -54,6 +56,9 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
+from environment.search import SearchFilters
+from orchestration.view.follower import TraceFollower
+from orchestration.view.settings import ViewSettings
 
 DIM = 256
 NOON = 1_772_539_200.0
@@ -461,6 +466,32 @@ class StoreContract:
         assert [t.id for t in changed] == [trace(3).id, trace(1).id]
         await follow()
         assert mirror == await stores.traces.get([trace(n).id for n in range(8)])
+
+    async def test_a_follower_that_cannot_be_told_what_changed_is_told_so(self, stores):
+        await stores.commit([WriteTrace(trace(n)) for n in range(3)])
+        seen, _ = await stores.traces.changes(0, 10)
+        retired = WriteLevel(trace(1).id, Level(0.01, NOON, 60.0), live=False, conscious=None)
+        await stores.commit([retired])
+        assert await stores.traces.forget(math.inf) == 1
+        for after in (0, seen):  # nobody can tell any more that this one is not live
+            with pytest.raises(ChangesGone, match=f"since change {after} "):
+                await stores.traces.changes(after, 10)
+        head = await stores.traces.head()
+        assert sorted(await live_ids(stores)) == sorted(trace(n).id for n in (0, 2))
+        assert await stores.traces.changes(head, 10) == (head, [])
+        await stores.commit([WriteTrace(trace(3))])
+        assert (await stores.traces.changes(head, 10))[1] == [trace(3)]
+
+    async def test_a_reader_follows_across_what_it_cannot_be_told(self, stores):
+        follower = TraceFollower(stores.traces, lambda: Shard(DIM, 25_000), ViewSettings())
+        await stores.commit([WriteTrace(trace(n)) for n in range(3)])
+        assert len(await follower.most_salient(10, NOON)) == 3
+        await stores.commit([WriteLevel(trace(1).id, Level(0.01, NOON, 60.0), live=False, conscious=None)])
+        await stores.traces.forget(math.inf)
+        await stores.commit([WriteTrace(trace(3))])
+        found = {found.id for found, _ in await follower.most_salient(10, NOON)}
+        assert found == {trace(n).id for n in (0, 2, 3)}
+        assert {hit.trace.id for hit in await follower.search(vector(1), 10, SearchFilters(), NOON)} == found
 
     async def test_traces_are_met_by_time_author_and_topic(self, stores):
         def thought(number, **changes):

@@ -101,6 +101,8 @@ class Lanes:
     rng: Random
     inline: int
     """Payloads of more bytes are written apart from their record."""
+    changes_kept: int
+    """Seconds after which the changes of traces expire."""
     _noted: dict[tuple[str, int, int], None] = field(default_factory=dict)
 
     async def look(self, room: str, names: Sequence[str]) -> list[View]:
@@ -157,7 +159,7 @@ class Lanes:
                 fresh[place] = None
             return place not in fresh
 
-        await self._write(list(rows_of(self.mind, record, decision.payload, noted)))
+        await self._write(list(rows_of(self.mind, record, decision.payload, self.changes_kept, noted)))
         await self._write(list(heads_of(self.mind, record)))
         self._noted.update(fresh)
         while len(self._noted) > _NOTED:

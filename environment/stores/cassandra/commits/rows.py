@@ -6,6 +6,7 @@ is deleted at its stamp, what it puts is put right after: rows that were put lat
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -33,7 +34,8 @@ _NEWEST = """INSERT INTO traces (mind, id, chunk, version, first_value, first_at
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"""
 _STANDING = """UPDATE traces USING TIMESTAMP ? SET newest = ?, live = ?, conscious = ?, value = ?, at = ?,
     half_life = ?, change = ? WHERE mind = ? AND id = ? AND chunk = 0"""
-_CHANGE = "INSERT INTO changes (mind, bucket, change, id, live) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?"
+_CHANGE = """INSERT INTO changes (mind, bucket, change, id, live, previous) VALUES (?, ?, ?, ?, ?, ?)
+    USING TIMESTAMP ? AND TTL ?"""
 _BY_TIME = """INSERT INTO traces_by_time (mind, hour, part, at, id, version, author, topic)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"""
 _BY_AUTHOR = """INSERT INTO traces_by_author (mind, author, hour, part, at, id, version, topic)
@@ -77,11 +79,17 @@ def never_noted(scope: str, bucket: int, part: int) -> bool:  # noqa: ARG001 - a
     return False
 
 
-def rows_of(mind: str, record: Record, payload: Payload, noted: Noted = never_noted) -> Iterator[Row]:
-    """All rows of a record but the heads, in no needed order, none of them twice."""
+def rows_of(
+    mind: str, record: Record, payload: Payload, changes_kept: int, noted: Noted = never_noted
+) -> Iterator[Row]:
+    """All rows of a record but the heads, in no needed order, none of them twice.
+
+    ``changes_kept``: seconds after which the changes of traces expire.
+    """
     stamp, put = record.stamp, record.stamp + 1
     buckets: set[tuple[str, int, int]] = set()
     yield from _traces(mind, payload, put, buckets)
+    yield from _changes(mind, payload, put, changes_kept)
     for entry in payload.entries:
         yield _ENTRY, (mind, partitions.entry_chunk(entry.seq), entry.seq, entry.body, put)
         yield _ENTRY_ID, (mind, entry.id, entry.seq, put)
@@ -136,12 +144,18 @@ def _traces(mind: str, payload: Payload, put: int, buckets: set[tuple[str, int, 
             ),
         )
     for standing in payload.standings:
-        bucket = partitions.change_bucket(standing.change)
-        yield _CHANGE, (mind, bucket, standing.change, standing.id, standing.live, put)
         if not standing.live and not standing.conscious:
             hour, part = partitions.hour(standing.at), partitions.part(standing.change)
             buckets.add((partitions.RETIRED, hour, part))
             yield _RETIRED, (mind, hour, part, standing.at, standing.id, put, put)
+
+
+def _changes(mind: str, payload: Payload, put: int, kept: int) -> Iterator[Row]:
+    versions = Counter(version.id for version in payload.versions)
+    for standing in payload.standings:
+        previous = standing.change - max(1, versions[standing.id])  # as they were numbered in the draft
+        bucket = partitions.change_bucket(standing.change)
+        yield _CHANGE, (mind, bucket, standing.change, standing.id, standing.live, previous, put, kept)
 
 
 def _version(mind: str, version: Version, standings: dict[str, Standing], put: int) -> Iterator[Row]:

@@ -43,6 +43,10 @@ class CassandraSettings(Section):
     generation: int = Field(default=10_000, ge=16)
     """Changes of traces after which the ids of all that are live are written down anew: a start reads that and fewer
     changes than this since."""
+    changes_kept: Seconds = Field(default=604_800.0, ge=1, le=630_720_000)
+    """How long the change of a trace is told to who follows them: a follower that was away for longer reads what is
+    live anew. What is live is written down at least eight times as often. A mind that was off for longer may have to
+    ask every trace that it keeps whether it is live, when it starts."""
     retired: int = Field(default=20_000, ge=0)
     """Retired traces whose versions the writer remembers; others are read when somebody writes to them."""
     known_ids_bytes: int = Field(default=8 * 1024 * 1024, ge=0, le=1 << 30)

@@ -14,10 +14,11 @@ from hashlib import blake2b
 
 import numpy as np
 
-from environment.errors import StoreUnavailable
+from environment.errors import ChangesGone, StoreUnavailable
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.traces.traces import TraceReader
+from environment.stores.cassandra.traces.walking import walk
 
 _PROBES = 4
 _HEAD = "SELECT change, pages FROM known_ids WHERE mind = ?"
@@ -97,14 +98,22 @@ class KnownIds:
         while not self.complete:
             try:
                 await self._load()
-                async for rows in self._reader.changes(self._change, change):
-                    for row in rows:
-                        self.add(row.id)
-                    self._change = rows[-1].change
-                self._change = max(self._change, change)
+                await self._follow(change)
                 self.complete = True
             except StoreUnavailable as error:
                 await asyncio.sleep(error.retry_after)
+
+    async def _follow(self, change: int) -> None:
+        """Take in what came since; from all that are kept, where that is no longer known."""
+        try:
+            async for rows in self._reader.changes(self._change, change):
+                for row in rows:
+                    self.add(row.id)
+                self._change = rows[-1].change
+        except ChangesGone:
+            async for name, _ in walk(self._session, self._mind):
+                self.add(name)
+        self._change = max(self._change, change)
 
     async def _load(self) -> None:
         """Take in what was written down, where that is more than what is here; of another size it is of no use."""

@@ -4,6 +4,9 @@ The log of changes says of each whether it was live then. Every so many changes 
 down as one *generation*, in pages that are never changed; with the changes since then it says what is live now. So
 finding the live costs what they are and a bounded stretch of the log, however old the mind. Of the generations the
 last two are kept, the older ones are deleted as whole partitions.
+
+Changes expire, and long before they do a generation is written down. Where that was not done, since the mind was off or
+killed for longer than that, every trace that is kept is asked whether it is live, once.
 """
 
 from __future__ import annotations
@@ -13,18 +16,22 @@ from dataclasses import dataclass
 
 import msgspec
 
-from environment.errors import StoreUnavailable
+from environment.errors import ChangesGone, StoreUnavailable
+from environment.messages import Instant
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.traces.traces import TraceReader
+from environment.stores.cassandra.traces.walking import walk
 
-_GENERATION = "SELECT generation, pages, previous, previous_pages FROM live_generations WHERE mind = ?"
+_GENERATION = "SELECT generation, pages, previous, previous_pages, at FROM live_generations WHERE mind = ?"
 _PAGE = "SELECT body FROM live_pages WHERE mind = ? AND generation = ? AND page = ?"
 _PUT_PAGE = "INSERT INTO live_pages (mind, generation, page, body) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
-_PUT_GENERATION = """INSERT INTO live_generations (mind, generation, pages, previous, previous_pages)
-    VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?"""
+_PUT_GENERATION = """INSERT INTO live_generations (mind, generation, pages, previous, previous_pages, at)
+    VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"""
 _NO_PAGE = "DELETE FROM live_pages USING TIMESTAMP ? WHERE mind = ? AND generation = ? AND page = ?"
+_LIVE = "SELECT live FROM traces WHERE mind = ? AND id = ? AND chunk = 0 LIMIT 1"
 _TRIES = 5
+_AT_ONCE = 1000
 _ids = msgspec.msgpack.Decoder(list[str])
 
 
@@ -37,6 +44,8 @@ class Generation:
     pages: int = 0
     previous: int = 0
     previous_pages: int = 0
+    at: Instant | None = None
+    """When it was written down; None: nobody knows."""
 
 
 class _Gone(Exception):
@@ -52,7 +61,7 @@ class LiveSet:
         self._reader = reader
 
     async def ids(self, change: int) -> set[str]:
-        """What was live after ``change``, which must have been reached."""
+        """What was live after ``change``, which must have been reached; later, where the changes since have expired."""
         for _ in range(_TRIES):
             generation = await self.generation()
             if generation.change > change:
@@ -63,6 +72,8 @@ class LiveSet:
                 return await self._since(generation, change)
             except _Gone:
                 continue
+            except ChangesGone:
+                return await self._asked()
         raise StoreUnavailable("what is live was written down anew again and again", retry_after=1.0)
 
     async def generation(self) -> Generation:
@@ -71,26 +82,49 @@ class LiveSet:
         rows = await self._session.execute(statement, (self._mind,), idempotent=True)
         return Generation(*rows[0]) if rows else Generation()
 
-    async def write_down(self, change: int) -> Generation:
+    async def write_down(self, change: int, now: Instant) -> Generation:
         """Write down what is live after ``change``, then let go of the last generation but one.
 
-        Two that do so at once write the same: what they write follows from ``change`` alone.
+        Two that do so at once write the same: what they write follows from ``change`` alone, or is made the same by
+        the changes that follow it.
         """
         last = await self.generation()
         if last.change >= change:
             return last
-        ids = sorted(await self._since(last, change))
+        try:
+            ids = sorted(await self._since(last, change))
+        except ChangesGone:
+            ids = sorted(await self._asked())
         bodies = _pages(ids)
         put = await self._session.prepare(_PUT_PAGE)
         pages = [(put, (self._mind, change, page, body, change)) for page, body in enumerate(bodies)]
         await self._session.execute_all(pages, idempotent=True, concurrency=8)
-        made = Generation(change, len(bodies), last.change, last.pages)
-        values = (self._mind, made.change, made.pages, made.previous, made.previous_pages, change)
+        made = Generation(change, len(bodies), last.change, last.pages, now)
+        values = (self._mind, made.change, made.pages, made.previous, made.previous_pages, now, change)
         await self._session.execute(await self._session.prepare(_PUT_GENERATION), values, idempotent=True)
         gone = await self._session.prepare(_NO_PAGE)
         old = [(gone, (last.previous, self._mind, last.previous, page)) for page in range(last.previous_pages)]
         await self._session.execute_all(old, idempotent=True, concurrency=8)
         return made
+
+    async def _asked(self) -> set[str]:
+        """What is live by what every trace says of itself."""
+        statement = await self._session.prepare(_LIVE)
+        ids: set[str] = set()
+        names: list[str] = []
+
+        async def ask() -> None:
+            requests = [(statement, (self._mind, name)) for name in names]
+            answers = await self._session.execute_all(requests, idempotent=True)
+            ids.update(name for name, rows in zip(names, answers, strict=True) if rows and rows[0].live)
+            names.clear()
+
+        async for name, _ in walk(self._session, self._mind):
+            names.append(name)
+            if len(names) >= _AT_ONCE:
+                await ask()
+        await ask()
+        return ids
 
     async def _since(self, generation: Generation, change: int) -> set[str]:
         ids = await self._read(generation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from environment.errors import ChangesGone
 from environment.messages import Instant
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.calendar import buckets_of
@@ -70,9 +71,12 @@ class Retiring:
                 for name in going.keys() - there:
                     del going[name]
                 forgotten = draft.traces.forgotten
-            async for changed in self._reader.changes(asked, draft.traces.change):
-                for row in changed:
-                    going.pop(row.id, None)
+            try:
+                async for changed in self._reader.changes(asked, draft.traces.change):
+                    for row in changed:
+                        going.pop(row.id, None)
+            except ChangesGone:  # it was held up for very long: another time
+                going.clear()
             asked = draft.traces.change
             draft.forgotten = list(going.values())
 

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from environment.errors import ChangesGone
 from environment.messages import Trace
 from environment.stores.cassandra.commits.record import Forgotten, LaneState, Standing
 from environment.stores.cassandra.driver.session import Session
@@ -53,19 +54,27 @@ class Standings:
 
     async def follow(self, state: LaneState) -> None:
         """Take in that the lane stands at ``state``: what others changed since is forgotten here."""
-        if self._change is None or state.change - self._change > _FAR:
+        if self._change is None or not await self._caught_up(self._change, state.change):
             self._live.clear()
             self._retired.clear()
             self._known.start(state.change)
-        elif state.change > self._change:
-            async for rows in self._reader.changes(self._change, state.change):
+        if state.forgotten != self._forgotten:
+            self._retired.clear()
+        self._change, self._forgotten = state.change, state.forgotten
+
+    async def _caught_up(self, since: int, change: int) -> bool:
+        """Forget what changed between; false where that is too much, or no longer known."""
+        if change - since > _FAR:
+            return False
+        try:
+            async for rows in self._reader.changes(since, change):
                 for row in rows:
                     self._live.pop(row.id, None)
                     self._retired.pop(row.id, None)
                     self._known.add(row.id)
-        if state.forgotten != self._forgotten:
-            self._retired.clear()
-        self._change, self._forgotten = state.change, state.forgotten
+        except ChangesGone:
+            return False
+        return True
 
     async def of(self, ids: Iterable[str]) -> dict[str, Stand]:
         """Those of ``ids`` that are there."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from itertools import islice
 
+from environment.errors import ChangesGone
 from environment.messages import Instant, Trace
 from environment.ports import Progress
 from environment.stores.cassandra.commits.heads import head_of
@@ -65,15 +67,20 @@ class CassandraTraces:
         head = await self.head()
         reached, found = max(after, 0), list[Trace]()
         while len(found) < limit and reached < head:  # fewer than asked for are all there are
-            to = min(head, reached + _WINDOW)
             rows: list[Row] = []
-            async for page in self._reader.changes(reached, to):
-                rows += page
+            async with aclosing(self._reader.changes(reached, head)) as pages:
+                async for page in pages:
+                    rows += page
+                    if len(rows) >= _WINDOW:
+                        break
             last = last_changes(rows)
             names = list(islice(last, limit - len(found)))
-            reached = last[names[-1]] if len(names) < len(last) else to
+            reached = last[names[-1]] if len(names) < len(last) else rows[-1].change
+            there = await self._reader.newest(names)
+            if len(there) < len(names):  # forgotten since: nobody can tell what became of it
+                raise ChangesGone(after)
             # One that has changed again comes later, under that change.
-            found += [trace for trace, change in await self._reader.newest(names) if change == last[trace.id]]
+            found += [trace for trace, change in there if change == last[trace.id]]
         return (after if reached == max(after, 0) else reached), found
 
     async def head(self) -> int:

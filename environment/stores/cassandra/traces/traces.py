@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import NamedTuple
 
+from environment.errors import ChangesGone
 from environment.messages import Level, Trace
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.driver.session import Row, Session
@@ -17,7 +18,7 @@ _VERSION = """SELECT version, first_value, first_at, first_half_life, part, auth
     WHERE mind = ? AND id = ? AND chunk = ? AND version = ?"""
 _VERSIONS = """SELECT version, first_value, first_at, first_half_life, part, authors, body FROM traces
     WHERE mind = ? AND id = ? AND chunk = ?"""
-_CHANGES = "SELECT change, id, live FROM changes WHERE mind = ? AND bucket = ? AND change > ? AND change <= ?"
+_CHANGES = "SELECT change, id, live, previous FROM changes WHERE mind = ? AND bucket = ? AND change > ? AND change <= ?"
 
 
 class Changed(NamedTuple):
@@ -69,14 +70,24 @@ class TraceReader:
             found += [_written(row) for row in reversed(rows) if row.version is not None]
         return found
 
-    async def changes(self, after: int, to: int) -> AsyncIterator[list[Row]]:
-        """The log of changes above ``after`` and up to ``to``, in order: pages of (change, id, live)."""
+    async def changes(self, after: int, to: int) -> AsyncGenerator[list[Row], None]:
+        """The log of changes above ``after`` and up to ``to``, which was given, in order: pages of (change, id, live).
+
+        Raises ``ChangesGone``, after what came before it, where one has expired. Each names the one before it; those
+        that do not were written by a version that let none expire.
+        """
         if to <= after:
             return
-        statement = await self._session.prepare(_CHANGES)
+        statement, last = await self._session.prepare(_CHANGES), after
         for bucket in range(partitions.change_bucket(after + 1), partitions.change_bucket(to) + 1):
             async for rows in self._session.pages(statement, (self._mind, bucket, after, to)):
+                for row in rows:
+                    if row.previous is not None and row.previous > last:
+                        raise ChangesGone(after)
+                    last = row.change
                 yield rows
+        if last < to:
+            raise ChangesGone(after)
 
     async def _changed(self, trace_id: str, row: Row) -> Changed:
         content: Row = row

@@ -44,7 +44,9 @@ COUNTED = {"chunk", "bucket", "part", "generation", "era", "page"}
 def tables():
     """Table to its partition key, clustering columns and other columns."""
     found = {}
-    for statement in statements((SCHEMA / "002_mind.cql").read_text("utf-8")):
+    made = statements((SCHEMA / "002_mind.cql").read_text("utf-8"))
+    later = [each for each in statements((SCHEMA / "003_changes_expire.cql").read_text("utf-8")) if " ADD " in each]
+    for statement in made:
         table = re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", statement)[1]
         columns = re.findall(r"[(,] (\w+) (?:text|bigint|int|double|boolean|blob)( static)?( PRIMARY KEY)?", statement)
         key = re.search(r"PRIMARY KEY \(\(([\w, ]+)\)(?:, ([\w, ]+))?\)", statement)
@@ -52,6 +54,9 @@ def tables():
         clustering = key[2].split(", ") if key and key[2] else []
         rest = [name for name, static, _ in columns if name not in (*partition, *clustering) and not static]
         found[table] = (partition, clustering, rest)
+    for statement in later:
+        table, column = re.match(r"ALTER TABLE (\w+) ADD IF NOT EXISTS (\w+) \w+$", statement).groups()
+        found[table][2].append(column)
     return found
 
 
@@ -114,7 +119,7 @@ def written(numbers):
         change = Changed("owner", "topic", "peer", 3600.0 * 9 + n % 3600, "opened", 0.5, "")
         payload = Payload([version], [standing], [Entry(n, f"c-{n}", b"")], changed=[change])
         record = Record(n * 8, b"word", [Part("core", "traces", n, LaneState(change=n, history=n))], b"")
-        yield from rows_of("mind", record, payload)
+        yield from rows_of("mind", record, payload, 604_800)
 
 
 def test_no_rate_fills_a_partition():

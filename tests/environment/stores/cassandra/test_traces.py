@@ -119,7 +119,7 @@ async def test_what_is_live_is_found_while_generations_come_and_go(opened):
 async def test_a_generation_that_goes_while_it_is_read_is_read_anew(opened):
     stores = await opened()
     await stores.commit([WriteTrace(trace(n)) for n in range(30)])
-    first = await stores._live.write_down(30)
+    first = await stores._live.write_down(30, NOON)
     live = stores._live
     real, told = live.generation, [first]
 
@@ -127,8 +127,8 @@ async def test_a_generation_that_goes_while_it_is_read_is_read_anew(opened):
         return told.pop() if told else await real()
 
     await stores.commit([WriteTrace(trace(n)) for n in range(30, 60)])
-    await live.write_down(50)
-    await live.write_down(60)
+    await live.write_down(50, NOON)
+    await live.write_down(60, NOON)
     live.generation = behind
     assert await live.ids(60) == {trace(n).id for n in range(60)}
     assert not told
@@ -138,8 +138,8 @@ async def test_an_older_moment_is_told_from_the_generation_before(opened):
     stores = await opened(CassandraSettings(generation=1000))
     await stores.commit([WriteTrace(trace(n)) for n in range(30)])
     await stores.commit([WriteLevel(trace(n).id, GONE, live=False, conscious=None) for n in range(10)])
-    await stores._live.write_down(30)
-    await stores._live.write_down(40)
+    await stores._live.write_down(30, NOON)
+    await stores._live.write_down(40, NOON)
     assert await stores._live.ids(35) == {trace(n).id for n in range(5, 30)}
     assert await stores._live.ids(12) == {trace(n).id for n in range(12)}
 
