@@ -13,12 +13,12 @@ import structlog
 
 from environment.errors import StoreUnavailable, SubliminalError
 from environment.ports import Stores
+from orchestration.backoff import backoff
 from orchestration.host.gate import Gate
 from orchestration.host.supervise import MindSupervisor
 from orchestration.membership.errors import CoordinationError, NotLeading
 from orchestration.membership.leading import take_lead
 from orchestration.membership.ports import Coordination, Leadership
-from orchestration.runtime.outbox import backoff
 
 _log = structlog.get_logger(__name__)
 

@@ -15,6 +15,7 @@ import structlog
 
 from actors.events import Configured
 from environment.messages import Instant
+from orchestration.backoff import backoff
 from orchestration.clock import Clock
 from orchestration.host import places
 from orchestration.host.child import MindChild
@@ -22,7 +23,6 @@ from orchestration.host.origin import write_json
 from orchestration.runtime import processes
 from orchestration.runtime.mind import Exit
 from orchestration.runtime.orders import RunOrders
-from orchestration.runtime.outbox import backoff
 from orchestration.settings import Settings
 from orchestration.view.status import MindState, ProcessState
 

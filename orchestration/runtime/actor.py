@@ -3,7 +3,7 @@
 Its one long method, ``live``, keeps the worker's main thread. That is on purpose: a Ray worker whose main thread waits
 for tasks wakes a hundred times a second, which for the fourteen actors of an idle mind is a tenth of a core; one that
 is busy in a task does not. So Ray places, starts, watches and restarts actors, and events travel between them on
-sockets of their own (``outbox.py``, ``inbox.py``), which takes less time as well.
+sockets of their own (``orchestration/links``), which takes less time as well.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 
 from actors.substrate.budget import Limits
+from orchestration.backoff import backoff
 from orchestration.housing import embedded_in, log_file, open_patiently
-from orchestration.runtime import processes
-from orchestration.runtime.inbox import Inbox
+from orchestration.links.links import Links
+from orchestration.runtime import cluster, processes
 from orchestration.runtime.ledgers import StoreLedgers
 from orchestration.runtime.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.orders import ActorOrders, RunOrders
-from orchestration.runtime.outbox import Outboxes, backoff
 from orchestration.runtime.touch import Touch
 from orchestration.runtime.watch import LogWatch
 from orchestration.telemetry.logs import configure_logs
@@ -92,7 +92,16 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
     stores = await open_patiently(
         settings, run.data_dir, name, lambda n: backoff(n, again.store_retry, again.store_retry_most, chance)
     )
-    outboxes = Outboxes(name, secrets.token_hex(8), run.run_dir, settings.runtime.link, chance)
+    links = Links(
+        name,
+        secrets.token_hex(8),
+        orders.directory,
+        run.run_dir,
+        settings.runtime.link,
+        chance,
+        secret=run.secret,
+        host=cluster.host() if run.secret else "",
+    )
     purses: list[Account] = []
     substrate, embedder = await thinking(orders, stores, purses)
 
@@ -109,7 +118,7 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
     actor = LiveActor(
         birth,
         run.clock,
-        outboxes,
+        links,
         watch,
         substrate,
         embedder,
@@ -120,25 +129,16 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
     )
     if configured is not None:
         actor.configure(configured)
-    inbox = Inbox(
-        name,
-        run.run_dir,
-        settings.runtime.link.frame_bytes,
-        deliver=actor.deliver,
-        stop=actor.stop,
-        health=actor.health,
-        counters=outboxes.counters,
-        configure=actor.configure,
-    )
+    links.house(name, actor)
     try:
-        await inbox.open()
+        await links.open()
         _log.info("actor_alive", pid=os.getpid(), restarts=restarts)
         return await actor.live(restarts)
     except Exception as error:
         _log.exception("actor_died", error=type(error).__name__)
         raise
     finally:
-        await inbox.close()
+        await links.close()
         watch.close()
         await stores.close()
         stop_watching()

@@ -6,7 +6,7 @@ import random
 from collections import deque
 from dataclasses import dataclass
 
-from orchestration.runtime.outbox import backoff
+from orchestration.backoff import backoff
 from orchestration.runtime.settings import SupervisionSettings
 
 SINGLETONS = frozenset({"environment", "stream", "attention"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -18,10 +18,10 @@ from actors.substrate.ports import Embedder, Substrate
 from actors.substrate.settings import BudgetSettings
 from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Perception, SubmindState
+from orchestration.backoff import backoff
 from orchestration.clock import Clock, wall
-from orchestration.runtime.frames import Batch
+from orchestration.links.links import Links
 from orchestration.runtime.meter import LiveMeter
-from orchestration.runtime.outbox import Outboxes, backoff
 from orchestration.runtime.settings import RuntimeSettings
 from orchestration.runtime.watch import LogWatch
 
@@ -59,7 +59,7 @@ class LiveActor:
         self,
         birth: Birth,
         clock: Clock,
-        outboxes: Outboxes,
+        links: Links,
         watch: LogWatch,
         substrate: Substrate,
         embedder: Embedder,
@@ -71,7 +71,7 @@ class LiveActor:
         """``spend`` is told another budget for the substrate when there is one."""
         self._birth = birth
         self._clock = clock
-        self._outboxes = outboxes
+        self._links = links
         self._watch = watch
         self._substrate = substrate
         self._embedder = embedder
@@ -81,7 +81,7 @@ class LiveActor:
         self._shell: ActorShell | None = None
         self._bell = asyncio.Event()
         self._stopped = asyncio.Event()
-        self._early: list[Batch] = []
+        self._early: list[tuple[Event, float]] = []
         self._reader: asyncio.Task[None] | None = None
         self._found: list[Perception] = []
         self._failure: BaseException | None = None
@@ -97,16 +97,16 @@ class LiveActor:
         """The shell, once it is born."""
         return self._shell
 
-    def deliver(self, batch: Batch) -> None:
+    def deliver(self, events: Sequence[tuple[Event, float]]) -> None:
         """Take mail in. Never waits; what comes before birth waits for it."""
         if self._shell is None:
-            if sum(len(early.events) for early in self._early) < self._settings.link.outbox:
-                self._early.append(batch)
+            if len(self._early) < self._settings.link.outbox:
+                self._early.extend(events)
             return
         now = self._clock.now()
-        for event, priority in batch.events:
+        for event, priority in events:
             self._shell.offer(event, priority, now)
-        self._shell.counters["messages_received_total"] += len(batch.events)
+        self._shell.counters["messages_received_total"] += len(events)
         self._bell.set()
 
     def configure(self, event: Configured) -> None:
@@ -123,7 +123,7 @@ class LiveActor:
         return {
             "born": float(self._shell is not None),
             "mailbox": float(len(self._shell.mailbox)) if self._shell else 0.0,
-            "outbox": float(self._outboxes.waiting),
+            "outbox": float(self._links.outboxes.waiting),
             "thinking": float(len(self._thinking)),
             "store_refusals_in_a_row": float(self._refusals),
             "configuration": float(self._obeyed),
@@ -163,8 +163,7 @@ class LiveActor:
                 continue
             self._refusals = 0
             self._shell = shell
-            for batch in self._early:
-                self.deliver(batch)
+            self.deliver(self._early)
             self._early.clear()
             return shell
         return None
@@ -223,9 +222,9 @@ class LiveActor:
         now = asyncio.get_running_loop().time()
         if now < self._save_at:
             return
-        for name, value in self._outboxes.counters.items():
+        for name, value in self._links.counters.items():
             shell.counters[name] += value
-        self._outboxes.counters.clear()
+        self._links.counters.clear()
         await shell.save(wall())
         self._save_at = now + self._save_every
 
@@ -262,7 +261,7 @@ class LiveActor:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._outboxes.close(within=0.2)
+        await self._links.outboxes.close(within=0.2)
         await self._substrate.close()
 
     async def _refused(self, error: StoreUnavailable) -> None:
@@ -281,11 +280,11 @@ class LiveActor:
     # --- the driver of its shell ---
 
     def send(self, sender: str, to: str, event: Event, priority: float) -> None:  # noqa: ARG002 - a Driver's signature
-        self._outboxes.put(to, event, priority)
+        self._links.outboxes.put(to, event, priority)
 
     def generate(self, owner: str, effect: Generate) -> None:
         if len(self._thinking) >= self._settings.generations:
-            self._outboxes.counters["limit_hits:generations"] += 1
+            self._links.counters["limit_hits:generations"] += 1
             _log.warning("too_many_generations", limit=self._settings.generations)
             return
         task = asyncio.create_task(self._generate(effect), name=f"generate-{owner}")

@@ -22,6 +22,7 @@ from environment.messages import SubmindReport, SubmindState
 from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
 from orchestration.housing import open_patiently
+from orchestration.links.directory import Directory
 from orchestration.runtime import cluster, processes
 from orchestration.runtime.actor import wiring_of
 from orchestration.runtime.live import Ending
@@ -102,39 +103,40 @@ class MindProcess:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     keepers: list[ActorKeeper] = field(default_factory=list)
     configured: Configured | None = None
-    telling: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def main(self) -> Exit:
         """Live until told to stop, or until something ends it."""
         processes.post_warden()
         stores = await open_patiently(self.run.settings, self.run.data_dir, "mind")
+        settings = self.run.settings.runtime
+        host = cluster.host() if self.run.secret else ""
+        directory = Directory(self.run.run_dir, settings.link, secret=self.run.secret, host=host)
         try:
-            orders = await self._lead(stores)
-            settings = self.run.settings.runtime
+            await directory.open()
+            orders = await self._lead(stores, directory)
             namespace = f"{self.run.settings.mind.name}-{self.run.run_dir.name}"
             cluster.start(self.run.run_dir, namespace, len(orders), settings)
             for role, pid in cluster.pillars().items():
                 processes.watch(pid, lambda role=role: self._fallen(role))  # type: ignore[misc]  # mypy loses the default
-            return await self._live(stores, orders)
+            return await self._live(stores, directory, orders)
         except FencedOut as error:
             _log.warning("fenced_out", reason=str(error))
             return Exit.FENCED_OUT
         finally:
+            await directory.close()
             await stores.close()
 
     def configure(self, event: Configured) -> None:
         """Settings were changed: tell every actor."""
         self.configured = event
         for keeper in self.keepers:
-            task = asyncio.create_task(keeper.configure(event), name=f"configure-{keeper.name}")
-            self.telling.add(task)
-            task.add_done_callback(self.telling.discard)
+            keeper.configure(event)
 
-    async def _lead(self, stores: Stores) -> list[ActorOrders]:
+    async def _lead(self, stores: Stores, directory: Directory) -> list[ActorOrders]:
         """Take over from whatever ran before, and say that everybody is starting."""
         fence = await stores.lead(self.run.token)
         plans = wiring_of(self.run).plan(self.run.settings)
-        orders = [ActorOrders(self.run, plan, fence, os.getpid(), len(plans)) for plan in plans]
+        orders = [ActorOrders(self.run, plan, fence, os.getpid(), len(plans), directory.endpoint) for plan in plans]
         at = wall()
         reports = [
             SubmindReport(name=plan.name, role=plan.role, goal=plan.goal, state=SubmindState.STARTING, at=at)
@@ -152,12 +154,12 @@ class MindProcess:
         _log.info("mind_leads", epoch=fence, actors=len(plans))
         return orders
 
-    async def _live(self, stores: Stores, orders: Sequence[ActorOrders]) -> Exit:
+    async def _live(self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders]) -> Exit:
         from orchestration.runtime.supervise import ActorKeeper  # noqa: PLC0415 - imports Ray
 
         chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
         supervision = self.run.settings.runtime.supervision
-        self.keepers = [ActorKeeper(order, stores, supervision, chance, self._changed) for order in orders]
+        self.keepers = [ActorKeeper(order, stores, directory, supervision, chance, self._changed) for order in orders]
         if self.configured is not None:
             self.configure(self.configured)
         keeping = [asyncio.create_task(keeper.keep(), name=keeper.name) for keeper in self.keepers]
@@ -183,7 +185,8 @@ class MindProcess:
 
     async def _settle(self, keeping: Sequence[asyncio.Task[Ending]], within: float) -> None:
         """Let everybody finish and save."""
-        await asyncio.gather(*(keeper.stop() for keeper in self.keepers))
+        for keeper in self.keepers:
+            keeper.stop()
         _, late = await asyncio.wait(keeping, timeout=within)
         if late:
             _log.error("actors_did_not_stop", submind=[task.get_name() for task in late])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestration.clock import Clock
+from orchestration.links.addresses import Endpoint
 from orchestration.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class RunOrders:
     """Of the live configuration that is in ``settings`` already."""
     token: int | None = None
     """Epoch to lead the stores under, where the host agreed on it with others; else the stores count by themselves."""
+    secret: bytes = field(default=b"", repr=False)
+    """What processes of this run on different machines know each other by; empty where all are on one machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +47,5 @@ class ActorOrders:
     """The process it must not outlive."""
     shares: int
     """Actors that share the substrate's budget."""
+    directory: Endpoint
+    """Where the mind process takes in who is where (``orchestration/links/directory.py``)."""

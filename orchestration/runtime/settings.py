@@ -1,30 +1,13 @@
-"""Configuration of the runtime: how actors talk, listen, live and are brought back."""
+"""Configuration of the runtime: how actors listen, live and are brought back."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
 from environment.config import Seconds, Section
+from orchestration.links.settings import LinkSettings
 
 MIB = 1024 * 1024
-
-
-class LinkSettings(Section):
-    """How events travel from one actor to another."""
-
-    linger: Seconds = 0.003
-    """How long the first event of a batch waits for others: on a busy link one write carries many."""
-    batch: int = Field(default=256, ge=1, le=65_536)
-    """Most events in one write."""
-    outbox: int = Field(default=4096, ge=16, le=1_000_000)
-    """Events that may wait for a peer that is slow or away; beyond it newcomers are dropped, counted as
-    ``limit_hits:outbox``."""
-    frame_bytes: int = Field(default=64 * MIB, ge=MIB)
-    """Largest batch on the wire; a larger one is dropped and said so."""
-    retry: Seconds = Field(default=0.05, gt=0)
-    """Wait before a peer that could not be reached is looked up again; doubles up to ``retry_most``."""
-    retry_most: Seconds = Field(default=1.0, gt=0)
-    """Longest of these waits. Part of each is chance, so that not all come back at once."""
 
 
 class ReadSettings(Section):

@@ -6,7 +6,6 @@ import asyncio
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import ray
@@ -18,13 +17,12 @@ from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import SubmindReport, SubmindState
 from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
+from orchestration.links.directory import Directory
 from orchestration.runtime.actor import ActorProcess
 from orchestration.runtime.fate import Fate
-from orchestration.runtime.frames import Configure, Frame, FrameProtocol, Ping, Pong, Stop, encode
 from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders
-from orchestration.runtime.outbox import address
-from orchestration.runtime.settings import LinkSettings, SupervisionSettings
+from orchestration.runtime.settings import SupervisionSettings
 
 _log = structlog.get_logger(__name__)
 _BIRTH_POLL = 0.1
@@ -33,57 +31,6 @@ _SAYING = 1.0
 
 # Tries -1 for the actor has calls wait while it restarts, 0 for the call has a life end when its process does.
 RayActor = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(ActorProcess)
-
-
-class Line:
-    """The supervisor's line to one actor: asks how it is, tells it to stop."""
-
-    def __init__(self, directory: Path, name: str, settings: LinkSettings) -> None:
-        self._path = address(directory, name)
-        self._settings = settings
-        self._link: FrameProtocol | None = None
-        self._answer: asyncio.Future[Pong] | None = None
-
-    async def ping(self, within: float) -> Pong | None:
-        """The actor's answer; None when there is none in time, or nobody to ask."""
-        link = await self._connected()
-        if link is None:
-            return None
-        self._answer = asyncio.get_running_loop().create_future()
-        link.write(encode(Ping()))
-        try:
-            return await asyncio.wait_for(self._answer, within)
-        except TimeoutError:
-            return None
-
-    async def stop(self) -> None:
-        """Tell the actor to finish, save and end. Does nothing where nobody is."""
-        link = await self._connected()
-        if link is not None:
-            link.write(encode(Stop()))
-
-    async def configure(self, event: Configured) -> None:
-        """Tell the actor that settings were changed. Does nothing where nobody is: it is told when it next answers."""
-        link = await self._connected()
-        if link is not None:
-            link.write(encode(Configure(event)))
-
-    def close(self) -> None:
-        """Hang up."""
-        if self._link is not None:
-            self._link.close()
-
-    async def _connected(self) -> FrameProtocol | None:
-        if self._link is None or not self._link.open:
-            with suppress(OSError):
-                _, self._link = await asyncio.get_running_loop().create_unix_connection(
-                    lambda: FrameProtocol(self._settings.frame_bytes, self._heard), self._path
-                )
-        return self._link if self._link is not None and self._link.open else None
-
-    def _heard(self, frame: Frame, _: FrameProtocol) -> None:
-        if isinstance(frame, Pong) and self._answer is not None and not self._answer.done():
-            self._answer.set_result(frame)
 
 
 class ActorKeeper:
@@ -97,6 +44,7 @@ class ActorKeeper:
         self,
         orders: ActorOrders,
         stores: Stores,
+        directory: Directory,
         settings: SupervisionSettings,
         chance: random.Random,
         changed: Callable[[ActorKeeper], None],
@@ -111,7 +59,7 @@ class ActorKeeper:
         self._settings = settings
         self._fate = Fate(self.name, settings, chance)
         self._changed = changed
-        self._line = Line(orders.run.run_dir, self.name, orders.run.settings.runtime.link)
+        self._directory = directory
         self._actor: Any = None
         self._stopping = asyncio.Event()
         self._configured: Configured | None = None
@@ -121,10 +69,10 @@ class ActorKeeper:
         """Lives after the first."""
         return self._fate.restarts
 
-    async def configure(self, event: Configured) -> None:
+    def configure(self, event: Configured) -> None:
         """Settings were changed: tell the actor now, in its next life, and until it says that it knows."""
         self._configured = event
-        await self._line.configure(event)
+        self._directory.configure(self.name, event)
 
     async def keep(self) -> Ending:
         """Live after life. Returns when it was stopped, fenced out or quarantined (which counts as stopped)."""
@@ -143,12 +91,11 @@ class ActorKeeper:
         finally:
             self.born.set()
             pinging.cancel()
-            self._line.close()
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         """Ask it to end its life in good order; ``keep`` returns then."""
         self._stopping.set()
-        await self._line.stop()
+        self._directory.stop(self.name)
 
     async def _bury(self, error: RayError) -> bool:
         """After a death: whether there is another life."""
@@ -181,13 +128,13 @@ class ActorKeeper:
         loop = asyncio.get_running_loop()
         well = loop.time()
         while True:
-            pong = await self._line.ping(self._settings.hung_after)
+            pong = await self._directory.ping(self.name, self._settings.hung_after)
             if pong is not None:
                 well = loop.time()
                 if pong.health.get("born"):
                     self.born.set()
                     if self._configured and pong.health.get("configuration", 0.0) < self._configured.version:
-                        await self._line.configure(self._configured)
+                        self._directory.configure(self.name, self._configured)
             elif loop.time() - well >= self._settings.hung_after:
                 _log.error("actor_hung", submind=self.name, silent=round(loop.time() - well, 1))
                 ray.kill(self._actor, no_restart=False)

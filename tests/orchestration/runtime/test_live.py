@@ -20,9 +20,9 @@ from environment.messages import Modality, NewPerception, Perception
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock, wall
 from orchestration.host.supervise import _configured
-from orchestration.runtime.frames import Batch
+from orchestration.links.addresses import Endpoint
+from orchestration.links.links import Links
 from orchestration.runtime.live import Ending, LiveActor
-from orchestration.runtime.outbox import Outboxes
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
 from orchestration.runtime.touch import Touch
 from orchestration.runtime.watch import LogWatch
@@ -91,7 +91,7 @@ async def living(tmp_path, core, *, refusals=0, fence=0, substrate=None):
     actor = LiveActor(
         birth,
         WallClock(),
-        Outboxes(core.name, "a", tmp_path, SETTINGS.link, random.Random(1)),
+        Links(core.name, "a", Endpoint("nowhere", ""), tmp_path, SETTINGS.link, random.Random(1)),
         LogWatch(stores.perceptions, ReadSettings(certain=60), touch),
         substrate or ScriptedSubstrate(),
         embedder,
@@ -109,8 +109,8 @@ async def living(tmp_path, core, *, refusals=0, fence=0, substrate=None):
         await stores.close()
 
 
-def mail(*events, first=1):
-    return Batch("somebody", "a", first, tuple((event, 0.5) for event in events))
+def mail(*events):
+    return tuple((event, 0.5) for event in events)
 
 
 async def test_it_takes_mail_wakes_up_and_saves_on_the_way_out(tmp_path):
@@ -221,7 +221,7 @@ async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path):
         thought = thought_of(Perception("ops", 1.0, 1.0, text="x", id="p-" + "0" * 20, seq=1), 1.0)
         for _ in range(40):
             posts = [Post("text", (replace(thought, id=f"t-{first + n:020x}"),), str(first + n)) for n in range(200)]
-            actor.deliver(mail(*posts, first=first))
+            actor.deliver(mail(*posts))
             first += len(posts)
             await asyncio.sleep(0.01)
         assert len(shell.mailbox) <= SHELL.mailbox

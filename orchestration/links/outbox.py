@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import MutableMapping
 from contextlib import suppress
-from pathlib import Path
 
 import structlog
 
 from actors.events import Event
-from orchestration.runtime.frames import Batch, Frame, FrameProtocol, encode
-from orchestration.runtime.settings import LinkSettings
+from orchestration.backoff import backoff
+from orchestration.links.addresses import AddressBook, Endpoint
+from orchestration.links.connection import Connection, Here, call
+from orchestration.links.frames import Batch, Frame, encode
 
 _log = structlog.get_logger(__name__)
-
-
-def address(directory: Path, name: str) -> str:
-    """Where the actor called ``name`` is to be found: a name leads to whichever life it is in."""
-    return str(directory / f"{name}.sock")
-
-
-def backoff(attempt: int, first: float, most: float, chance: random.Random) -> float:
-    """Seconds to wait before the next attempt, the first being number 0: doubling, half of it chance."""
-    return min(most, first * 2.0 ** min(attempt, 30)) * (0.5 + 0.5 * chance.random())
 
 
 class Outbox:
@@ -41,23 +32,25 @@ class Outbox:
         sender: str,
         life: str,
         to: str,
-        directory: Path,
-        settings: LinkSettings,
+        book: AddressBook,
+        here: Here,
         counters: MutableMapping[str, float],
         chance: random.Random,
     ) -> None:
         self._sender = sender
         self._life = life
         self._to = to
-        self._path = address(directory, to)
-        self._settings = settings
+        self._book = book
+        self._here = here
+        self._settings = here.settings
         self._counters = counters
         self._chance = chance
         self._waiting: deque[tuple[Event, float]] = deque()
         self._bell = asyncio.Event()
         self._emptied = asyncio.Event()
         self._sent = 0
-        self._link: FrameProtocol | None = None
+        self._link: Connection | None = None
+        self._endpoint: Endpoint | None = None
         self._task: asyncio.Task[None] | None = None
         self._full = False
 
@@ -111,7 +104,7 @@ class Outbox:
         events = tuple(self._waiting.popleft() for _ in range(count))
         if not events:
             return None
-        batch = Batch(self._sender, self._life, self._sent + 1, events)
+        batch = Batch(self._to, self._sender, self._life, self._sent + 1, events)
         self._sent += count
         data = encode(batch)
         if len(data) <= self._settings.frame_bytes:
@@ -121,38 +114,53 @@ class Outbox:
         _log.error("batch_too_large", to=self._to, bytes=len(data), limit=self._settings.frame_bytes, events=count)
         return None
 
-    async def _connected(self) -> FrameProtocol:
-        """A connection to whoever bears the peer's name now."""
+    async def _connected(self) -> Connection:
+        """A connection to where the peer is now."""
         attempt = 0
         while True:
-            if self._link is not None and self._link.open:
-                return self._link
+            endpoint = self._book.find(self._to)
+            if self._link is not None:
+                if self._link.open and endpoint == self._endpoint:
+                    return self._link
+                self._link.close()
+                self._link = None
+            if endpoint is None:
+                await self._book.changed(self._to)
+                continue
             try:
-                _, self._link = await asyncio.get_running_loop().create_unix_connection(
-                    lambda: FrameProtocol(self._settings.frame_bytes, _unasked), self._path
-                )
+                self._link, self._endpoint = await call(endpoint, self._here, _unasked), endpoint
             except OSError:
                 if attempt == 0:
                     self._counters["peers_unreachable_total"] += 1
-                await asyncio.sleep(backoff(attempt, self._settings.retry, self._settings.retry_most, self._chance))
+                pause = backoff(attempt, self._settings.retry, self._settings.retry_most, self._chance)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._book.changed(self._to), pause)
                 attempt += 1
 
 
-def _unasked(_frame: Frame, link: FrameProtocol) -> None:
+def _unasked(_frame: Frame, link: Connection) -> None:
     """Nobody answers on an outbox's connection."""
     link.close()
 
 
 class Outboxes:
-    """All the outboxes of one actor."""
+    """All the outboxes of one process."""
 
-    def __init__(self, sender: str, life: str, directory: Path, settings: LinkSettings, chance: random.Random) -> None:
-        self._sender, self._life, self._directory = sender, life, directory
-        self._settings = settings
+    def __init__(
+        self,
+        sender: str,
+        life: str,
+        book: AddressBook,
+        here: Here,
+        chance: random.Random,
+        counters: MutableMapping[str, float],
+    ) -> None:
+        self._sender, self._life = sender, life
+        self._book = book
+        self._here = here
         self._chance = chance
+        self._counters = counters
         self._by_peer: dict[str, Outbox] = {}
-        self.counters: defaultdict[str, float] = defaultdict(float)
-        """Drops and the like, by metric name."""
 
     @property
     def waiting(self) -> int:
@@ -163,7 +171,7 @@ class Outboxes:
         """Send an event to a peer. Neither fails nor waits."""
         outbox = self._by_peer.get(to)
         if outbox is None:
-            outbox = Outbox(self._sender, self._life, to, self._directory, self._settings, self.counters, self._chance)
+            outbox = Outbox(self._sender, self._life, to, self._book, self._here, self._counters, self._chance)
             self._by_peer[to] = outbox
         outbox.put(event, priority)
 

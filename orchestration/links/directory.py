@@ -1,0 +1,129 @@
+"""The directory of a mind: every process tells it where it is, and it tells all of them who is found where."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import structlog
+
+from actors.events import Configured
+from orchestration.links.addresses import Endpoint, machine_of
+from orchestration.links.connection import Connection, Here
+from orchestration.links.frames import Configure, Frame, Housed, Listing, Ping, Pong, Stop, encode
+from orchestration.links.listening import Doors
+from orchestration.links.settings import LinkSettings
+
+_log = structlog.get_logger(__name__)
+
+
+class Directory:
+    """Knows where each actor is, and has a line to it: asks how it is, tells it to stop. ``open`` and ``close``.
+
+    Each process keeps one connection to the directory for as long as it lives; who lived in it is nowhere once that
+    ends. What changes within one turn of the event loop is told together. ``host`` and ``secret`` as for ``Doors``.
+    """
+
+    def __init__(self, directory: Path, settings: LinkSettings, *, secret: bytes = b"", host: str = "") -> None:
+        self.counters: defaultdict[str, float] = defaultdict(float)
+        """Limits met, by metric name."""
+        here = Here(machine_of(directory), settings, secret)
+        self._doors = Doors("mind", directory, here, host, self._heard, self.counters, self._lost)
+        self._endpoint: Endpoint | None = None
+        self._at: dict[str, Endpoint] = {}
+        self._line: dict[str, Connection] = {}
+        self._housed: dict[Connection, frozenset[str]] = {}
+        self._changed: set[str] = set()
+        self._asked: dict[str, asyncio.Future[Pong]] = {}
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where processes find it, once it is open."""
+        if self._endpoint is None:
+            raise RuntimeError("the directory is not open")
+        return self._endpoint
+
+    async def open(self) -> None:
+        """Let processes in."""
+        self._endpoint = await self._doors.open()
+
+    async def close(self) -> None:
+        """End every line."""
+        await self._doors.close()
+
+    def find(self, name: str) -> Endpoint | None:
+        """Where an actor is; None while it is nowhere."""
+        return self._at.get(name)
+
+    async def ping(self, name: str, within: float) -> Pong | None:
+        """How an actor is; None when it does not say in time, or is nowhere. Asked for one name once at a time."""
+        line = self._line.get(name)
+        if line is None:
+            return None
+        answer = self._asked[name] = asyncio.get_running_loop().create_future()
+        line.write(encode(Ping(name)))
+        try:
+            return await asyncio.wait_for(answer, within)
+        except TimeoutError:
+            return None
+        finally:
+            if self._asked.get(name) is answer:
+                del self._asked[name]
+
+    def stop(self, name: str) -> None:
+        """Tell an actor to finish, save and end. Does nothing where it is nowhere."""
+        if (line := self._line.get(name)) is not None:
+            line.write(encode(Stop(name)))
+
+    def configure(self, name: str, event: Configured) -> None:
+        """Tell an actor that settings were changed. Does nothing where it is nowhere."""
+        if (line := self._line.get(name)) is not None:
+            line.write(encode(Configure(name, event)))
+
+    def _heard(self, frame: Frame, connection: Connection) -> None:
+        match frame:
+            case Housed():
+                self._house(frame, connection)
+            case Pong(name) if name in self._asked:
+                if not self._asked[name].done():
+                    self._asked[name].set_result(frame)
+            case Pong():
+                return  # too late
+            case _:
+                _log.warning("frame_unasked", frame=type(frame).__name__)
+
+    def _house(self, told: Housed, connection: Connection) -> None:
+        names = frozenset(told.names)
+        before = self._housed.get(connection)
+        self._housed[connection] = names
+        self._gone(before - names if before else (), connection)
+        for name in names:
+            self._line[name] = connection
+            if self._at.get(name) != told.endpoint:
+                self._at[name] = told.endpoint
+                self._tell(name)
+        if before is None:
+            connection.write(encode(Listing(dict(self._at), whole=True)))
+
+    def _lost(self, connection: Connection) -> None:
+        self._gone(self._housed.pop(connection, frozenset()), connection)
+
+    def _gone(self, names: Iterable[str], connection: Connection) -> None:
+        """They are not there any more; whoever bears such a name elsewhere by now stays."""
+        for name in names:
+            if self._line.get(name) is connection:
+                del self._line[name], self._at[name]
+                self._tell(name)
+
+    def _tell(self, name: str) -> None:
+        if not self._changed:
+            asyncio.get_running_loop().call_soon(self._tell_all)
+        self._changed.add(name)
+
+    def _tell_all(self) -> None:
+        data = encode(Listing({name: self._at.get(name) for name in self._changed}, whole=False))
+        self._changed.clear()
+        for connection in self._housed:
+            connection.write(data)

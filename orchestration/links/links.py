@@ -1,0 +1,121 @@
+"""All the mail of one process: its doors, what it sends, what it receives, and its line to the directory."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import defaultdict
+from pathlib import Path
+
+import structlog
+
+from orchestration.backoff import backoff
+from orchestration.links.addresses import AddressBook, Endpoint, machine_of
+from orchestration.links.connection import Connection, Here, call
+from orchestration.links.frames import Frame, Housed, Listing, encode
+from orchestration.links.inbox import Inbox, Resident
+from orchestration.links.listening import Doors
+from orchestration.links.outbox import Outboxes
+from orchestration.links.settings import LinkSettings
+
+_log = structlog.get_logger(__name__)
+
+
+class Links:
+    """What a process that actors live in has in common with the others of its mind. ``open``, then ``close``.
+
+    The process has one socket, whoever lives in it. It says so to the directory, and keeps a line to it by which it
+    learns where everybody else is, is asked how its actors are, and is told to stop them. A line that breaks is made
+    anew, with growing pauses.
+
+    ``process`` names it, uniquely on its machine; ``life`` tells one life of it from another. ``host``: the address
+    of this machine that others of the run reach it at, with ``secret`` (``new_secret``); without either it neither
+    calls nor hears another machine.
+    """
+
+    def __init__(
+        self,
+        process: str,
+        life: str,
+        directory: Endpoint,
+        place: Path,
+        settings: LinkSettings,
+        chance: random.Random,
+        *,
+        secret: bytes = b"",
+        host: str = "",
+    ) -> None:
+        self.counters: defaultdict[str, float] = defaultdict(float)
+        """Drops and the like, by metric name."""
+        self.book = AddressBook()
+        self._here = Here(machine_of(place), settings, secret)
+        self._directory = directory
+        self._chance = chance
+        self._inbox = Inbox(self.counters)
+        self.outboxes = Outboxes(process, life, self.book, self._here, chance, self.counters)
+        """What waits to be sent."""
+        self._doors = Doors(process, place, self._here, host, self._inbox.receive, self.counters)
+        self._endpoint: Endpoint | None = None
+        self._line: Connection | None = None
+        self._keeping: asyncio.Task[None] | None = None
+        self._broken = asyncio.Event()
+        self._saying = False
+
+    async def open(self) -> None:
+        """Take mail in, and find others as soon as the directory is reached."""
+        self._endpoint = await self._doors.open()
+        self._keeping = asyncio.create_task(self._keep_line(), name="line")
+
+    async def close(self) -> None:
+        """Take no more mail in; who lived here is found nowhere any more. What waits to be sent is given up."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.gather(self._keeping, return_exceptions=True)
+        await self.outboxes.close()
+        if self._line is not None:
+            self._line.close()
+        await self._doors.close()
+
+    def house(self, name: str, resident: Resident) -> None:
+        """An actor lives here from now on: mail for it is handed to it."""
+        self._inbox.residents[name] = resident
+        self._say()
+
+    def forget(self, name: str) -> None:
+        """An actor lives here no more."""
+        self._inbox.forget(name)
+        self._say()
+
+    def _say(self) -> None:
+        """Tell the directory who lives here, once for all changes of one turn of the event loop."""
+        if self._line is not None and not self._saying:
+            self._saying = True
+            asyncio.get_running_loop().call_soon(self._say_all)
+
+    def _say_all(self) -> None:
+        self._saying = False
+        if self._line is not None and self._line.open and self._endpoint is not None:
+            self._line.write(encode(Housed(self._endpoint, tuple(self._inbox.residents))))
+
+    async def _keep_line(self) -> None:
+        attempt = 0
+        while True:
+            try:
+                self._broken.clear()
+                self._line = await call(self._directory, self._here, self._heard, lambda _: self._broken.set())
+            except OSError as error:
+                if attempt == 0:
+                    _log.warning("directory_unreachable", reason=str(error))
+                settings = self._here.settings
+                await asyncio.sleep(backoff(attempt, settings.retry, settings.retry_most, self._chance))
+                attempt += 1
+                continue
+            attempt = 0
+            self._say()
+            await self._broken.wait()
+
+    def _heard(self, frame: Frame, connection: Connection) -> None:
+        if isinstance(frame, Listing):
+            self.book.update(frame.entries, whole=frame.whole)
+        else:
+            self._inbox.receive(frame, connection)

@@ -1,0 +1,187 @@
+"""Outbox and inbox: real sockets, peers that come, go, sleep and come back."""
+
+import asyncio
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.events import Started
+from orchestration.backoff import backoff
+from orchestration.links.addresses import Endpoint, machine_of, socket_path
+from orchestration.links.connection import Here, call
+from orchestration.links.frames import Batch, Decoder, encode
+from orchestration.links.handshake import new_secret
+from tests.orchestration.links.houses import SETTINGS, Town, event
+from tests.orchestration.until import until
+
+MACHINES = pytest.mark.parametrize("machine", ["mind", "other"])
+"""On one machine over a Unix socket, on two over TCP."""
+
+
+@MACHINES
+async def test_events_arrive_once_and_in_order_many_in_a_batch(tmp_path, machine):
+    async with Town(tmp_path) as town:
+        _, peer = await town.house("peer")
+        sender, _ = await town.house("me", machine=machine)
+        for number in range(2000):
+            sender.outboxes.put("peer", event(number), 0.5)
+        await until(lambda: len(peer.heard) == 2000)
+        assert peer.heard == [str(number) for number in range(2000)]
+        assert peer.batches <= 2000 / SETTINGS.batch + 1
+
+
+async def test_a_peer_that_is_not_there_yet_is_waited_for_and_what_does_not_fit_is_counted(tmp_path):
+    async with Town(tmp_path, SETTINGS.model_copy(update={"outbox": 16})) as town:
+        sender, _ = await town.house("me")
+        for number in range(20):
+            sender.outboxes.put("peer", event(number), 0.5)
+        assert sender.outboxes.waiting == 16
+        assert sender.counters["limit_hits:outbox"] == sender.counters["messages_dropped_total"] == 4
+        _, peer = await town.house("peer")
+        await until(lambda: len(peer.heard) == 16)
+        assert peer.heard == [str(number) for number in range(16)]
+
+
+@MACHINES
+async def test_a_peer_that_moves_is_found_again(tmp_path, machine):
+    async with Town(tmp_path) as town:
+        first, before = await town.house("peer", process="first")
+        sender, _ = await town.house("me", machine=machine)
+        sender.outboxes.put("peer", event(1), 0.5)
+        await until(lambda: before.heard)
+        await first.close()
+        await until(lambda: sender.book.find("peer") is None)
+        sender.outboxes.put("peer", event(2), 0.5)
+        second, after = await town.house("peer", process="second", machine="third")
+        await until(lambda: after.heard)
+        assert (before.heard, after.heard) == (["1"], ["2"])
+        assert second.counters["messages_lost_total"] == 0
+
+
+async def test_who_moves_while_its_old_process_lives_is_heard_at_its_new_one(tmp_path):
+    async with Town(tmp_path) as town:
+        old, before, stays = await town.house("peer", "stays", process="old")
+        sender, _ = await town.house("me")
+        sender.outboxes.put("peer", event(1), 0.5)
+        await until(lambda: before.heard)
+        old.forget("peer")
+        _, after = await town.house("peer", process="new")
+        await until(lambda: sender.book.find("peer") != sender.book.find("stays"))
+        sender.outboxes.put("peer", event(2), 0.5)
+        sender.outboxes.put("stays", event(3), 0.5)
+        await until(lambda: after.heard and stays.heard)
+        assert (before.heard, after.heard, stays.heard) == (["1"], ["2"], ["3"])
+
+
+async def test_a_socket_is_taken_over_from_a_life_that_was_killed(tmp_path):
+    async with Town(tmp_path) as town:
+        _, killed = await town.house("peer")
+        _, heir = await town.house("peer")
+        sender, _ = await town.house("me")
+        await until(lambda: sender.book.find("peer"))
+        sender.outboxes.put("peer", event(1), 0.5)
+        await until(lambda: heir.heard)
+        assert not killed.heard
+
+
+async def test_one_process_holds_many_actors_and_what_goes_astray_is_counted(tmp_path):
+    async with Town(tmp_path) as town:
+        names = [f"peer-{number}" for number in range(300)]
+        house, *peers = await town.house(*names, process="block")
+        sender, _ = await town.house("me", machine="other")
+        for name in names:
+            sender.outboxes.put(name, event(name), 0.5)
+        await until(lambda: all(peer.heard for peer in peers))
+        assert [peer.heard for peer in peers] == [[name] for name in names]
+        link = await call(house._endpoint, house._here, lambda *_: None)
+        link.write(encode(Batch("stranger", "me", "x", 1, ((event(1), 0.5),))))
+        await until(lambda: house.counters["messages_astray_total"] == 1)
+        link.close()
+
+
+async def test_what_is_doubled_is_heard_once_and_what_is_missing_is_counted(tmp_path):
+    async with Town(tmp_path) as town:
+        house, peer = await town.house("peer")
+        link = await call(house._endpoint, house._here, lambda *_: None)
+        for batch in (
+            Batch("peer", "me", "a", 1, ((event(1), 0.5), (event(2), 0.5))),
+            Batch("peer", "me", "a", 1, ((event(1), 0.5), (event(2), 0.5))),
+            Batch("peer", "me", "a", 6, ((event(6), 0.5),)),
+            Batch("peer", "me", "b", 1, ((event("again"), 0.5),)),
+            Batch("peer", "other", "a", 1, ((event("other"), 0.5),)),
+        ):
+            link.write(encode(batch))
+        await until(lambda: "other" in peer.heard)
+        assert peer.heard == ["1", "2", "6", "again", "other"]
+        assert house.counters["messages_doubled_total"] == 2
+        assert house.counters["messages_lost_total"] == 3
+        link.close()
+
+
+async def test_a_batch_beyond_the_limit_is_dropped_and_the_next_goes_out(tmp_path):
+    async with Town(tmp_path, SETTINGS.model_copy(update={"frame_bytes": 2000})) as town:
+        _, peer = await town.house("peer")
+        sender, _ = await town.house("me")
+        sender.outboxes.put("peer", event("x" * 5000), 0.5)
+        await until(lambda: sender.counters["limit_hits:frame_bytes"])
+        sender.outboxes.put("peer", event("small"), 0.5)
+        await until(lambda: peer.heard)
+        assert peer.heard == ["small"]
+        assert sender.counters["messages_dropped_total"] == 1
+
+
+async def test_closing_sends_what_waits_but_does_not_wait_for_the_dead(tmp_path):
+    async with Town(tmp_path) as town:
+        _, peer = await town.house("peer")
+        sender, _ = await town.house("me")
+        await until(lambda: sender.book.find("peer"))
+        for number in range(50):
+            sender.outboxes.put("peer", event(number), 0.5)
+            sender.outboxes.put("nobody", event(number), 0.5)
+        await asyncio.wait_for(sender.outboxes.close(within=0.2), 30.0)
+        await until(lambda: len(peer.heard) == 50)
+
+
+def test_a_machine_is_known_by_the_directory_that_its_processes_share(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    assert machine_of(one) == machine_of(one)
+    assert machine_of(one) != machine_of(other)
+    other.chmod(0o755)
+    with pytest.raises(PermissionError, match="0700"):
+        machine_of(other)
+
+
+def test_a_path_that_no_socket_can_have_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="107 bytes"):
+        socket_path(tmp_path, "x" * 108)
+
+
+async def test_without_a_secret_no_other_machine_is_called(tmp_path):
+    here = Here("here", SETTINGS)
+    with pytest.raises(ConnectionRefusedError):
+        await call(Endpoint("there", "/nowhere", "127.0.0.1", 1), here, lambda *_: None)
+    with pytest.raises(ConnectionRefusedError):
+        await call(Endpoint("there", "/nowhere"), Here("here", SETTINGS, new_secret()), lambda *_: None)
+
+
+@given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 17))
+def test_frames_survive_any_cut_of_the_stream(counts, cut):
+    frames = [Batch("peer", "me", "a", n, ((Started(), 0.5),) * n) for n in counts]
+    data = b"".join(encode(frame) for frame in frames)
+    decoder = Decoder(1 << 20)
+    decoded = [frame for at in range(0, len(data), cut) for frame in decoder.feed(data[at : at + cut])]
+    assert decoded == frames
+
+
+def test_a_length_that_nobody_writes_is_refused():
+    with pytest.raises(ValueError, match="at most 1000"):
+        list(Decoder(1000).feed(b"\xff\xff\xff\xff"))
+
+
+@given(st.integers(0, 10_000), st.integers(0, 1 << 30))
+def test_pauses_grow_and_stay_bounded(attempt, seed):
+    pause = backoff(attempt, 0.1, 5.0, random.Random(seed))
+    assert 0.05 <= pause <= 5.0
+    assert pause >= min(5.0, 0.1 * 2 ** min(attempt, 30)) / 2
