@@ -41,6 +41,11 @@ class Mailbox:
     def __len__(self) -> int:
         return self._waiting + len(self._first)
 
+    @property
+    def use(self) -> float:
+        """Share of the room for thoughts that is taken, 0..1."""
+        return self._waiting / self._capacity
+
     def offer(self, event: Event, priority: float, now: Instant) -> bool:
         """Take in an event; False when an event, this or a lesser one, had to go."""
         if not isinstance(event, Message):

@@ -16,6 +16,8 @@ class ShellSettings(Section):
     """A waiting thought gains one full unit of priority in this time, so nothing starves."""
     batch: int = Field(default=64, ge=1, le=4096)
     """Events handled before their effects are performed in one commit."""
+    pressure_every: Seconds = Field(default=15.0, gt=0)
+    """How often a working actor's core is told how full its mailbox was (mind time)."""
     vitals_every: Seconds = Field(default=600.0, gt=0)
     """How often a working actor tells metacognition its figures (mind time)."""
     save_every: Seconds = Field(default=2.0, gt=0)
@@ -97,6 +99,39 @@ class BindingSettings(Section):
     """Traces asked for in a crawl."""
 
 
+class DivisionSettings(Section):
+    """Neurogenesis: when a submind proposes to divide. Whether it may is decided elsewhere, by the limits of growth."""
+
+    overload: Share = 0.5
+    """Mean use of the mailbox from which it is overloaded."""
+    relief: Share = 0.25
+    """Mean use of the mailbox below which it no longer is; in between all stays as it was."""
+    sustained: Seconds = 120.0
+    """How long an overload must last before a division is considered, and the pause before it is considered again."""
+    silhouette: float = Field(default=0.1, ge=-1, le=1)
+    """How well its topics must fall into two groups: weighted mean silhouette."""
+    least_share: float = Field(default=0.2, ge=0, le=0.5)
+    """Of the traffic either group must have: a division that relieves nobody is none."""
+    traffic_half_life: Seconds = Field(default=1800.0, gt=0)
+    """How fast the traffic of a topic is forgotten."""
+    cooldown: Seconds = 1800.0
+    """After a birth, a division or a merger it does not propose to divide for this long."""
+    damping: float = Field(default=2.0, ge=1, le=16)
+    """Topics that were given away and came back lately make both slower by this factor, each time: the next division
+    waits longer, and the child of it lives longer without work. 1 damps nothing."""
+    answer_within: Seconds = Field(default=30.0, gt=0)
+    """A proposal without an answer is repeated after this time, a few times."""
+    ties: int = Field(default=4, ge=0, le=64)
+    """Topics, busiest first, for which parent and child begin with a transient connection to each other."""
+
+
+class ApoptosisSettings(Section):
+    """When a submind that was born in the mind proposes to end. A configured one never does."""
+
+    idle_for: Seconds = Field(default=86400.0, gt=0)
+    """Time without a message or a thought of its own."""
+
+
 class CognitiveSettings(Section):
     """A cognitive submind."""
 
@@ -106,6 +141,10 @@ class CognitiveSettings(Section):
     """Its LTP and transient registries."""
     binding: BindingSettings = BindingSettings()
     """Its associative binding."""
+    division: DivisionSettings = DivisionSettings()
+    """When it proposes to divide."""
+    apoptosis: ApoptosisSettings = ApoptosisSettings()
+    """When it proposes to end."""
     wander_every: Seconds = 900.0
     """Idle time after which it crawls by itself."""
     random_share: Share = 0.2

@@ -15,6 +15,7 @@ import msgspec
 from actors.core import Core
 from actors.effects import Commit, Count, Divide, Effect, Generate, Note, Read, Retire, Send, Settled, WakeAt
 from actors.events import Configured, Event, Generated, Perceived, Started, Tick, Vitals
+from actors.growth import Pressure
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
@@ -97,6 +98,7 @@ class ActorShell:
         self._others: list[Effect] = []
         self._changed = False
         self._vitals_at: Instant = 0.0
+        self._gauge = _Gauge(settings.pressure_every)
 
     @property
     def name(self) -> str:
@@ -126,6 +128,7 @@ class ActorShell:
 
     def offer(self, event: Event, priority: float, now: Instant) -> None:
         """Put an event in the mailbox."""
+        self._gauge.pass_time(self.mailbox, now)
         if not self.mailbox.offer(event, priority, now):
             self.counters["messages_dropped_total"] += 1
             self.counters["limit_hits:mailbox"] += 1
@@ -137,6 +140,9 @@ class ActorShell:
         """
         if self.unfinished:
             await self.finish()
+        pressure = self._gauge.read(self.mailbox, now)
+        if pressure is not None:
+            self._collect(pressure, now)
         events = self.mailbox.take(self._settings.batch)
         if self.wake_at is not None and self.wake_at <= now:
             self.wake_at = None
@@ -229,7 +235,7 @@ class ActorShell:
         await self.finish()
 
     def _collect(self, event: Event, now: Instant) -> None:
-        self._changed = self._changed or not isinstance(event, Tick | Vitals)
+        self._changed = self._changed or not isinstance(event, Tick | Vitals | Pressure)
         if isinstance(event, Generated):
             self._account(event.generation)
         began = self.meter.now() if self.meter else 0.0
@@ -265,3 +271,33 @@ class ActorShell:
                     self.counters[effect.metric] += effect.amount
                 case _:
                     self._others.append(effect)
+
+
+class _Gauge:
+    """How full a mailbox was, as a mean over time. Says nothing of one that stays empty."""
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._began: Instant | None = None
+        self._at: Instant = 0.0
+        self._area = 0.0
+        self._dropped = 0
+        self._quiet = True
+
+    def pass_time(self, mailbox: Mailbox, now: Instant) -> None:
+        """The mailbox has been as it is until ``now``; to be called before it changes."""
+        if self._began is None:
+            self._began = self._at = now
+        if now > self._at:
+            self._area += mailbox.use * (now - self._at)
+            self._at = now
+
+    def read(self, mailbox: Mailbox, now: Instant) -> Pressure | None:
+        """The mean since the last reading, when one is due and there is something to say."""
+        self.pass_time(mailbox, now)
+        if self._began is None or now - self._began < self._every:
+            return None
+        use, dropped = self._area / (now - self._began), mailbox.dropped - self._dropped
+        self._began, self._area, self._dropped = now, 0.0, mailbox.dropped
+        quiet, self._quiet = self._quiet, use == 0 and dropped == 0
+        return None if quiet and self._quiet else Pressure(use, dropped)

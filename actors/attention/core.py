@@ -32,6 +32,7 @@ from actors.events import (
     Survey,
     Tick,
 )
+from actors.growth import Born, Gone
 from actors.names import ENVIRONMENT, STREAM
 from actors.perception.running import RunningRank
 from actors.snapshots import pack, unpack
@@ -115,6 +116,12 @@ class AttentionCore(Inward):
                 return []
             case Propose():
                 return self._consider(event)
+            case Born():
+                self._peers.add(event.peer)
+                return []
+            case Gone():
+                self._peers.remove(event.name)
+                return []
             case Configured():
                 return self._configured(event.attention, now)
             case Started():

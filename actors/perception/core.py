@@ -9,6 +9,7 @@ import msgspec
 from actors.core import Description
 from actors.effects import Effect, Read, Send, WakeAt
 from actors.events import Configured, Credit, Event, Perceived, Posted, Register, Salient, Started, Tick
+from actors.growth import Born, Gone, Moved
 from actors.names import ATTENTION
 from actors.perception.percept import Interpreter, Percept, addressed
 from actors.perception.settings import PerceptionSettings
@@ -60,10 +61,17 @@ class PerceptualCore:
             case Posted():
                 return self._arrived(event, now)
             case Credit():
-                self._voice.credited(event, now)
-                return self._voice.record()
+                return [*self._voice.credited(event, now), *self._voice.record()]
             case Register():
-                self._voice.asked(event, now)
+                return [*self._voice.asked(event, now), *self._voice.record()]
+            case Born():
+                self._voice.born(event.peer)
+                return []
+            case Gone():
+                self._voice.gone(event, now)
+                return self._voice.record()
+            case Moved():
+                self._voice.moved(event, now)
                 return self._voice.record()
             case Started():
                 self._heard_at = now

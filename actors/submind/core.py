@@ -36,6 +36,9 @@ from actors.snapshots import pack, unpack
 from actors.submind.binding import Binder, Bound, Goal, Window
 from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
+from actors.submind.division import Belongings
+from actors.submind.growing import Growing, GrowingState
+from actors.submind.legacy import Habits, Legacy
 from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
 from environment.messages import Instant, Thought, ThoughtKind, Trace, Via
@@ -66,7 +69,6 @@ class SubmindCore(Inward):
         self, name: str, goals: Sequence[Goal], voice: Voice, settings: CognitiveSettings, chance: Chance
     ) -> None:
         self.name = name
-        self._goals = tuple(goals)
         self._voice = voice
         self._settings = settings
         self._chance = chance
@@ -82,6 +84,7 @@ class SubmindCore(Inward):
         self._postbox = Postbox(name)
         self._made = 0
         self._last_work: Instant = 0.0
+        self._growing = Growing(self, goals, voice, settings)
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
@@ -94,11 +97,9 @@ class SubmindCore(Inward):
             case Broadcast():
                 effects = self._aware(event, now)
             case Credit():
-                self._voice.credited(event, now)
-                effects = []
+                effects = self._voice.credited(event, now)
             case Register():
-                self._voice.asked(event, now)
-                effects = []
+                effects = self._voice.asked(event, now)
             case Configured():
                 self._configure(event.submind, now)
                 effects = []
@@ -111,15 +112,16 @@ class SubmindCore(Inward):
             case Posted():
                 effects = self._arrived(event, now)
             case _:
-                return []
+                effects = self._growing.handle(event, now)
         return [*effects, *self._voice.record()]
 
     def _configure(self, settings: CognitiveSettings, now: Instant) -> None:
         self._settings = settings
         self._binder.configure(settings.binding)
         self._window.configure(settings.binding)
-        self._allowance.configure(settings.binding.per_hour, now)
+        self._allowance.configure(settings.binding.per_hour * self._growing.share, now)
         self._voice.configure(settings)
+        self._growing.configure(settings)
 
     def _told(self, message: Message, now: Instant) -> list[Effect]:
         """A thought came along a connection."""
@@ -127,23 +129,34 @@ class SubmindCore(Inward):
         if thought.id in self._seen or thought.author == self.name:
             return []
         self._remember(thought.id)
-        self._via[thought.id] = Via(message.sender, message.topic)
+        passed_on = self._growing.passed_on(message, now)
+        if passed_on is not None:
+            return passed_on
+        self._know(thought.id, Via(message.sender, message.topic))
+        topic = self._voice.place(thought.vector, thought.associations, now)
+        self._growing.load.met(topic.key, now)
+        return self._consider(thought, now)
+
+    def _know(self, thought_id: str, via: Via) -> None:
+        self._via[thought_id] = via
         while len(self._via) > _SEEN:
             self._via.popitem(last=False)
-        self._voice.place(thought.vector, thought.associations, now)
-        return self._consider(thought, now)
 
     def _consider(self, thought: Thought, now: Instant) -> list[Effect]:
         """Seek memories for what is interesting enough."""
         if thought.depth >= self._settings.max_depth:
             return [Count("limit_hits:depth")]
         self._binder.rarity.learn(thought.associations)
-        fit = max(float(thought.vector @ goal.vector) for goal in self._goals)
+        fit = max(float(thought.vector @ goal.vector) for goal in self._growing.goals)
         rank = self._interest.update(thought.salience * (0.5 + 0.5 * max(fit, 0.0)))
         if rank < self._settings.binding.interest:
             return []
         self._window.add(thought)
         self._last_work = now
+        return self.seek(thought, now)
+
+    def seek(self, thought: Thought, now: Instant) -> list[Effect]:
+        """Look for memories of an event that waits to be bound."""
         if not self._allowance.ready(now):
             return [Count("limit_hits:bindings")]
         kind = CrawlKind.ASSOCIATIVE if self._chance.uniform() < 0.5 else CrawlKind.DIRECTED  # noqa: PLR2004  # either way leads on
@@ -179,10 +192,10 @@ class SubmindCore(Inward):
             return []
         if search.event is None:
             return self._stumble(found.traces, now)
-        events = self._window.events(now)
+        events = [e for e in self._window.events(now) if not self._growing.holds(e.id)]
         if search.event.id not in {e.id for e in events}:
             return []
-        bound = self._binder.bind(events, [t.thought for t in found.traces], self._goals)
+        bound = self._binder.bind(events, [t.thought for t in found.traces], self._growing.goals)
         if bound is None:
             return []
         if not self._allowance.take(now):
@@ -228,10 +241,8 @@ class SubmindCore(Inward):
         thought = compose(self.name, bound, generated, via, topic.label, now)
         self._remember(thought.id)
         self._last_work = now
-        effects: list[Effect] = [
-            *self._leave(thought, bound, memory, now),
-        ]
-        return effects
+        self._growing.worked(now)
+        return self._leave(thought, bound, memory, now)
 
     def _leave(self, thought: Thought, bound: Bound, memory: Trace, now: Instant) -> list[Effect]:
         """Build on a connection that somebody made before, so that a story grows in one place; else leave a trace."""
@@ -269,7 +280,7 @@ class SubmindCore(Inward):
 
     def _tend(self, now: Instant) -> list[Effect]:
         self._voice.tend(now)
-        effects: list[Effect] = []
+        effects = self._growing.tend(now)
         every = self._settings.wander_every
         if now - self._last_work >= every and self._allowance.ready(now):
             events = self._window.events(now)
@@ -284,9 +295,56 @@ class SubmindCore(Inward):
         while len(self._seen) > _SEEN:
             self._seen.popitem(last=False)
 
+    # --- what growing asks of it ---
+
+    def begin(self, legacy: Legacy, now: Instant) -> None:
+        """A life that begins with what a parent gave, before ``snapshot`` makes its first state of it."""
+        self._voice.topics.begin(f"{self.name}.k", legacy.mean, legacy.seen)
+        self._voice.take(legacy, now)
+        self._growing.begin(legacy, now)
+        self.allow(legacy.share, now)
+        self._interest.load(list(legacy.habits.interest))
+        self._binder.moments.load(legacy.habits.moments)
+        self._binder.rarity.load(dict(legacy.habits.rarity))
+        self._last_work = now
+
+    def belongings(self, now: Instant) -> Belongings:
+        """What it has that another could take over."""
+        growing = self._growing
+        waiting = [*self._postbox.dump(), *(thought for thought, _ in self._revising.values())]
+        habits = Habits(tuple(self._interest.dump()), tuple(self._binder.moments.dump()), self._binder.rarity.dump())
+        events, rounds = self._window.events(now), growing.load.rounds(now)
+        return Belongings(self.name, growing.goals, events, self._via, waiting, growing.share, rounds, habits)
+
+    def take_up(self, thought: Thought, via: Via | None, now: Instant) -> list[Effect]:
+        """An event that another was about to bind, once."""
+        if thought.id in self._seen:
+            return []
+        self._remember(thought.id)
+        if via is not None:
+            self._know(thought.id, via)
+        self._window.add(thought)
+        return self.seek(thought, now)
+
+    def let_go(self, events: Sequence[str]) -> None:
+        """Events that are another's now."""
+        self._window.remove(events)
+
+    def allow(self, share: float, now: Instant) -> None:
+        """Its part of the budget is another from now on."""
+        self._allowance.configure(self._settings.binding.per_hour * share, now)
+
+    def post(self, thoughts: Sequence[Thought], now: Instant) -> list[Effect]:
+        """See to it that thoughts become durable."""
+        return self._postbox.post(thoughts, now)
+
+    def at_work(self) -> bool:
+        """Whether something of its own is under way."""
+        return bool(len(self._postbox) or self._revising)
+
     def describe(self) -> Description:
-        figures = {"window": float(len(self._window)), **self._voice.registry.figures()}
-        return Description("cognitive", self._goals[0].text, self._voice.topics.labels, figures)
+        figures = {"window": float(len(self._window)), **self._voice.registry.figures(), **self._growing.figures()}
+        return Description("cognitive", self._growing.goals[0].text, self._voice.topics.labels, figures)
 
     def snapshot(self) -> bytes:
         return pack(
@@ -301,6 +359,7 @@ class SubmindCore(Inward):
                 made=self._made,
                 left=self._allowance.left,
                 at=self._allowance.at,
+                growing=self._growing.dump(),
             )
         )
 
@@ -314,6 +373,9 @@ class SubmindCore(Inward):
         self._binder.rarity.load(saved.rarity)
         self._seen = OrderedDict.fromkeys(saved.seen)
         self._made = saved.made
+        if saved.growing is not None:
+            self._growing.restore(saved.growing)
+            self._allowance = Allowance(self._settings.binding.per_hour * self._growing.share)
         self._allowance.left, self._allowance.at = saved.left, saved.at
 
 
@@ -328,3 +390,4 @@ class _Saved(msgspec.Struct):
     made: int
     left: float
     at: Instant | None
+    growing: GrowingState | None = None

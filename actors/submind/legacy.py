@@ -43,7 +43,7 @@ class Habits:
 
     interest: tuple[float, ...] = ()
     """Latest values of salience times relevance, by which a new one is ranked."""
-    moments: tuple[object, ...] = ()
+    moments: tuple[object, ...] = (0, (), ())
     """Running moments of the binding heads, as they dump themselves."""
     rarity: Mapping[str, int] = field(default_factory=dict)
     """How often each association was met."""
@@ -79,6 +79,8 @@ class Legacy:
     """Thoughts not yet durable, to be posted by who takes over; a parent posts its own."""
     share: float = 1.0
     """Of the budget one configured submind has: what goes along."""
+    rounds: int = 0
+    """How often these topics were given away and came back lately."""
     habits: Habits = field(default_factory=Habits, repr=False)
 
     @property

@@ -7,11 +7,13 @@ grow (Hebb, 1949: what fires together wires together), unused ones fade.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from actors.settings import ConnectionSettings
+from actors.submind.legacy import OpenUse
 from environment.messages import ChangeKind, Connection, ConnectionChange, Instant
 
 _PENDING = 4096
@@ -89,10 +91,7 @@ class Registry:
         if len(self) > self._settings.total:
             self.tend(now)
         if len(self) > self._settings.total:
-            weakest = min(
-                ((t, x) for t, ls in self._links.items() for x in ls.values()), key=lambda p: self._rank(p[1])
-            )
-            self._evict(*weakest, now, "the registries have no room")
+            self._evict(*self._weakest(), now, "the registries have no room")
         return peer in self._links.get(topic, {})
 
     def use(self, topic: str, peer: str, now: Instant) -> None:
@@ -167,6 +166,70 @@ class Registry:
         """Forget all connections of a topic that is gone."""
         for link in list(self._links.get(topic, {}).values()):
             self._evict(topic, link, now, reason)
+
+    def handed(self, topics: Collection[str], now: Instant) -> tuple[tuple[Connection, ...], tuple[OpenUse, ...]]:
+        """Connections of some topics as they would be handed over, and their uses that may still be credited."""
+        self.tend(now)
+        links = tuple(self._connection(t, link) for t in self._links if t in topics for link in self.peers(t))
+        uses = tuple(OpenUse(p.due, p.topic, p.peer, p.rewarded) for p in self._pending if p.topic in topics)
+        return links, uses
+
+    def take(
+        self, links: Sequence[Connection], uses: Sequence[OpenUse], keys: Mapping[str, str], now: Instant, reason: str
+    ) -> None:
+        """Take over connections with their history, under this submind's ``keys``; of two to one peer the stronger.
+
+        The bounds hold: what finds no room is let go, the weakest first.
+        """
+        for held in links:
+            topic = keys.get(held.topic, held.topic)
+            if held.peer == self._owner:
+                continue
+            into = self._links.setdefault(topic, {})
+            self._labels.setdefault(topic, held.label)
+            history = deque(held.history, self._settings.history)
+            link = Link(held.peer, held.weight, held.ltp, held.last_use, held.uses, held.credited, now, deque(history))
+            if held.peer in into and self._rank(into[held.peer]) >= self._rank(link):
+                continue
+            into[held.peer] = link
+            self._record(topic, link, now, ChangeKind.OPENED, reason)
+            while len(into) > self._settings.per_topic:
+                self._evict(topic, min(into.values(), key=self._rank), now, "the topic has no room")
+        while len(self) > self._settings.total:
+            self._evict(*self._weakest(), now, "the registries have no room")
+        open_uses = [_Pending(u.due, keys.get(u.topic, u.topic), u.peer, u.rewarded) for u in uses]
+        self._pending = deque(sorted([*self._pending, *open_uses], key=lambda p: p.due)[-_PENDING:])
+        for old, new in keys.items():
+            if old != new:
+                self._follow(old, new)
+
+    def move(self, topic: str, peer: str, to: str, now: Instant, reason: str) -> bool:
+        """A connection leads to another peer from now on, with its weight and history; False when it was not there."""
+        topic = self._merged.get(topic, topic)
+        link = self._current(topic, peer, now)
+        if link is None or peer == to:
+            return False
+        label = self._labels.get(topic, topic)
+        self._evict(topic, link, now, reason)
+        if to == self._owner:
+            return False
+        for pending in self._pending:
+            if pending.topic == topic and pending.peer == peer:
+                pending.peer = to
+        into = self._links.setdefault(topic, {})
+        self._labels[topic] = label
+        link.peer = to
+        if to not in into or self._rank(into[to]) < self._rank(link):
+            into[to] = link
+            self._record(topic, link, now, ChangeKind.OPENED, reason)
+        return True
+
+    def topics_of(self, peer: str) -> list[str]:
+        """Topics with a connection to this peer."""
+        return [topic for topic, links in self._links.items() if peer in links]
+
+    def _weakest(self) -> tuple[str, Link]:
+        return min(((t, x) for t, links in self._links.items() for x in links.values()), key=lambda p: self._rank(p[1]))
 
     def drain(self) -> tuple[list[Connection], list[tuple[str, str]], list[ConnectionChange]]:
         """What changed since the last call: connections as they now are, (topic, peer) pairs gone, events."""

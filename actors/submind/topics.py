@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
 
 from actors.settings import TopicSettings
+from actors.submind.legacy import Holding
 from environment.messages import Vector
 
 _TERMS_PER_TOPIC = 24
@@ -59,12 +60,13 @@ class Topics:
     def __init__(self, dim: int, settings: TopicSettings) -> None:
         self._settings = settings
         self._centre = Centre(dim, settings.memory)
-        self._dim = dim
+        self.dim = dim
         self._capacity = settings.capacity
         self._matrix: Vector = np.empty((0, dim), np.float32)  # grows with the topics: most subminds hold few
         self._topics: list[Topic] = []
         self._last_use: list[int] = []
         self._made = 0
+        self._prefix = "k"
         self._uses = 0
         self.merged: list[tuple[str, str]] = []
         """(gone, kept) topic keys since the owner last looked; the owner moves connections along and clears it."""
@@ -116,6 +118,62 @@ class Topics:
         index = self._nearest(self._centre.remove(vector))
         return None if index is None else self._topics[index]
 
+    def nearness(self, vector: Vector) -> float:
+        """Cosine of a vector to the nearest centroid; -1 without topics."""
+        if not self._topics:
+            return -1.0
+        return float((self._matrix[: len(self._topics)] @ self._centre.remove(vector)).max())
+
+    @property
+    def common(self) -> tuple[Vector, int]:
+        """The running mean that centring removes, and how many vectors are behind it."""
+        return self._centre.mean.copy(), self._centre.seen
+
+    def holdings(self) -> tuple[Holding, ...]:
+        """Every topic as it would be handed over."""
+        return tuple(
+            Holding(t.key, t.label, self._matrix[i].copy(), t.traffic, dict(t.terms.most_common(_TERMS_PER_TOPIC)))
+            for i, t in enumerate(self._topics)
+        )
+
+    def release(self, keys: Collection[str]) -> None:
+        """Let go of topics that another has from now on."""
+        stay = [i for i, topic in enumerate(self._topics) if topic.key not in keys]
+        self._matrix[: len(stay)] = self._matrix[stay]
+        self._topics = [self._topics[i] for i in stay]
+        self._last_use = [self._last_use[i] for i in stay]
+
+    def begin(self, prefix: str, mean: Vector, seen: int) -> None:
+        """Before anything was met: name own topics by a prefix of their own, and centre as another did."""
+        self._prefix = prefix
+        self._centre.mean, self._centre.seen = mean.astype(np.float32), seen
+
+    def take(self, holdings: Sequence[Holding]) -> dict[str, str]:
+        """Take over topics; under which key each is held now: its own, or that of a topic it grew together with.
+
+        Busiest first; a full house makes room for them as for any new topic, and ``dropped`` says what had to go.
+        """
+        keys: dict[str, str] = {}
+        for holding in sorted(holdings, key=lambda h: (-h.traffic, h.key)):
+            scores = self._matrix[: len(self._topics)] @ holding.centroid
+            nearest = int(scores.argmax()) if len(scores) else 0
+            full = len(self._topics) >= self._settings.capacity
+            if len(scores) and scores[nearest] > (self._settings.crowded if full else self._settings.merge):
+                topic = self._topics[nearest]
+                share = np.float32(holding.traffic / max(1, topic.traffic + holding.traffic))
+                row = self._matrix[nearest] * (1 - share) + holding.centroid * share
+                self._matrix[nearest] = row / np.float32(max(float(np.sqrt(row @ row)), 1e-6))
+            else:
+                nearest = self._new(holding.centroid, holding.key)
+                topic = self._topics[nearest]
+                topic.label = holding.label
+            topic.traffic += holding.traffic
+            topic.terms.update(holding.terms)
+            self._uses += 1
+            self._last_use[nearest] = self._uses
+            keys[holding.key] = topic.key
+        return keys
+
     def _nearest(self, centred: Vector) -> int | None:
         if not self._topics:
             return None
@@ -124,9 +182,9 @@ class Topics:
         full = len(self._topics) >= self._settings.capacity
         return index if scores[index] >= (self._settings.crowded if full else self._settings.threshold) else None
 
-    def _new(self, centred: Vector) -> int:
+    def _new(self, centred: Vector, key: str = "") -> int:
         self._made += 1
-        topic = Topic(f"k{self._made}")
+        topic = Topic(key or f"{self._prefix}{self._made}")
         if len(self._topics) < self._settings.capacity:
             self._topics.append(topic)
             self._last_use.append(self._uses)
@@ -142,7 +200,7 @@ class Topics:
         return index
 
     def _make_room(self, rows: int) -> None:
-        wider = np.empty((min(max(_ROWS, 1 << (rows - 1).bit_length()), self._capacity), self._dim), np.float32)
+        wider = np.empty((min(max(_ROWS, 1 << (rows - 1).bit_length()), self._capacity), self.dim), np.float32)
         wider[: len(self._matrix)] = self._matrix
         self._matrix = wider
 
@@ -183,6 +241,7 @@ class Topics:
             "mean": self._centre.mean.tobytes(),
             "seen": self._centre.seen,
             "made": self._made,
+            "prefix": self._prefix,
             "uses": self._uses,
             "matrix": self._matrix[: len(self._topics)].tobytes(),
             "topics": [
@@ -197,13 +256,13 @@ class Topics:
         Topics of another embedder mean nothing here and are left behind.
         """
         saved = msgspec.convert(state, _Saved)
-        self._made = saved.made
+        self._made, self._prefix = saved.made, saved.prefix
         if len(saved.mean) != self._centre.mean.nbytes:
             self.dropped = [key for key, *_ in saved.topics]
             return
         self._centre.mean = np.frombuffer(saved.mean, np.float32).copy()
         self._centre.seen, self._uses = saved.seen, saved.uses
-        rows = np.frombuffer(saved.matrix, np.float32).reshape(-1, self._dim)
+        rows = np.frombuffer(saved.matrix, np.float32).reshape(-1, self.dim)
         stay = sorted(sorted(range(len(rows)), key=lambda i: -saved.topics[i][-1])[: self._capacity])
         self._matrix = rows[stay]
         self._topics = [
@@ -220,3 +279,4 @@ class _Saved(msgspec.Struct):
     uses: int
     matrix: bytes
     topics: list[tuple[str, int, dict[str, int], str, int]]
+    prefix: str = "k"

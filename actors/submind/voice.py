@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
+import msgspec
+
 from actors.chance import Chance
 from actors.effects import Commit, Effect, Send
 from actors.events import Credit, Message, Register
+from actors.growth import Gone, Moved
 from actors.settings import CognitiveSettings, ConnectionSettings, TopicSettings
-from actors.submind.peers import LISTENING, Directory
+from actors.submind.given import Given, GivenAway, GivenState
+from actors.submind.legacy import Legacy
+from actors.submind.peers import LISTENING, Directory, Peer
 from actors.submind.registry import Link, Registry
 from actors.submind.topics import Topic, Topics
 from environment.messages import Instant, Thought, Vector
@@ -17,6 +22,8 @@ from environment.ports import WriteConnections
 
 _SEEDS = 2
 _ASKED = 1024
+_GIVEN = 4
+"""Times as many topics as it may hold are remembered that were given away."""
 
 
 class Voice:
@@ -33,7 +40,9 @@ class Voice:
     ) -> None:
         self.topics = Topics(dim, topics)
         self.registry = Registry(owner, connections)
+        self.given = GivenAway(topics.capacity * _GIVEN)
         self._owner = owner
+        self._topic_settings = topics
         self._settings = connections
         self._peers = peers
         self._chance = chance
@@ -41,12 +50,15 @@ class Voice:
 
     def configure(self, settings: CognitiveSettings) -> None:
         """Topics and connections are judged by other settings from now on."""
-        self._settings = settings.connections
+        self._settings, self._topic_settings = settings.connections, settings.topics
         self.topics.configure(settings.topics)
         self.registry.configure(settings.connections)
 
     def place(self, vector: Vector, terms: Sequence[str], now: Instant) -> Topic:
-        """The topic something belongs to, learning from it."""
+        """The topic something belongs to, learning from it; one that was given away teaches nothing."""
+        given = self.given_to(vector)
+        if given is not None:
+            return Topic(given.key, label=given.label)
         topic = self.topics.assign(vector, terms)
         if self.topics.merged or self.topics.dropped:
             self._follow_topics(now)
@@ -54,6 +66,10 @@ class Voice:
 
     def speak(self, thought: Thought, now: Instant, exclude: frozenset[str] = frozenset()) -> list[Effect]:
         """Send a thought to the strongest few peers of its topic; now and then the last of them is somebody new."""
+        given = self.given_to(thought.vector)
+        if given is not None:  # whoever listened to this topic here listens there
+            message = Message(thought, self._owner, given.key, given.label, self._settings.initial)
+            return [Send(given.holder, message, thought.salience)] if given.holder not in exclude else []
         topic = self.topics.nearest(thought.vector) or self.place(thought.vector, thought.associations, now)
         links = self._listeners(topic.key, exclude)
         if not links:
@@ -72,14 +88,18 @@ class Voice:
             effects.append(Send(link.peer, message, link.weight * thought.salience))
         return effects
 
-    def credited(self, credit: Credit, now: Instant) -> None:
-        """A thought that came of a message proved useful."""
+    def credited(self, credit: Credit, now: Instant) -> list[Effect]:
+        """A thought that came of a message proved useful; of a topic that was given away, its holder is told."""
+        holder = self.given.holder(credit.topic)
+        if holder:
+            return [Send(holder, credit)]
         self.registry.credit(credit.topic, credit.peer, now, credit.reason)
+        return []
 
     def meet(self, author: str, thought: Thought, now: Instant) -> list[Effect]:
         """A trace of this author was useful: connect to it for its topic, and ask to be registered in return."""
         peer = self._peers.get(author)
-        if peer is None or author == self._owner:
+        if peer is None or author == self._owner or self.given_to(thought.vector) is not None:
             return []
         topic = self.place(thought.vector, thought.associations, now)
         if peer.role == LISTENING:
@@ -91,17 +111,69 @@ class Voice:
                 self._asked.popitem(last=False)
         return [Send(author, Register(self._owner, thought.vector, topic.label, thought.id))] if new else []
 
-    def asked(self, request: Register, now: Instant) -> bool:
+    def asked(self, request: Register, now: Instant) -> list[Effect]:
         """A peer asks to be told about a topic; refused for topics this submind does not have, and for strangers."""
+        given = self.given_to(request.topic_vector)
+        if given is not None and given.holder != request.sender:
+            return [Send(given.holder, request)]
         topic = self.topics.nearest(request.topic_vector)
         known = request.sender in self._peers and request.sender != self._owner
         if topic is None or not known:
             reason = "not a topic of mine" if known else "nobody I know"
             self.registry.refuse(topic.key if topic else "", request.sender, now, reason)
-            return False
-        return self.registry.open(
-            topic.key, topic.label, request.sender, now, f"asked, through trace {request.trace_id}"
-        )
+        else:
+            reason = f"asked, through trace {request.trace_id}"
+            self.registry.open(topic.key, topic.label, request.sender, now, reason)
+        return []
+
+    def given_to(self, vector: Vector) -> Given | None:
+        """Whose topic this belongs to, if it was given away and no topic that is left is nearer."""
+        if not len(self.given):
+            return None
+        least = max(self._topic_settings.threshold, self.topics.nearness(vector))
+        return self.given.nearest(self.topics.centred(vector), least)
+
+    def give(self, keys: frozenset[str], to: str, now: Instant) -> None:
+        """Let go of topics and their connections: they are another's from now on."""
+        self.given.add((h for h in self.topics.holdings() if h.key in keys), to)
+        self.topics.release(keys)
+        for key in sorted(keys):
+            self.registry.drop(key, now, f"the topic was given to {to}")
+
+    def take(self, legacy: Legacy, now: Instant) -> None:
+        """Take over topics and connections."""
+        keys = self.topics.take(legacy.topics)
+        self.registry.take(legacy.connections, legacy.uses, keys, now, f"inherited from {legacy.owner}")
+        if self.topics.merged or self.topics.dropped:
+            self._follow_topics(now)
+
+    def tie(self, peer: str, most: int, now: Instant, reason: str) -> None:
+        """Open a transient connection to a peer for the busiest topics."""
+        for topic in sorted(self.topics.holdings(), key=lambda h: (-h.traffic, h.key))[:most]:
+            self.registry.open(topic.key, topic.label, peer, now, reason)
+
+    def moved(self, event: Moved, now: Instant) -> None:
+        """What a peer had of a topic is another's: speak to that one."""
+        if event.to in self._peers:
+            self.registry.move(event.topic, event.peer, event.to, now, f"{event.peer} gave this to {event.to}")
+
+    def born(self, peer: Peer) -> None:
+        """There is another peer."""
+        if peer.name != self._owner:
+            self._peers.add(peer)
+
+    def gone(self, event: Gone, now: Instant) -> None:
+        """A peer has ended: its heir is spoken to instead."""
+        self._peers.remove(event.name)
+        self.given.gone(event.name, event.heir, self._owner)
+        for topic in self.registry.topics_of(event.name):
+            reason = f"{event.name} ended and left its topics to {event.heir}"
+            self.registry.move(topic, event.name, event.heir or self._owner, now, reason)
+
+    def heir(self, about: Vector) -> str:
+        """The peer nearest to what a submind is about; empty where there is none."""
+        near = self._peers.nearest(about, 1, frozenset({self._owner}))
+        return near[0].name if near else ""
 
     def tend(self, now: Instant) -> None:
         """Let time pass over the registries."""
@@ -142,6 +214,7 @@ class Voice:
             "topics": self.topics.dump(),
             "registry": self.registry.dump(),
             "drawn": self._chance.drawn,
+            "given": [msgspec.to_builtins(g) for g in self.given.dump()],
         }
 
     def load(self, state: dict[str, object]) -> None:
@@ -149,3 +222,4 @@ class Voice:
         self.topics.load(state["topics"])  # type: ignore[arg-type]  # checked inside
         self.registry.load(state["registry"])  # type: ignore[arg-type]  # checked inside
         self._chance.drawn = int(state["drawn"])  # type: ignore[call-overload]
+        self.given.load(msgspec.convert(state.get("given", []), list[GivenState]), self.topics.dim)

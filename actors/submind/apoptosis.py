@@ -1,0 +1,54 @@
+"""Apoptosis: a submind that was born here and has had nothing to do for long leaves what it has to its nearest peer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from actors.effects import Retire
+from actors.settings import ApoptosisSettings
+from actors.submind.division import Belongings, bequest
+from actors.submind.load import Load
+from actors.submind.voice import Voice
+from environment.messages import Instant
+
+
+class Apoptosis:
+    """When to propose to end.
+
+    Guarantee: never for one that was not born in the mind, nor before it was idle for ``idle_for``, longer by the
+    damping of topics that were given away and came back before.
+    """
+
+    def __init__(self, settings: ApoptosisSettings, load: Load) -> None:
+        self._settings = settings
+        self._load = load
+        self._not_before: Instant = float("-inf")
+        self.born = False
+        """Whether it was born of another, and may end."""
+        self.last_work: Instant = float("-inf")
+
+    def configure(self, settings: ApoptosisSettings) -> None:
+        """From the next look on."""
+        self._settings = settings
+
+    def pause(self, until: Instant) -> None:
+        """Not before then."""
+        self._not_before = max(self._not_before, until)
+
+    def ends_at(self, now: Instant) -> Instant | None:
+        """When it has been idle for long enough, should nothing come; None for one that never ends."""
+        if not self.born:
+            return None
+        return max(self.last_work + self._load.slowed(self._settings.idle_for, now), self._not_before)
+
+    def proposal(
+        self, growth: str, has: Belongings, voice: Voice, keys: Collection[str], now: Instant
+    ) -> Retire | None:
+        """What to propose; None where there is nobody to leave anything to."""
+        legacy = replace(bequest(has, voice, keys, now), events=tuple(has.events), waiting=tuple(has.waiting))
+        legacy = replace(legacy, via={e.id: has.via[e.id] for e in has.events if e.id in has.via})
+        heir = voice.heir(legacy.about)
+        if not heir:
+            return None
+        return Retire(growth, heir, legacy, f"idle for {(now - self.last_work) / 3600:.1f} h")

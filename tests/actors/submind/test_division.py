@@ -1,0 +1,301 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from actors.effects import Commit, Settled
+from actors.events import Crawl, Credit, Found, Message, Started, Tick
+from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Pressure
+from actors.settings import CognitiveSettings, DivisionSettings
+from actors.snapshots import pack, unpack
+from actors.submind.binding import Goal
+from actors.submind.division import hint
+from actors.submind.legacy import Legacy
+from actors.submind.newborn import first_state
+from actors.submind.peers import Peer
+from environment.ports import WriteConnections, WriteState
+from tests.actors.making import unit
+from tests.actors.submind.growing import (
+    SETTINGS,
+    about,
+    directory,
+    fed,
+    message,
+    pressed,
+    proposed,
+    sent,
+    submind,
+)
+
+
+def keys(core):
+    return {h.key for h in core._voice.topics.holdings()}  # what a submind holds is not told outside
+
+
+def divided(core, now):
+    """Overload and divide: the proposal, what followed, the child as it is restored."""
+    proposal, now = pressed(core, now)
+    assert proposal is not None
+    event = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.legacy.topics), 0.5)
+    effects = core.handle(event, now)
+    child = submind("own-2", goals=list(proposal.legacy.goals))
+    child.restore(first_state("own-2", proposal.legacy, SETTINGS, now))
+    return proposal, effects, child, now
+
+
+def test_sustained_overload_of_two_groups_proposes_one_of_them():
+    core = submind()
+    now = fed(core)
+    before = keys(core)
+    proposal, now = pressed(core, now)
+    assert proposal is not None
+    given = {t.key for t in proposal.legacy.topics}
+    assert 0 < len(given) < len(before)
+    groups = {t.key: int(t.centroid[6] > t.centroid[0]) for t in core._voice.topics.holdings()}
+    assert len({groups[k] for k in given}) == 1, "one group"
+    assert {groups[k] for k in before - given} == {1 - groups[next(iter(given))]}, "all of the other"
+    assert proposal.legacy.share == 0.5
+    assert keys(core) == before, "a proposal changes nothing"
+
+
+@pytest.mark.parametrize("use", [0.1, 0.4])
+def test_no_overload_no_division(use):
+    core = submind()
+    proposal, _ = pressed(core, fed(core), use=use, seconds=600)
+    assert proposal is None
+
+
+def test_a_short_overload_or_one_that_was_relieved_is_none():
+    core = submind()
+    now = fed(core)
+    assert not proposed(core.handle(Pressure(0.9, 0), now))
+    assert not proposed(core.handle(Pressure(0.1, 0), now + 15))
+    assert not proposed(core.handle(Pressure(0.9, 0), now + 35))
+    assert not proposed(core.handle(Pressure(0.4, 0), now + 50)), "in between all stays as it was"
+    assert proposed(core.handle(Pressure(0.9, 0), now + 70))
+
+
+def test_topics_that_belong_together_are_not_parted():
+    core = submind()
+    now = 0.0
+    for i in range(64):
+        now += 1.0
+        core.handle(message(0, i), now)
+    proposal, _ = pressed(core, now, seconds=600)
+    assert proposal is None
+
+
+def test_the_child_begins_with_topics_connections_history_and_work_in_flight():
+    core = submind()
+    now = fed(core)
+    for held in core._voice.topics.holdings():
+        core._voice.registry.open(held.key, held.label, "bank", now, "test")
+        core._voice.registry.use(held.key, "bank", now)
+        core._voice.registry.credit(held.key, "bank", now, "conscious")
+    proposal, effects, child, now = divided(core, now)
+    given = {t.key for t in proposal.legacy.topics}
+    assert keys(child) == given
+    assert keys(core).isdisjoint(given)
+    links = {(c.topic, c.peer): c for c in child._voice.registry.all()}
+    for key in given:
+        link = links[key, "bank"]
+        assert link.weight == pytest.approx(0.296, rel=1e-3)
+        assert (link.uses, link.credited) == (1, 1)
+        assert [what for _, what in link.history][:2] == ["opened", "credited"]
+    assert not [c for c in core._voice.registry.all() if c.topic in given]
+    assert any(c.peer == "own" for c in links.values()), "it knows its parent"
+    assert any(c.peer == "own-2" for c in core._voice.registry.all()), "and its parent knows it"
+    assert proposal.legacy.events, "events were waiting"
+    crawls = sent(child.handle(Started(), now), Crawl)
+    assert len(crawls) == len(proposal.legacy.events)
+    assert not {e.id for e in core._window.events(now)} & {e.id for e in proposal.legacy.events}
+    assert Settled("own-2") in effects
+    writes = [e.write for e in effects if isinstance(e, Commit)]
+    assert any(isinstance(w, WriteState) for w in writes), "letting go is durable with the step that did"
+    assert any(isinstance(w, WriteConnections) for w in writes)
+
+
+def test_letting_go_survives_a_crash_and_is_done_once():
+    core = submind()
+    proposal, effects, _, now = divided(core, fed(core))
+    state = next(e.write.state for e in effects if isinstance(e, Commit) and isinstance(e.write, WriteState))
+    again = submind()
+    again.restore(state)
+    assert keys(again) == keys(core)
+    event = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.legacy.topics), 0.5)
+    assert again.handle(event, now + 1) == [Settled("own-2")]
+    assert sent(again.handle(message(0, 1), now + 2), Message) or sent(again.handle(message(1, 1), now + 2), Message)
+
+
+def test_what_comes_for_a_topic_given_away_reaches_the_child_once_and_the_sender_learns():
+    core = submind()
+    proposal, _, child, now = divided(core, fed(core))
+    group = int(proposal.legacy.topics[0].centroid[6] > proposal.legacy.topics[0].centroid[0])
+    told = message(group, 1)
+    effects = core.handle(told, now + 1)
+    assert sent(effects, Message) == [("own-2", told)]
+    assert sent(effects, Moved) == [("text", Moved(told.topic, "own", "own-2"))]
+    assert not core.handle(told, now + 2), "a doubled message is passed on once"
+    assert any(isinstance(e.event, Crawl) for e in child.handle(told, now + 2) if hasattr(e, "event"))
+    mine = message(1 - group, 1)
+    assert not sent(core.handle(mine, now + 3), Message)
+    late = Credit("bank", proposal.legacy.topics[0].key, "t-1", "conscious")
+    assert sent(core.handle(late, now + 4), Credit) == [("own-2", late)]
+
+
+def test_a_sender_speaks_to_the_child_once_it_is_told():
+    core = submind("cold", peers=(peers := directory()))
+    peers.add(Peer("own-2", "cognitive", "x", unit(3)))
+    topic = core._voice.place(unit(1), ["x"], 0.0)
+    core._voice.registry.open(topic.key, "x", "own", 0.0, "test")
+    core._voice.registry.credit(topic.key, "own", 1.0, "conscious")
+    weight = core._voice.registry.all()[0].weight
+    core.handle(Moved(topic.key, "own", "own-2"), 2.0)
+    (link,) = core._voice.registry.all()
+    assert (link.peer, link.weight) == ("own-2", pytest.approx(weight, rel=1e-3))
+    assert "credited" in [what for _, what in link.history]
+
+
+def test_what_is_promised_is_not_bound_twice():
+    core = submind()
+    now = fed(core)
+    crawl = sent(core.handle(message(1, 3), now + 1), Crawl)
+    proposal, now = pressed(core, now + 1)
+    promised = {e.id for e in proposal.legacy.events}
+    searched = [e for _, e in crawl if e.exclude_lineage[0] in promised]
+    for each in searched:
+        assert not core.handle(Found(each.token, (), ()), now)
+    resumed = core.handle(GrowthRefused(proposal.growth, "ceiling", now + 60), now)
+    assert {e.exclude_lineage[0] for _, e in sent(resumed, Crawl)} >= promised
+
+
+def test_an_unanswered_proposal_is_repeated_under_its_name_and_given_up():
+    core = submind()
+    proposal, now = pressed(core, fed(core))
+    names = []
+    for _ in range(10):
+        now += SETTINGS.division.answer_within
+        core.handle(message(0, 1), now)
+        core.handle(message(1, 1), now)
+        names += [p.growth for p in proposed(core.handle(Tick(), now))]
+    assert set(names) == {proposal.growth}
+    assert len(names) == 4
+    late = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.legacy.topics), 0.5)
+    assert Settled("own-2") in core.handle(late, now), "granted once is granted"
+
+
+def test_a_refusal_is_heeded():
+    core = submind()
+    proposal, now = pressed(core, fed(core))
+    core.handle(GrowthRefused(proposal.growth, "rate", now + 1000), now)
+    assert pressed(core, now, seconds=900)[0] is None
+    fed(core, now + 900)
+    assert pressed(core, now + 970, seconds=60)[0] is not None
+
+
+def test_no_division_within_the_cool_down():
+    core = submind()
+    _, _, child, now = divided(core, fed(core))
+    for each in (core, child):
+        at = now
+        while at < now + SETTINGS.division.cooldown - 30:
+            at += 15
+            each.handle(message(0, int(at)), at)
+            assert not proposed(each.handle(Pressure(0.9, 5), at))
+
+
+def test_objectives_go_with_the_topics_they_are_near():
+    goals = [Goal("About one.", about(0, 1)), Goal("About the other.", about(1, 1))]
+    core = submind(goals=goals)
+    proposal, _, child, _ = divided(core, fed(core))
+    (gone,) = proposal.legacy.goals
+    assert [g.text for g in core._growing.goals] == [g.text for g in goals if g.text != gone.text]
+    assert child.describe().goal == gone.text
+
+
+def test_half_the_budget_goes_along():
+    core = submind()
+    _, _, child, _ = divided(core, fed(core))
+    assert core.describe().figures["share"] == child.describe().figures["share"] == 0.5
+    assert core._allowance._rate == child._allowance._rate == pytest.approx(30 / 3600)
+    again = submind()
+    again.restore(core.snapshot())
+    assert again._allowance._rate == core._allowance._rate
+
+
+def test_the_first_state_depends_on_nothing_else_and_topics_of_its_own_have_names_of_their_own():
+    core = submind()
+    proposal, now = pressed(core, fed(core))
+    again = unpack(pack(proposal.legacy), Legacy)
+    assert first_state("own-2", again, SETTINGS, now) == first_state("own-2", proposal.legacy, SETTINGS, now)
+    child = submind("own-2", goals=list(proposal.legacy.goals))
+    child.restore(first_state("own-2", proposal.legacy, SETTINGS, now))
+    child.handle(message(2, 0), now + 1)
+    assert {k.partition(".")[0] for k in keys(child) - {t.key for t in proposal.legacy.topics}} == {"own-2"}
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["printer, door", "Überdruck im Kessel", "日本語", "", "42 things", "a" * 80, "--x--, y", "\u202eevil/../x"],
+)
+def test_a_hint_is_legal_everywhere_or_nothing(label):
+    word = hint(label)
+    assert word == "" or re.fullmatch(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?", word)
+    assert len(word) <= 24
+
+
+def test_who_is_born_is_known_and_who_is_gone_is_replaced_by_its_heir():
+    core = submind(peers=(peers := directory()))
+    topic = core._voice.place(unit(1), ["x"], 0.0)
+    core._voice.registry.open(topic.key, "x", "cold", 0.0, "test")
+    core.handle(Born(Peer("new", "cognitive", "x", unit(3))), 1.0)
+    assert "new" in peers
+    for _ in range(2):
+        core.handle(Gone("cold", "new"), 2.0)
+    assert "cold" not in peers
+    assert [c.peer for c in core._voice.registry.all()] == ["new"]
+
+
+def test_a_child_that_comes_back_is_whole_again_and_damps_the_next_division():
+    core = submind()
+    now = fed(core)
+    before = keys(core)
+    waits = []
+    for _ in range(3):
+        _, _, child, now = divided(core, now)
+        legacy = child._growing._apoptosis.proposal("x", child.belongings(now), child._voice, keys(child), now).legacy
+        inherited = Inherited("own-2", legacy, 1.0)
+        effects = core.handle(inherited, now)
+        core._growing._children.clear()
+        core._growing._took.clear()
+        assert Settled("own-2") in effects
+        assert keys(core) == before
+        began = now
+        while not proposed(core.handle(Pressure(0.9, 0), now)):
+            now += 15
+            core.handle(message(0, int(now)), now)
+            core.handle(message(1, int(now)), now)
+        waits.append(now - began)
+        core.handle(GrowthRefused(f"own/{core._growing._made}", "test", now), now)
+        now = fed(core, now)
+    assert waits[1] > 1.8 * waits[0]
+    assert waits[2] > 1.8 * waits[1]
+
+
+def test_undamped_there_is_no_such_wait():
+    settings = CognitiveSettings(division=DivisionSettings(sustained=30.0, cooldown=600.0, damping=1.0))
+    core = submind(settings=settings)
+    core._growing.load.merged(5, 0.0)
+    assert core._growing.load.slowed(600.0, 1.0) == 600.0
+
+
+def test_centroids_are_not_shared():
+    core = submind()
+    proposal, _, child, _ = divided(core, fed(core))
+    kept = proposal.legacy.topics[0].centroid.copy()
+    for i in range(20):
+        child.handle(message(0, i), 1e4 + i)
+        child.handle(message(1, i), 1e4 + i)
+    assert np.array_equal(kept, proposal.legacy.topics[0].centroid)
