@@ -49,7 +49,7 @@ class FencedOut(SubliminalError):
 
 
 class SequenceGap(SubliminalError):
-    """An append does not continue the stream: restore from its head and number again."""
+    """An append does not continue the stream, or the log of growth: read on from its head and number again."""
 
     def __init__(self, expected: int, got: int) -> None:
         super().__init__(expected, got)
@@ -57,7 +57,7 @@ class SequenceGap(SubliminalError):
         self.got = got
 
     def __str__(self) -> str:
-        return f"the stream continues with {self.expected}, not {self.got}"
+        return f"the log continues with {self.expected}, not {self.got}"
 
 
 class ChangesGone(SubliminalError):

@@ -26,6 +26,7 @@ from environment.messages import (
     SubmindReport,
     Trace,
 )
+from environment.population import GrowthEvent, Member
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many of how many have been read."""
@@ -205,6 +206,18 @@ class RegistryStore(Protocol):
         """The latest working configurations, newest first."""
         ...
 
+    async def members(self) -> list[Member]:
+        """Every submind that was ever born in this mind, living or retired, in the order of their births."""
+        ...
+
+    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
+        """The audit log of growth with ``seq > after`` in order, at most ``limit``."""
+        ...
+
+    async def growth_head(self) -> int:
+        """The last number of that log, 0 when it is empty."""
+        ...
+
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         """Delete changes of connections older than ``before``, looking at the oldest ``limit``; how many went."""
         ...
@@ -270,8 +283,34 @@ class WriteConfiguration:
     configuration: Configuration
 
 
+@dataclass(frozen=True, slots=True)
+class WriteMember:
+    """A submind was born, or retired: its row as it now is."""
+
+    member: Member
+
+
+@dataclass(frozen=True, slots=True)
+class WriteGrowth:
+    """Continue the audit log of growth: the next number, or ``SequenceGap`` and nothing of the commit is written.
+
+    So who decides on growth decides on all that was decided before, whichever process did. The same event under the
+    same number changes nothing. Neither this nor ``WriteMember`` may share a commit with traces or entries.
+    """
+
+    event: GrowthEvent
+
+
 Write: TypeAlias = (
-    WriteTrace | WriteLevel | WriteEntries | WriteConnections | WriteState | WriteReport | WriteConfiguration
+    WriteTrace
+    | WriteLevel
+    | WriteEntries
+    | WriteConnections
+    | WriteState
+    | WriteReport
+    | WriteConfiguration
+    | WriteMember
+    | WriteGrowth
 )
 
 

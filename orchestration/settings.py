@@ -26,6 +26,7 @@ from environment.messages import Instant, Modality
 from environment.settings import EnvironmentSettings
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.settings import GatewaySettings
+from orchestration.growth.settings import GrowthSettings
 from orchestration.host.settings import HostSettings, StoreSettings
 from orchestration.membership.settings import CoordinationSettings
 from orchestration.runtime.settings import RuntimeSettings
@@ -240,6 +241,8 @@ class Settings(Section):
     """HTTP and the page."""
     view: ViewSettings = ViewSettings()
     """How a mind is looked at."""
+    growth: GrowthSettings = GrowthSettings()
+    """The bounds within which subminds divide and retire by themselves."""
     runtime: RuntimeSettings = RuntimeSettings()
     """How a living mind's actors talk, and how they are brought back."""
     telemetry: LogSettings = LogSettings()

@@ -21,7 +21,9 @@ from environment.ports import (
     WriteConfiguration,
     WriteConnections,
     WriteEntries,
+    WriteGrowth,
     WriteLevel,
+    WriteMember,
     WriteReport,
     WriteState,
     WriteTrace,
@@ -33,7 +35,10 @@ MARK = "~moving"
 """The state that says how far a copy has come; no actor can be called so."""
 PROBE = "readiness"
 """The state by which a host tries whether it can write: no part of a mind."""
-KINDS = ("perceptions", "traces", "entries", "connections", "changes", "states", "reports", "configurations")
+KINDS = (
+    *("perceptions", "traces", "entries", "connections", "changes", "states", "reports", "configurations"),
+    *("growth", "members"),
+)
 """All there is of a mind, in the order in which it is copied."""
 _PAGE = 256
 _COMMIT_BYTES = 1 << 19
@@ -112,6 +117,7 @@ class Copy:
             "traces": len((await target.moving.traces("", 1))[1]),
             "states": len(states),
             "reports": len(await target.registry.reports()),
+            "events of growth": await target.registry.growth_head(),
         }
         held = ", ".join(what for what, count in there.items() if count)
         if held:
@@ -202,6 +208,20 @@ class Copy:
             await self.target.commit([WriteConfiguration(configuration)], self._fence)
         self.tell(mark.stage, len(found))
 
+    async def _growth(self, mark: Mark) -> None:
+        after = await self.target.registry.growth_head()
+        while page := await self.source.registry.growth(after, _PAGE):
+            await self.target.commit([WriteGrowth(event) for event in page], self._fence)
+            after = page[-1].seq
+            self.tell(mark.stage, after)
+
+    async def _members(self, mark: Mark) -> None:
+        members = await self.source.registry.members()
+        for start in range(0, len(members), _PAGE):
+            writes = [WriteMember(member) for member in members[start : start + _PAGE]]
+            await self.target.commit(writes, self._fence)
+        self.tell(mark.stage, len(members))
+
 
 async def mark_of(stores: Movable) -> Mark | None:
     """How far a copy into ``stores`` has come; None where none was begun."""
@@ -244,6 +264,11 @@ async def tally(stores: Movable, tell: Tell = _nobody) -> dict[str, Tally]:
         take("states", [(name, await stores.registry.state(name))])
     take("reports", await stores.registry.reports())
     take("configurations", await stores.registry.configurations(_ALL))
+    number = 0
+    while grown := await stores.registry.growth(number, _PAGE):
+        take("growth", grown)
+        number = grown[-1].seq
+    take("members", await stores.registry.members())
     tallies["perceptions"].add(("head", await stores.perceptions.head()), counts=False)
     return tallies
 

@@ -12,6 +12,7 @@ from environment.messages import (
     SubmindReport,
     Trace,
 )
+from environment.population import GrowthEvent, Member
 from environment.ports import Configuration, PerceptionLog, Progress, Stores, Write
 
 _MOST = 2048
@@ -144,6 +145,18 @@ class _Registry:
     async def configurations(self, limit: int = 100) -> list[Configuration]:
         await self._stores.flush()
         return await self._stores.inner.registry.configurations(limit)
+
+    async def members(self) -> list[Member]:
+        await self._stores.flush()
+        return await self._stores.inner.registry.members()
+
+    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
+        await self._stores.flush()
+        return await self._stores.inner.registry.growth(after, limit)
+
+    async def growth_head(self) -> int:
+        await self._stores.flush()
+        return await self._stores.inner.registry.growth_head()
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         await self._stores.flush()

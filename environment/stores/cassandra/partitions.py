@@ -23,6 +23,8 @@ PART = 8192
 """Changes (of traces, or of connections) that one part of an index holds."""
 ENTRIES = 1024
 """Entries of the stream in one chunk."""
+GROWTH = 1024
+"""Events of growth in one chunk, and the members that were born by them."""
 CONFIGURATION_BUCKET = 64
 """Versions of the working configuration in one bucket."""
 ERA = 128
@@ -83,6 +85,11 @@ def change_bucket(change: int) -> int:
 def entry_chunk(seq: int) -> int:
     """The chunk of the stream that holds an entry."""
     return seq // ENTRIES
+
+
+def growth_chunk(seq: int) -> int:
+    """The chunk that holds an event of growth, and a member that was born by it."""
+    return seq // GROWTH
 
 
 def configuration_bucket(version: int) -> int:
@@ -161,6 +168,8 @@ LARGEST = (
     Largest("reports", "a mind", ACTORS, 1, BODY),
     Largest("states", "an actor", STATE_MOST // PAGE, 3, PAGE + 60),
     Largest("configurations", f"{CONFIGURATION_BUCKET} versions", CONFIGURATION_BUCKET, 3, 256 << 10),
+    Largest("growth", f"{GROWTH:,} events of growth", GROWTH, 1, BODY),
+    Largest("members", f"those born by {GROWTH:,} events", GROWTH, 1, BODY),
     Largest("known_ids", "a mind", 1, 2, 100),
     Largest("known_id_pages", "a page", 1, 1, PAGE + 50),
 )

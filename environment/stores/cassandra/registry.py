@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from environment.errors import StoreUnavailable
-from environment.messages import ChangeKind, Connection, ConnectionChange, Instant, SubmindReport
+from environment.messages import (
+    ChangeKind,
+    Connection,
+    ConnectionChange,
+    Instant,
+    SubmindReport,
+)
+from environment.population import GrowthEvent, Member
 from environment.ports import Configuration
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.calendar import buckets_of
 from environment.stores.cassandra.driver.session import Row, Session
+from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.codec import decode_history, decode_report
 
 _NAMES = "SELECT name FROM names WHERE mind = ? AND kind = ?"
@@ -37,6 +45,7 @@ class CassandraRegistry:
     def __init__(self, session: Session, mind: str) -> None:
         self._session = session
         self._mind = mind
+        self._grown = GrowthEvents(session, mind)
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         owners = [owner] if owner is not None else await self._owners()
@@ -84,6 +93,15 @@ class CassandraRegistry:
             rows = await self._session.execute(statement, (self._mind, bucket, left), idempotent=True)
             found += [Configuration(*row) for row in rows]
         return found
+
+    async def members(self) -> list[Member]:
+        return await self._grown.members()
+
+    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
+        return await self._grown.read(after, limit)
+
+    async def growth_head(self) -> int:
+        return await self._grown.head()
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         gone = 0

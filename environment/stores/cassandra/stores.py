@@ -21,6 +21,7 @@ from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.log.perceptions import CassandraPerceptions
 from environment.stores.cassandra.moving import CassandraMoving
+from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.cassandra.registry import CassandraRegistry
 from environment.stores.cassandra.schema.migrations import require_schema
 from environment.stores.cassandra.stream import CassandraStream, EntryNumbers
@@ -55,7 +56,9 @@ class CassandraStores:
         self._standings = Standings(session, mind, reader, self._ids, settings.retired)
         self._live = LiveSet(session, mind, reader)
         lanes = Lanes(session, mind, clock, rng, settings.record_bytes, int(settings.changes_kept))
-        self._writer = Writer(lanes, self._standings, EntryNumbers(session, mind), lane, rng)
+        self._writer = Writer(
+            lanes, self._standings, EntryNumbers(session, mind), GrowthEvents(session, mind), lane, rng
+        )
         self.perceptions = CassandraPerceptions(
             session, mind, recent=settings.recent_keys, filter_bytes=settings.key_filter_bytes
         )

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import sqlite3
 
-from environment.messages import ChangeKind, Connection, ConnectionChange, Instant, SubmindReport
+from environment.messages import (
+    ChangeKind,
+    Connection,
+    ConnectionChange,
+    Instant,
+    SubmindReport,
+)
+from environment.population import GrowthEvent, Member
 from environment.ports import Configuration, WriteConnections, WriteReport, WriteState
 from environment.stores.codec import decode_history, decode_report, encode, encode_history
 from environment.stores.sqlite.lane import Lane, fit, transaction
+from environment.stores.sqlite.population import growth_head, read_growth, read_members
 
 _HISTORY = """SELECT owner, topic, peer, at, kind, weight, reason FROM connection_changes
     WHERE mind = ? ORDER BY number DESC LIMIT ?"""
 
 _HISTORY_OF_ONE = """SELECT owner, topic, peer, at, kind, weight, reason FROM connection_changes
     WHERE mind = ? AND owner = ? ORDER BY number DESC LIMIT ?"""
+
+_TABLES = (
+    *("entries", "connections", "connection_changes", "states", "reports", "configurations"),
+    *("members", "growth"),
+)
 
 
 def write_connections(connection: sqlite3.Connection, mind: str, write: WriteConnections) -> None:
@@ -139,6 +152,15 @@ class SqliteRegistry:
 
         return await self._lane.read(work)
 
+    async def members(self) -> list[Member]:
+        return await self._lane.read(lambda connection: read_members(connection, self._mind))
+
+    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
+        return await self._lane.read(lambda connection: read_growth(connection, self._mind, after, limit))
+
+    async def growth_head(self) -> int:
+        return await self._lane.read(lambda connection: growth_head(connection, self._mind))
+
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         def work(connection: sqlite3.Connection) -> int:
             with transaction(connection):
@@ -155,7 +177,7 @@ class SqliteRegistry:
 
         def work(connection: sqlite3.Connection) -> dict[str, int]:
             counted = {}
-            for table in ("entries", "connections", "connection_changes", "states", "reports", "configurations"):
+            for table in _TABLES:
                 statement = f"SELECT count(*) FROM {table} WHERE mind = ?"  # noqa: S608 - the names are ours
                 (counted[table],) = connection.execute(statement, (self._mind,)).fetchone()
             return counted

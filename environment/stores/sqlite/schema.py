@@ -93,6 +93,14 @@ MIND: Migrations = (
             mind TEXT NOT NULL, version INTEGER NOT NULL, at REAL NOT NULL, who TEXT NOT NULL, body TEXT NOT NULL,
             PRIMARY KEY (mind, version)) WITHOUT ROWID""",
     ),
+    (
+        # Who was born, and every decision about that: the audit log of growth.
+        """CREATE TABLE members (
+            mind TEXT NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL,
+            PRIMARY KEY (mind, number, name)) WITHOUT ROWID""",
+        """CREATE TABLE growth (
+            mind TEXT NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (mind, seq)) WITHOUT ROWID""",
+    ),
 )
 """``mind.db``."""
 

@@ -13,7 +13,9 @@ from environment.ports import (
     WriteConfiguration,
     WriteConnections,
     WriteEntries,
+    WriteGrowth,
     WriteLevel,
+    WriteMember,
     WriteReport,
     WriteState,
     WriteTrace,
@@ -23,6 +25,7 @@ from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.lane import Lane, Synchronous, transaction
 from environment.stores.sqlite.moving import SqliteMoving
 from environment.stores.sqlite.perceptions import SqlitePerceptions
+from environment.stores.sqlite.population import write_growth, write_member
 from environment.stores.sqlite.registry import (
     SqliteRegistry,
     write_configuration,
@@ -102,6 +105,10 @@ class SqliteStores:
                 write_report(connection, self._mind, write)
             case WriteConfiguration(configuration):
                 write_configuration(connection, self._mind, configuration)
+            case WriteMember(member):
+                write_member(connection, self._mind, member)
+            case WriteGrowth(event):
+                write_growth(connection, self._mind, event)
             case _:
                 raise TypeError(f"{type(write).__name__} is not something a store can write")
 

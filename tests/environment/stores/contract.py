@@ -45,13 +45,16 @@ from environment.messages import (
     Trace,
     Via,
 )
+from environment.population import GrowthEvent, GrowthKind, Member
 from environment.ports import (
     Configuration,
     Stores,
     WriteConfiguration,
     WriteConnections,
     WriteEntries,
+    WriteGrowth,
     WriteLevel,
+    WriteMember,
     WriteReport,
     WriteState,
     WriteTrace,
@@ -163,6 +166,21 @@ def report(actor: str = "causes", **changes: object) -> SubmindReport:
     given = {"role": "cognitive", "goal": "find causes", "state": SubmindState.RUNNING, "at": NOON}
     given |= {"topics": ("disks",), "mailbox": 3, "metrics": {"thoughts_total": 5.0}, "reason": ""}
     return SubmindReport(name=actor, **(given | changes))
+
+
+def grown(seq: int, **changes: object) -> GrowthEvent:
+    """An event of growth."""
+    return replace(
+        GrowthEvent(seq, NOON + seq, GrowthKind.DIVIDED, "guard", "causes", "divide", f"causes-{seq}", ("k1", "k2")),
+        **changes,
+    )
+
+
+def member(number: int, **changes: object) -> Member:
+    """A member that was born by event ``number``."""
+    goals = ("Find out why.", "Say so.")
+    made = Member(f"causes-{number}", "cognitive", goals, "causes", 1, number, NOON + number, 0.5, ("k1", "k2"))
+    return replace(made, **changes)
 
 
 async def live_ids(stores: Stores, batch: int = 2) -> list[str]:
@@ -632,6 +650,76 @@ class StoreContract:
             assert await other.registry.configurations() == []
         finally:
             await other.close()
+
+    async def test_the_log_of_growth_has_no_gap_and_the_first_to_write_decides(self, stores, backend):
+        assert (await stores.registry.growth_head(), await stores.registry.growth(0, 10)) == (0, [])
+        await stores.commit([WriteGrowth(grown(1)), WriteMember(member(1)), WriteState("causes-1", b"first")])
+        elsewhere = await backend.open("alpha")
+        try:
+            await elsewhere.commit([WriteGrowth(grown(2, kind=GrowthKind.FROZEN, by="ann"))])
+            for late in (grown(2), grown(4), grown(0), grown(-1), grown(1, reason="another")):
+                with pytest.raises(SequenceGap) as refused:
+                    await stores.commit([WriteState("causes-1", b"late"), WriteMember(member(9)), WriteGrowth(late)])
+                assert (refused.value.expected, refused.value.got) == (3, late.seq)
+            await stores.commit([WriteGrowth(grown(2, kind=GrowthKind.FROZEN, by="ann"))])  # the very same
+            await stores.commit([WriteGrowth(grown(3)), WriteGrowth(grown(4))])
+            assert await elsewhere.registry.growth_head() == 4
+            assert [event.seq for event in await elsewhere.registry.growth(1, 2)] == [2, 3]
+            assert await elsewhere.registry.growth(0, 1) == [grown(1)]
+            assert await elsewhere.registry.growth(4, 10) == []
+            assert await elsewhere.registry.state("causes-1") == b"first"
+        finally:
+            await elsewhere.close()
+
+    async def test_many_who_decide_at_once_decide_one_after_the_other(self, stores, backend):
+        elsewhere, won = await backend.open("alpha"), []
+
+        async def decide(through: Stores, who: str) -> None:
+            for _ in range(5):
+                while True:
+                    seq = await through.registry.growth_head() + 1
+                    try:
+                        await through.commit([WriteGrowth(grown(seq, by=who))])
+                    except SequenceGap:
+                        continue
+                    won.append((seq, who))
+                    break
+
+        try:
+            await asyncio.gather(decide(stores, "a"), decide(elsewhere, "b"), decide(stores, "c"))
+        finally:
+            await elsewhere.close()
+        assert sorted(seq for seq, _ in won) == list(range(1, 16))
+        assert [(event.seq, event.by) for event in await stores.registry.growth(0, 100)] == sorted(won)
+
+    async def test_members_come_in_the_order_of_their_births_as_they_are_now(self, stores, backend):
+        assert await stores.registry.members() == []
+        await stores.commit([WriteGrowth(grown(1)), WriteMember(member(1))])
+        await stores.commit([WriteGrowth(grown(2)), WriteMember(member(2))])
+        gone = member(1, retired=NOON + 99, heir="causes")
+        retired = grown(3, kind=GrowthKind.RETIRED, submind="causes-1", other="causes")
+        await stores.commit([WriteGrowth(retired), WriteMember(gone)])
+        assert await stores.registry.members() == [gone, member(2)]
+        assert [each.living for each in await stores.registry.members()] == [False, True]
+        other = await backend.open("beta")
+        try:
+            assert await other.registry.members() == []
+            assert await other.registry.growth_head() == 0
+        finally:
+            await other.close()
+
+    async def test_who_leads_no_more_decides_on_no_growth(self, stores, backend):
+        first = await stores.lead()
+        await stores.commit([WriteGrowth(grown(1))], fence=first)
+        elsewhere = await backend.open("alpha")
+        try:
+            await elsewhere.lead()
+        finally:
+            await elsewhere.close()
+        with pytest.raises(FencedOut):
+            await stores.commit([WriteGrowth(grown(2)), WriteMember(member(2))], fence=first)
+        assert await stores.registry.growth_head() == 1
+        assert await stores.registry.members() == []
 
     # All together
 

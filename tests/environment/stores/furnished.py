@@ -9,7 +9,9 @@ from environment.ports import (
     WriteConfiguration,
     WriteConnections,
     WriteEntries,
+    WriteGrowth,
     WriteLevel,
+    WriteMember,
     WriteReport,
     WriteState,
     WriteTrace,
@@ -19,6 +21,8 @@ from tests.environment.stores.contract import (
     change,
     connection,
     entry,
+    grown,
+    member,
     name,
     perception,
     report,
@@ -58,6 +62,9 @@ async def furnish(stores, traces=20, *, middle=True):
     await stores.commit([WriteReport(report("causes")), WriteReport(report("people"))])
     configured = [Configuration(n, NOON + n, "somebody", f'{{"attention": {{"per_hour": {n}}}}}') for n in (1, 2, 3)]
     await stores.commit([WriteConfiguration(each) for each in configured])
+    for n in (1, 2, 3):
+        await stores.commit([WriteGrowth(grown(n)), WriteMember(member(n))])
+    await stores.commit([WriteGrowth(grown(4)), WriteMember(member(2, retired=NOON + 9, heir="causes"))])
     return [name("t", n) for n in range(traces)]
 
 

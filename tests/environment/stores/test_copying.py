@@ -50,6 +50,8 @@ async def test_everything_arrives_as_it_was(old, opened):
         "states": 2,
         "reports": 2,
         "configurations": 3,
+        "growth": 4,
+        "members": 3,
     }
     assert [kind for kind, _ in itertools.groupby(kind for kind, _ in told)] == list(copying.KINDS)
     # What a tally could have overlooked, by the ports themselves.

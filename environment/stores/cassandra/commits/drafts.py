@@ -13,28 +13,34 @@ import msgspec
 
 from environment.errors import DuplicateEntry, SequenceGap, StaleRevision
 from environment.messages import StreamEntry, Trace
+from environment.population import GrowthEvent
 from environment.ports import (
     Write,
     WriteConfiguration,
     WriteConnections,
     WriteEntries,
+    WriteGrowth,
     WriteLevel,
+    WriteMember,
     WriteReport,
     WriteState,
     WriteTrace,
 )
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.record import (
+    Born,
     Changed,
     Configured,
     Entry,
     Forgotten,
+    Grown,
     Kept,
     LaneState,
     Payload,
     Standing,
     Version,
 )
+from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.cassandra.stream import EntryNumbers
 from environment.stores.cassandra.traces.standings import Stand, Standings
 from environment.stores.codec import encode, encode_history, encode_names
@@ -48,6 +54,8 @@ class Draft:
     traces: LaneState
     """What the lane of the traces has counted before."""
     stream: LaneState
+    growth: LaneState
+    """What the lane of growth has counted before."""
     _stands: dict[str, Stand] = field(default_factory=dict)
     _before: dict[str, bool | None] = field(default_factory=dict)
     """Whether each trace that is written was live before; None: it was not there."""
@@ -59,9 +67,13 @@ class Draft:
     _states: dict[str, bytes] = field(default_factory=dict)
     _reports: dict[str, bytes] = field(default_factory=dict)
     _configurations: dict[int, Configured] = field(default_factory=dict)
+    _growth: dict[int, bytes] = field(default_factory=dict)
+    _members: dict[str, Born] = field(default_factory=dict)
     forgotten: list[Forgotten] = field(default_factory=list)
 
-    async def add(self, writes: Sequence[Write], standings: Standings, numbers: EntryNumbers) -> None:
+    async def add(
+        self, writes: Sequence[Write], standings: Standings, numbers: EntryNumbers, grown: GrowthEvents
+    ) -> None:
         """Take in writes, in their order. Raises ``StaleRevision``, ``SequenceGap`` or ``DuplicateEntry``."""
         ids = [write.trace.id for write in writes if isinstance(write, WriteTrace)]
         ids += [write.trace_id for write in writes if isinstance(write, WriteLevel)]
@@ -88,6 +100,11 @@ class Draft:
                     _bearable(made.body.encode(), f"configuration {made.version}")
                     configured = Configured(made.version, made.at, made.by, made.body)
                     self._configurations.setdefault(made.version, configured)
+                case WriteGrowth(event):
+                    await self._grow(event, grown)
+                case WriteMember(member):
+                    body = _bearable(encode(member), f"member {member.name}")
+                    self._members[member.name] = Born(member.number, member.name, body)
                 case _:
                     raise TypeError(f"{type(write).__name__} is not something a store can write")
 
@@ -111,6 +128,8 @@ class Draft:
             reports=self._reports,
             configurations=list(self._configurations.values()),
             forgotten=self.forgotten,
+            growth=[Grown(seq, body) for seq, body in self._growth.items()],
+            members=list(self._members.values()),
             owners=sorted(
                 {owner for (owner, _, _), kept in self._connections.items() if kept is not None}
                 | {change.owner for change in self._changed}
@@ -183,6 +202,14 @@ class Draft:
                 raise SequenceGap(expected, entry.seq)
             known[entry.id] = entry.seq
             self._entries[entry.id] = Entry(entry.seq, entry.id, _bearable(encode(entry), f"entry {entry.id}"))
+
+    async def _grow(self, event: GrowthEvent, grown: GrowthEvents) -> None:
+        expected = self.growth.entries + len(self._growth) + 1
+        body = _bearable(encode(event), f"event {event.id}")
+        if event.seq == expected:
+            self._growth[event.seq] = body
+        elif not 0 < event.seq < expected or (self._growth.get(event.seq) or await grown.body(event.seq)) != body:
+            raise SequenceGap(expected, event.seq)
 
     def _connect(self, write: WriteConnections) -> None:
         for topic, peer in write.gone:

@@ -8,7 +8,7 @@ from environment.stores.cassandra.driver.session import Session
 _HEAD = "SELECT state FROM heads WHERE mind = ? AND room = ? AND lane = ?"
 
 
-async def head_of(session: Session, mind: str, lane: str) -> LaneState:
-    """What a lane of the core had counted when the last record was applied of which all rows are there."""
-    rows = await session.execute(await session.prepare(_HEAD), (mind, CORE, lane), idempotent=True)
+async def head_of(session: Session, mind: str, lane: str, room: str = CORE) -> LaneState:
+    """What a lane had counted when the last record was applied of which all rows are there."""
+    rows = await session.execute(await session.prepare(_HEAD), (mind, room, lane), idempotent=True)
     return decode_state(rows[0].state) if rows else LaneState()

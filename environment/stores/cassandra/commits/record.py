@@ -13,6 +13,8 @@ CORE = "core"
 """The room of the two lanes by which a mind's numbers are given: they may be decided on together."""
 TRACES, STREAM = "traces", "stream"
 """Its lanes: every change of a trace goes through the one, every entry of the stream through the other."""
+GROWTH = "growth"
+"""The one lane of the room of the same name: every decision on growth goes through it, and counts as an entry."""
 
 
 class LaneState(msgspec.Struct, frozen=True, array_like=True):
@@ -27,7 +29,7 @@ class LaneState(msgspec.Struct, frozen=True, array_like=True):
     forgotten: int = 0
     """Traces that were forgotten, ever."""
     entries: int = 0
-    """The head of the stream."""
+    """The head of the stream, or of the log of growth."""
     history: int = 0
     """Changes of connections that were written, ever."""
     stamp: int = 0
@@ -119,6 +121,21 @@ class Configured(msgspec.Struct, frozen=True, array_like=True):
     body: str
 
 
+class Grown(msgspec.Struct, frozen=True, array_like=True):
+    """An event of growth."""
+
+    seq: int
+    body: bytes
+
+
+class Born(msgspec.Struct, frozen=True, array_like=True):
+    """A member as it is now."""
+
+    number: int
+    name: str
+    body: bytes
+
+
 class Seen(msgspec.Struct, frozen=True, array_like=True):
     """Where the indexes hold a version of a trace that is forgotten."""
 
@@ -152,6 +169,8 @@ class Payload(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     configurations: list[Configured] = []
     forgotten: list[Forgotten] = []
     owners: list[str] = []
+    growth: list[Grown] = []
+    members: list[Born] = []
 
 
 class Record(msgspec.Struct, frozen=True, array_like=True):

@@ -61,6 +61,8 @@ _STATE = """INSERT INTO states (mind, name, piece, pieces, stamp, state) VALUES 
 _REPORT = "INSERT INTO reports (mind, name, body) VALUES (?, ?, ?) USING TIMESTAMP ?"
 _CONFIGURATION = """INSERT INTO configurations (mind, bucket, version, at, who, body) VALUES (?, ?, ?, ?, ?, ?)
     USING TIMESTAMP ?"""
+_GROWTH = "INSERT INTO growth (mind, chunk, seq, body) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
+_MEMBER = "INSERT INTO members (mind, chunk, number, name, body) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?"
 _HEAD = "INSERT INTO heads (mind, room, lane, n, state) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?"
 _NO_TRACE = "DELETE FROM traces USING TIMESTAMP ? WHERE mind = ? AND id = ? AND chunk = ?"
 _NOT_BY_TIME = """DELETE FROM traces_by_time USING TIMESTAMP ? WHERE mind = ? AND hour = ? AND part = ? AND at = ?
@@ -117,6 +119,10 @@ def rows_of(
         bucket = partitions.configuration_bucket(made.version)
         buckets.add((partitions.CONFIGURATIONS, bucket, 0))
         yield _CONFIGURATION, (mind, bucket, made.version, made.at, made.who, made.body, _FIRST_WINS - stamp)
+    for grown in payload.growth:
+        yield _GROWTH, (mind, partitions.growth_chunk(grown.seq), grown.seq, grown.body, put)
+    for born in payload.members:
+        yield _MEMBER, (mind, partitions.growth_chunk(born.number), born.number, born.name, born.body, put)
     if payload.changed:
         yield from _history(mind, record, payload.changed, buckets)
     for forgotten in payload.forgotten:

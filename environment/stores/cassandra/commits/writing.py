@@ -10,11 +10,12 @@ from typing import TypeAlias
 import msgspec
 
 from environment.errors import DuplicateEntry, FencedOut, SequenceGap, StaleRevision, StoreUnavailable
-from environment.ports import Write, WriteEntries, WriteLevel, WriteTrace
+from environment.ports import Write, WriteEntries, WriteGrowth, WriteLevel, WriteMember, WriteTrace
 from environment.stores.cassandra.commits.drafts import Draft
 from environment.stores.cassandra.commits.lanes import Decision, Lanes, View, room_of
-from environment.stores.cassandra.commits.record import CORE, STREAM, TRACES, LaneState, Payload
+from environment.stores.cassandra.commits.record import CORE, GROWTH, STREAM, TRACES, LaneState, Payload
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
+from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.cassandra.stream import EntryNumbers
 from environment.stores.cassandra.traces.standings import Standings
 
@@ -33,10 +34,19 @@ class Writer:
     first thing that the next one does, and asking for it again only finishes it.
     """
 
-    def __init__(self, lanes: Lanes, standings: Standings, numbers: EntryNumbers, lane: str, rng: Random) -> None:
+    def __init__(
+        self,
+        lanes: Lanes,
+        standings: Standings,
+        numbers: EntryNumbers,
+        grown: GrowthEvents,
+        lane: str,
+        rng: Random,
+    ) -> None:
         self.lanes = lanes
         self._standings = standings
         self._numbers = numbers
+        self._grown = grown
         self._lane = lane
         self._rng = rng
         self._views: dict[tuple[str, str], View] = {}
@@ -51,7 +61,7 @@ class Writer:
         room, names = self._home(writes)
 
         async def fill(draft: Draft) -> None:
-            await draft.add(writes, self._standings, self._numbers)
+            await draft.add(writes, self._standings, self._numbers, self._grown)
 
         async with self._turn(room):
             if room in self._unfinished and await self._finish(room) == writes:
@@ -79,12 +89,16 @@ class Writer:
         return epoch
 
     def _home(self, writes: Sequence[Write]) -> tuple[str, list[str]]:
-        """Numbers of changes and entries are given by two lanes, whoever writes; all else goes through the own one."""
+        """Numbers are given by lanes that all who write share; all else goes through the own one."""
         names = []
         if any(isinstance(write, WriteTrace | WriteLevel) for write in writes):
             names.append(TRACES)
         if any(isinstance(write, WriteEntries) for write in writes):
             names.append(STREAM)
+        if any(isinstance(write, WriteGrowth | WriteMember) for write in writes):
+            if names:
+                raise ValueError("growth is committed by itself, not together with traces or entries")
+            return GROWTH, [GROWTH]
         return (CORE, names) if names else (room_of(self._lane), [self._lane])
 
     def _turn(self, room: str) -> asyncio.Lock:
@@ -103,7 +117,8 @@ class Writer:
             if fence and fence < current:
                 raise FencedOut(fence, current)
             states = {view.lane: view.state for view in seen} if room == CORE else {}
-            draft = Draft(states.get(TRACES, LaneState()), states.get(STREAM, LaneState()))
+            growth = seen[0].state if room == GROWTH else LaneState()
+            draft = Draft(states.get(TRACES, LaneState()), states.get(STREAM, LaneState()), growth)
             try:
                 if TRACES in states:
                     await self._standings.follow(states[TRACES])
@@ -166,5 +181,6 @@ def _counted(views: Sequence[View], draft: Draft, payload: Payload) -> list[Lane
     traces, stream = draft.counted(payload)
     own = {TRACES: traces, STREAM: stream} if views[0].room == CORE else {}
     states = [own.get(view.lane, view.state) for view in views]
+    states[0] = msgspec.structs.replace(states[0], entries=states[0].entries + len(payload.growth))
     history = states[0].history + len(payload.changed)
     return [msgspec.structs.replace(states[0], history=history), *states[1:]]

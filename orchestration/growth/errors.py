@@ -1,0 +1,30 @@
+"""What an operator can ask in vain."""
+
+from __future__ import annotations
+
+
+class GrowthError(Exception):
+    """The root of what goes wrong with growth."""
+
+
+class NotWaiting(GrowthError):
+    """No proposal of this id waits for an approval: ask for those that do."""
+
+    def __init__(self, proposal: str, why: str) -> None:
+        super().__init__(proposal, why)
+        self.proposal = proposal
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"{self.proposal} waits for no approval: {self.why}"
+
+
+class Frozen(GrowthError):
+    """Growth is frozen: thaw it first."""
+
+    def __init__(self, by: str) -> None:
+        super().__init__(by)
+        self.by = by
+
+    def __str__(self) -> str:
+        return f"growth is frozen by {self.by}: thaw it before anything is approved"

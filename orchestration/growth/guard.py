@@ -1,0 +1,399 @@
+"""The one place that decides who may be born and who may end."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from environment.messages import Instant
+from environment.population import GrowthEvent, GrowthKind, Member
+from orchestration.growth.errors import Frozen, NotWaiting
+from orchestration.growth.proposals import Act, Decision, Proposal, Verdict
+from orchestration.growth.settings import Approval, GrowthSettings
+
+HOUR = 3600.0
+DAY = 86_400.0
+GUARD = "guard"
+"""By whom a decision is that follows from the bounds alone."""
+COGNITIVE = "cognitive"
+_WORD = re.compile(r"[a-z][-a-z0-9]{0,30}")
+_MOST_TOPICS, _MOST_GOALS, _MOST_CHARS = 256, 16, 500
+_ACTS = {GrowthKind.DIVIDED: Act.DIVIDE, GrowthKind.RETIRED: Act.RETIRE}
+
+
+@dataclass(slots=True)
+class _Line:
+    """What the guard knows of a submind."""
+
+    generation: int = 0
+    share: float = 1.0
+    parent: str = ""
+    acted: Instant | None = None
+    """When it last took part in a division or a retirement."""
+    last: Act | None = None
+    turns: frozenset[Instant] = frozenset()
+    """When it turned from dividing to retiring or back, within a day."""
+
+
+class Guard:
+    """Holds growth within its bounds; a fold over the audit log, pure: every method is told the time.
+
+    Guarantees, whatever is proposed, in whatever order, as often as one likes: never more than ``ceiling`` subminds
+    live (but those configured do), never more than ``births_per_hour`` are born within an hour of the guard's time, the
+    shares of all that live never add up to more than they were configured with, nothing is granted while frozen,
+    and where approval is wanted each grant has one of its own. Time that runs backwards is taken as standing still.
+    ``consider`` and the operator's methods change nothing: only ``apply`` does, with an event that is in the log.
+    """
+
+    def __init__(self, settings: GrowthSettings, configured: Mapping[str, str]) -> None:
+        """``configured``: name to role of the subminds that the mind is configured with."""
+        self._settings = settings
+        self._configured = dict(configured)
+        self.seq = 0
+        """The last event that was applied."""
+        self.members: dict[str, Member] = {}
+        """Every member that was ever born, as it is now."""
+        self.frozen: GrowthEvent | None = None
+        """By what growth is frozen; None while it is not."""
+        self.waiting: dict[int, GrowthEvent] = {}
+        """Proposals that wait for an approval, by number."""
+        self._latest: Instant = 0.0
+        self._lines = {name: _Line() for name in configured}
+        self._births: deque[Instant] = deque()
+        self._retirements: deque[Instant] = deque()
+        self._permits: dict[tuple[str, str], GrowthEvent] = {}
+        self._refusals: dict[tuple[str, str, str], Instant] = {}
+        self._granted: dict[tuple[str, str], GrowthEvent] = {}
+        self._answered: dict[int, GrowthEvent] = {}
+        self._parked: list[tuple[Instant, str, float]] = []
+
+    # --- what is so ---
+
+    @property
+    def living(self) -> tuple[str, ...]:
+        """All subminds: those configured, then those born that have not retired."""
+        born = (m.name for m in self.members.values() if m.living and m.name not in self._configured)
+        return (*self._configured, *born)
+
+    def role(self, name: str) -> str | None:
+        """The role of a living submind; None where there is none of this name."""
+        if name in self._configured:
+            return self._configured[name]
+        member = self.members.get(name)
+        return member.role if member is not None and member.living else None
+
+    def share(self, name: str, now: Instant) -> float:
+        """What a living submind has of a configured one's part of the budgets, 0..1 and more.
+
+        What a retired one had is its heir's a day later: until then what it spent may still count.
+        """
+        inherited = (share for at, heir, share in self._parked if heir == name and at + DAY <= self._time(now))
+        return sum(inherited, self._lines[name].share)
+
+    def apply(self, event: GrowthEvent, members: Iterable[Member] = ()) -> None:
+        """Take in the next event of the log, with the members that were written by it. An older one changes nothing."""
+        if event.seq <= self.seq:
+            return
+        self.seq = event.seq
+        self._latest = max(self._latest, event.at)
+        self.members.update((member.name, member) for member in members)
+        match event.kind:
+            case GrowthKind.FROZEN:
+                self.frozen = event
+            case GrowthKind.THAWED:
+                self.frozen = None
+            case GrowthKind.PROPOSED:
+                self.waiting[event.seq] = event
+            case GrowthKind.APPROVED | GrowthKind.REJECTED:
+                self._answer(event)
+            case GrowthKind.REFUSED:
+                self._refusals[event.submind, event.act, event.limit] = event.at
+            case GrowthKind.DIVIDED:
+                self._divided(event)
+            case GrowthKind.RETIRED:
+                self._retired(event)
+
+    # --- what is decided ---
+
+    def consider(self, proposal: Proposal, now: Instant, nodes: Mapping[str, int] | None = None) -> Decision:
+        """Decide on a proposal. ``nodes``: how many subminds live on each machine, where that is known."""
+        now = self._time(now)
+        known = self._granted.get((proposal.submind, proposal.growth)) if proposal.growth else None
+        if known is not None and known.act == proposal.act:
+            member = self.members[known.other if proposal.act is Act.DIVIDE else known.submind]
+            return Decision(Verdict.GRANTED, "granted before", member=member)
+        refusal = self._refusal(proposal, now, nodes or {})
+        if refusal is not None:
+            return self._refuse(proposal, now, *refusal)
+        permit = self._permit(proposal, now)
+        if self._wants_approval(proposal) and permit is None:
+            return self._wait(proposal, now)
+        number = permit.proposal if permit else 0
+        return self._divide(proposal, now, number) if proposal.act is Act.DIVIDE else self._end(proposal, now, number)
+
+    def freeze(self, by: str, reason: str, now: Instant) -> GrowthEvent | None:
+        """Stop all growth; None where it is frozen already."""
+        return None if self.frozen else self._event(now, GrowthKind.FROZEN, by, reason=reason)
+
+    def thaw(self, by: str, reason: str, now: Instant) -> GrowthEvent | None:
+        """Let growth go on; None where it is not frozen."""
+        return self._event(now, GrowthKind.THAWED, by, reason=reason) if self.frozen else None
+
+    def approve(self, number: int, by: str, reason: str, now: Instant) -> GrowthEvent:
+        """Permit what a waiting proposal asks for, once. Raises ``NotWaiting``, ``Frozen``."""
+        proposed = self._proposed(number)
+        if self.frozen:
+            raise Frozen(self.frozen.by)
+        return self._reply(proposed, GrowthKind.APPROVED, by, reason, now)
+
+    def reject(self, number: int, by: str, reason: str, now: Instant) -> GrowthEvent:
+        """Do not permit it: the submind rests for ``cooldown``. Raises ``NotWaiting``."""
+        return self._reply(self._proposed(number), GrowthKind.REJECTED, by, reason, now)
+
+    # --- bounds ---
+
+    def _refusal(
+        self, proposal: Proposal, now: Instant, nodes: Mapping[str, int]
+    ) -> tuple[str, str, Instant | None] | None:
+        """The bound that forbids it, why, and from when on it may be otherwise; None where none does."""
+        name, settings = proposal.submind, self._settings
+        if self.role(name) is None:
+            return "unknown", f"no submind of this mind is called {name}", None
+        if self.role(name) != COGNITIVE:
+            return "role", f"{name} is {self.role(name)}, and only cognitive subminds divide and retire", None
+        if fault := _malformed(proposal):
+            return "malformed", fault, None
+        if proposal.size > settings.legacy_bytes:
+            return "legacy_bytes", f"it would hand over {proposal.size} bytes, {settings.legacy_bytes} at most", None
+        if self.frozen:
+            return "frozen", f"growth is frozen by {self.frozen.by}", None
+        rested = self._rested(name)
+        if rested > now:
+            return "cooldown", f"{name} took part in a change of the population, or was refused one, lately", rested
+        return self._no_birth(name, now, nodes) if proposal.act is Act.DIVIDE else self._no_end(proposal, now)
+
+    def _no_birth(self, name: str, now: Instant, nodes: Mapping[str, int]) -> tuple[str, str, Instant | None] | None:
+        settings, line = self._settings, self._lines[name]
+        if len(self.living) >= settings.ceiling:
+            return "ceiling", f"{len(self.living)} subminds live, and {settings.ceiling} may", None
+        if nodes and min(nodes.values()) >= settings.per_node:
+            return "per_node", f"every machine has its {settings.per_node} subminds", None
+        if line.generation >= settings.generations:
+            return "generations", f"{name} is {line.generation} divisions from a configured submind", None
+        if (half := self.share(name, now) / 2) < settings.least_share:
+            return "least_share", f"half of its budget is {half:g} of a configured submind's", None
+        return self._too_fast("births_per_hour", settings.births_per_hour, self._births, now)
+
+    def _no_end(self, proposal: Proposal, now: Instant) -> tuple[str, str, Instant | None] | None:
+        name, heir = proposal.submind, proposal.heir
+        if name in self._configured:
+            return "configured", f"{name} is configured: only who was born retires", None
+        if heir == name or self.role(heir) != COGNITIVE:
+            return "heir", f"{heir or 'nobody'} cannot be its heir", None
+        if any(not child.settled and child.living and child.parent == name for child in self.members.values()):
+            return "unsettled", f"{name} has not let go yet of what its child has", now + self._settings.ask_again
+        settings = self._settings
+        return self._too_fast("retirements_per_hour", settings.retirements_per_hour, self._retirements, now)
+
+    @staticmethod
+    def _too_fast(limit: str, most: int, times: deque[Instant], now: Instant) -> tuple[str, str, Instant | None] | None:
+        within = [at for at in times if at + HOUR > now]
+        if len(within) < most:
+            return None
+        what = limit.partition("_")[0]
+        return limit, f"{len(within)} {what} in the last hour, {most} at most", within[-most] + HOUR if most else None
+
+    def _rested(self, name: str) -> Instant:
+        """Until when a submind neither divides nor retires."""
+        line, settings = self._lines[name], self._settings
+        if line.acted is None:
+            return 0.0
+        turns = sum(1 for at in line.turns if at + DAY > self._latest)
+        return line.acted + min(
+            settings.cooldown * 2.0 ** min(turns, 32), max(settings.cooldown_most, settings.cooldown)
+        )
+
+    def _wants_approval(self, proposal: Proposal) -> bool:
+        wanted = self._settings.approval
+        return wanted is Approval.ALL or (wanted is Approval.DIVISIONS and proposal.act is Act.DIVIDE)
+
+    def _permit(self, proposal: Proposal, now: Instant) -> GrowthEvent | None:
+        permit = self._permits.get((proposal.submind, proposal.act))
+        return permit if permit is not None and permit.at + self._settings.approval_holds > now else None
+
+    # --- decisions ---
+
+    def _refuse(self, proposal: Proposal, now: Instant, limit: str, reason: str, until: Instant | None) -> Decision:
+        retry_at = until if until is not None else now + self._settings.ask_again
+        said = self._refusals.get((proposal.submind, proposal.act, limit))
+        event = None
+        if limit not in {"unknown", "cooldown"} and (said is None or said + self._settings.said_again <= now):
+            event = self._event(now, GrowthKind.REFUSED, GUARD, proposal, limit=limit, reason=reason)
+        return Decision(Verdict.REFUSED, reason, retry_at, limit, event)
+
+    def _wait(self, proposal: Proposal, now: Instant) -> Decision:
+        retry_at = now + self._settings.ask_again
+        if any((each.submind, each.act) == (proposal.submind, proposal.act) for each in self.waiting.values()):
+            return Decision(Verdict.WAITING, "it waits for an approval", retry_at)
+        event = self._event(now, GrowthKind.PROPOSED, GUARD, proposal, other=proposal.heir, reason=proposal.reason)
+        return Decision(Verdict.WAITING, "it waits for an approval", retry_at, event=event)
+
+    def _divide(self, proposal: Proposal, now: Instant, number: int) -> Decision:
+        name, line, seq = proposal.submind, self._lines[proposal.submind], self.seq + 1
+        child = self._name(proposal, seq)
+        event = self._event(
+            now, GrowthKind.DIVIDED, GUARD, proposal, other=child, number=number, reason=proposal.reason
+        )
+        about = proposal.about if proposal.about is not None else np.zeros(0, np.float32)
+        member = Member(
+            name=child,
+            role=COGNITIVE,
+            goals=proposal.goals,
+            parent=name,
+            generation=line.generation + 1,
+            number=seq,
+            born=event.at,
+            share=self.share(name, now) / 2,
+            topics=event.topics,
+            keys=proposal.keys,
+            about=about,
+            growth=proposal.growth,
+        )
+        return Decision(Verdict.GRANTED, event=event, member=member)
+
+    def _end(self, proposal: Proposal, now: Instant, number: int) -> Decision:
+        event = self._event(
+            now, GrowthKind.RETIRED, GUARD, proposal, other=proposal.heir, number=number, reason=proposal.reason
+        )
+        member = replace(self.members[proposal.submind], retired=event.at, heir=proposal.heir, settled=False)
+        return Decision(Verdict.GRANTED, event=event, member=member)
+
+    def _name(self, proposal: Proposal, seq: int) -> str:
+        """A name that nobody had before: numbers of events are given once."""
+        root = proposal.submind
+        while root in self.members:
+            root = self.members[root].parent
+        word = proposal.hint if _WORD.fullmatch(proposal.hint) else root
+        name = f"{word[:40].rstrip('-')}-{seq}"
+        while name in self._configured or name in self.members:
+            name += "b"
+        return name
+
+    def _event(
+        self,
+        now: Instant,
+        kind: GrowthKind,
+        by: str,
+        proposal: Proposal | None = None,
+        *,
+        other: str = "",
+        number: int = 0,
+        limit: str = "",
+        reason: str = "",
+    ) -> GrowthEvent:
+        at = self._time(now)
+        reason = reason[:_MOST_CHARS]
+        if proposal is None:
+            return GrowthEvent(self.seq + 1, at, kind, by, reason=reason)
+        topics = tuple(topic[:_MOST_CHARS] for topic in proposal.topics[:_MOST_TOPICS])
+        act, growth = proposal.act.value, proposal.growth[:_MOST_CHARS]
+        return GrowthEvent(
+            *(self.seq + 1, at, kind, by, proposal.submind, act, other, topics, growth, number, limit, reason)
+        )
+
+    # --- the operator ---
+
+    def _proposed(self, number: int) -> GrowthEvent:
+        if number in self.waiting:
+            return self.waiting[number]
+        answer = self._answered.get(number)
+        if answer is not None:
+            raise NotWaiting(f"g-{number}", f"it was {answer.kind.value} by {answer.by}")
+        raise NotWaiting(f"g-{number}", "there is no such proposal")
+
+    def _reply(self, proposed: GrowthEvent, kind: GrowthKind, by: str, reason: str, now: Instant) -> GrowthEvent:
+        at = self._time(now)
+        return replace(
+            proposed, seq=self.seq + 1, at=at, kind=kind, by=by, proposal=proposed.seq, reason=reason[:_MOST_CHARS]
+        )
+
+    # --- the fold ---
+
+    def _answer(self, event: GrowthEvent) -> None:
+        self.waiting.pop(event.proposal, None)
+        self._answered[event.proposal] = event
+        if event.kind is GrowthKind.APPROVED:
+            self._permits[event.submind, event.act] = event
+        elif event.submind in self._lines:
+            self._lines[event.submind].acted = event.at
+
+    def _divided(self, event: GrowthEvent) -> None:
+        self._inherit(event.at)
+        parent = self._line(event.submind)
+        parent.share /= 2
+        child = _Line(parent.generation + 1, parent.share, event.submind)
+        self._lines[event.other] = child
+        self._births.append(event.at)
+        self._acted(event, event.submind, event.other)
+        child.turns = parent.turns  # or its retirement would rest for less than that of its parent's other half
+        self._over(event, self._births)
+
+    def _retired(self, event: GrowthEvent) -> None:
+        self._inherit(event.at)
+        gone = self._line(event.submind)
+        self._parked = [(at, event.other if heir == event.submind else heir, s) for at, heir, s in self._parked]
+        self._parked.append((event.at, event.other, gone.share))
+        gone.share = 0.0
+        self._retirements.append(event.at)
+        self._line(event.other).turns |= gone.turns
+        self._acted(event, event.submind, event.other)
+        self._over(event, self._retirements)
+        for number in [n for n, each in self.waiting.items() if each.submind == event.submind]:
+            del self.waiting[number]
+
+    def _inherit(self, now: Instant) -> None:
+        for at, heir, share in self._parked:
+            if at + DAY <= now:
+                self._line(heir).share += share
+        self._parked = [each for each in self._parked if each[0] + DAY > now]
+
+    def _acted(self, event: GrowthEvent, *names: str) -> None:
+        act = _ACTS[event.kind]
+        for name in names:
+            line = self._line(name)
+            turned = line.last is not None and line.last is not act
+            line.turns = frozenset({at for at in line.turns if at + DAY > event.at} | ({event.at} if turned else set()))
+            line.acted, line.last = event.at, act
+
+    def _over(self, event: GrowthEvent, times: deque[Instant]) -> None:
+        """What holds of both acts once they are done."""
+        self._granted[event.submind, event.growth] = event
+        self._permits.pop((event.submind, event.act), None)
+        for number in [n for n, e in self.waiting.items() if (e.submind, e.act) == (event.submind, event.act)]:
+            del self.waiting[number]
+        while times and times[0] + HOUR <= event.at:
+            times.popleft()
+
+    def _line(self, name: str) -> _Line:
+        """Also of one that is configured no more, of whom the log still speaks."""
+        return self._lines.setdefault(name, _Line())
+
+    def _time(self, now: Instant) -> Instant:
+        return max(self._latest, now)
+
+
+def _malformed(proposal: Proposal) -> str:
+    """What is wrong with a proposal; empty where nothing is."""
+    if len(proposal.growth) > _MOST_CHARS or not proposal.growth:
+        return f"a proposal has a name of 1 to {_MOST_CHARS} characters"
+    if proposal.act is Act.RETIRE:
+        return ""
+    if not 1 <= len(proposal.goals) <= _MOST_GOALS:
+        return f"a child has 1 to {_MOST_GOALS} goals, not {len(proposal.goals)}"
+    if not proposal.topics:
+        return "a child has topics"
+    return ""

@@ -1,0 +1,65 @@
+"""What is proposed to the guard, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from environment.messages import Instant, Vector
+from environment.population import GrowthEvent, Member
+
+
+class Act(StrEnum):
+    """What a submind may want."""
+
+    DIVIDE = "divide"
+    RETIRE = "retire"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a submind wants, as the driver heard it: ``submind`` is who the link says it came from."""
+
+    act: Act
+    submind: str
+    growth: str
+    """Its own name for this proposal: asked again under it, it is answered as before."""
+    goals: tuple[str, ...] = ()
+    """What a child would be after."""
+    topics: tuple[str, ...] = ()
+    """Labels of what is handed over."""
+    keys: tuple[str, ...] = ()
+    """The proposer's own keys of them."""
+    about: Vector | None = None
+    heir: str = ""
+    """To whom a retiring submind leaves what it has."""
+    hint: str = ""
+    """A word for the child's name."""
+    reason: str = ""
+    size: int = 0
+    """Bytes of what is handed over."""
+
+
+class Verdict(StrEnum):
+    """What the guard says."""
+
+    GRANTED = "granted"
+    WAITING = "waiting"
+    """For an operator's approval."""
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The guard's answer. Nothing has changed before ``event`` is in the audit log."""
+
+    verdict: Verdict
+    reason: str = ""
+    retry_at: Instant = 0.0
+    """When it is worth proposing again, where it was not granted."""
+    limit: str = ""
+    """Which bound refused it: a setting, or ``frozen``, ``unknown``, ``configured``, ``malformed``."""
+    event: GrowthEvent | None = None
+    """To be recorded; None where the log says it already, or need not."""
+    member: Member | None = None
+    """The child, or who retires, as it is to be written together with ``event``; as it was, where granted before."""
