@@ -60,6 +60,8 @@ class Connections(Answered):
     """Connections, strongest first."""
 
     connections: list[shapes.ConnectionShape]
+    total: int
+    """How many there are, asked for or not."""
 
 
 class Changes(Answered):

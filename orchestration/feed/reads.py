@@ -1,11 +1,12 @@
 """The mind's state as JSON: stream, lineage, search, traces, subminds, connections, status."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from environment.messages import Instant, ThoughtKind
+from environment.messages import Connection, Instant, ThoughtKind
 from environment.search import SearchFilters
 from orchestration.feed import answers
 from orchestration.feed.answers import many, one, refusals
@@ -108,9 +109,15 @@ def _mind(router: APIRouter, feed: FeedContext) -> None:
         return await many("subminds", await feed.view.subminds(), json.report_json)
 
     @router.get("/connections", tags=["mind"], response_model=answers.Connections, responses=refusals(422))
-    async def connections(owner: Owner = None) -> Response:
+    async def connections(
+        owner: Owner = None,
+        limit: Annotated[int | None, Query(ge=1, description="Most connections. Left out: all.")] = None,
+        history: Annotated[bool, Query(description="With the outcomes of the latest uses of each.")] = True,
+    ) -> Response:
         """The registries: topic to peer, strongest first."""
-        return await many("connections", await feed.view.connections(owner), json.connection_json)
+        found = await feed.view.connections(owner)
+        form = json.connection_json if history else _without_history
+        return await many("connections", found[:limit], form, total=len(found))
 
     @router.get("/connections/history", tags=["mind"], response_model=answers.Changes, responses=refusals(422))
     async def history(
@@ -124,6 +131,10 @@ def _mind(router: APIRouter, feed: FeedContext) -> None:
     async def status() -> Response:
         """How the mind is: rates, limits, health, and what is wrong with it."""
         return one(json.status_json(await feed.view.status()))
+
+
+def _without_history(connection: Connection) -> json.JsonObject:
+    return json.connection_json(replace(connection, history=()))
 
 
 def _time(field: str, text: str | None) -> Instant | None:

@@ -74,11 +74,12 @@ export async function request(path, { accept = "application/json", ...options } 
   throw refused;
 }
 
-/** GET a JSON object; parameters that are empty are left out. */
+/** GET a JSON object; parameters that are empty are left out, a list is given item by item. */
 export async function get(path, params = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
-    if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
+    if (Array.isArray(value)) for (const one of value) query.append(name, String(one));
+    else if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
   }
   const target = query.size ? `${path}?${query}` : path;
   return (await request(target, { signal: AbortSignal.timeout(TIMEOUT_MS) })).json();

@@ -1,6 +1,7 @@
 // The page: puts the parts together, polls what is not streamed, and turns the address and the keys into acts.
 
 import { get, list, onUnauthorised, setToken } from "./api.js";
+import { Changes, NOTABLE } from "./changes.js";
 import { SalienceChart } from "./chart.js";
 import { announce, byId, narrow, typing } from "./dom.js";
 import { Follower } from "./follow.js";
@@ -9,12 +10,16 @@ import { Network } from "./network.js";
 import { Panel } from "./panel.js";
 import { SayBox } from "./say.js";
 import { StreamView } from "./stream.js";
+import { addressOf, lineAddress } from "./submind.js";
 import { refreshAgo } from "./text.js";
 
 const STATUS_MS = 4000;
-const WORLD_MS = 5000;
+const WORLD_MS = 4000;
+const CONNECTIONS = 2000;
+const CHANGES = 300;
+const CHANGES_EVERY = 3;
 const AGO_MS = 20_000;
-const TRACES = 24;
+const TRACES = 60;
 
 let returnTo = null;
 
@@ -25,10 +30,14 @@ const go = (hash) => {
 
 const stream = new StreamView({ onOpen: (seq) => go(`#seq-${seq}`) });
 const health = new Health();
-const network = new Network();
+const network = new Network({
+  onOpen: (name) => go(addressOf(name)),
+  onLink: (owner, peer) => go(lineAddress(owner, peer)),
+});
+const changes = new Changes();
 const chart = new SalienceChart({ onOpen: (id) => go(`#id=${encodeURIComponent(id)}`) });
 const say = new SayBox();
-const panel = new Panel({ onClose: closePanel, onFollow: (id) => go(`#id=${encodeURIComponent(id)}`) });
+const panel = new Panel({ network, onClose: closePanel, onFollow: (id) => go(`#id=${encodeURIComponent(id)}`) });
 
 function closePanel() {
   history.replaceState(null, "", location.pathname + location.search);
@@ -46,7 +55,7 @@ function decoded(text) {
   }
 }
 
-/** Show what the address names: `#seq-12`, `#id=t-...`, `#find=words`. */
+/** Show what the address names: `#seq-12`, `#id=t-...`, `#find=words`, `#submind=name`, `#line=owner/peer`. */
 function route({ arriving = false } = {}) {
   const hash = decoded(location.hash);
   const seq = /^#seq-(\d{1,15})$/.exec(hash);
@@ -54,12 +63,18 @@ function route({ arriving = false } = {}) {
   const find = /^#find=(.+)$/s.exec(hash);
   const wanted = seq ? Number(seq[1]) : null;
   stream.select(wanted, { fetch: arriving }).catch(() => {});
-  if (!(seq || id || find)) {
+  const submind = /^#submind=(.+)$/s.exec(hash)?.[1];
+  const line = /^#line=([^/]+)\/([^/]+)$/.exec(location.hash)?.slice(1).map(decoded);
+  network.pin(submind ? { name: submind } : line ? { owner: line[0], peer: line[1] } : null);
+  if (!(seq || id || find || submind || line)) {
     panel.close();
     return;
   }
   if (!panel.open) returnTo = document.activeElement;
+  if ((submind || line) && !narrow.matches) view("network"); // the panel takes the place of the small one
   if (find) panel.found(find[1]);
+  else if (submind) panel.submind(submind);
+  else if (line) panel.line(...line);
   else panel.lineage(seq ? wanted : id[1]);
 }
 
@@ -110,14 +125,36 @@ const askStatus = poll(async () => {
   byId("empty-arrived").hidden = waiting === 0;
   byId("empty-arrived").textContent = `${waiting} perceptions have arrived; none has become conscious yet.`;
 }, STATUS_MS);
+let looked = 0;
+let told = [];
 const askWorld = poll(async () => {
   if (narrow.matches && document.body.dataset.view === "stream") return;
-  const [subminds, connections, traces] = await Promise.all([get("v1/subminds"), get("v1/connections"), get("v1/traces", { limit: TRACES })]);
+  const [subminds, connections, traces] = await Promise.all([get("v1/subminds"), get("v1/connections", { limit: CONNECTIONS, history: false }), get("v1/traces", { limit: TRACES })]);
   const reports = list(subminds, "subminds");
+  const all = list(connections, "connections");
+  if (looked % CHANGES_EVERY === 0) told = list(await get("v1/connections/history", { limit: CHANGES, kind: NOTABLE }), "changes");
+  looked += 1;
   health.updateReports(reports);
-  network.update(reports, list(connections, "connections"));
+  network.update(reports, all, { of: connections.total, every: WORLD_MS });
+  changes.update(told, all);
+  panel.refresh();
   chart.update(list(traces, "traces"), traces.now);
 }, WORLD_MS);
+
+/** The network stands among the instruments, or large in place of the stream. */
+function settle() {
+  const large = document.body.dataset.view === "network" && !narrow.matches;
+  const section = byId("network");
+  const home = byId(large ? "large" : "instruments");
+  if (section.parentElement !== home) {
+    const held = section.contains(document.activeElement) ? document.activeElement : null;
+    home.prepend(section);
+    held?.focus({ preventScroll: true });
+  }
+  byId("enlarge").textContent = large ? "Back to the stream" : "Enlarge";
+  changes.again();
+}
+narrow.addEventListener("change", settle);
 
 function view(name) {
   document.body.dataset.view = name;
@@ -125,12 +162,18 @@ function view(name) {
     if (button.dataset.view === name) button.setAttribute("aria-current", "page");
     else button.removeAttribute("aria-current");
   }
+  settle();
   if (narrow.matches) {
     window.scrollTo(0, 0);
     askWorld();
   }
 }
 
+byId("enlarge").addEventListener("click", () => {
+  const large = document.body.dataset.view === "network";
+  if (large && panel.open) closePanel();
+  view(large ? "stream" : "network");
+});
 byId("views").addEventListener("click", (event) => {
   const name = event.target.closest("button")?.dataset.view;
   if (name) view(name);
@@ -189,8 +232,8 @@ const SHORTCUTS = {
   "/": () => byId("search-words").focus(),
   t: changeTheme,
   1: () => view("stream"),
-  2: () => view("salience"),
-  3: () => view("subminds"),
+  2: () => view("network"),
+  3: () => view("salience"),
   4: () => view("health"),
 };
 document.addEventListener("keydown", (event) => {

@@ -13,6 +13,7 @@ const FUTURE = 0.2;
 const HEIGHT = 200;
 const PAD = { top: 10, right: 26, bottom: 22, left: 4 };
 const STEPS = 28;
+const FAST = 3; // times as fast as the wall that is worth a word
 
 const seconds = (iso) => new Date(iso).getTime() / 1000;
 
@@ -35,6 +36,17 @@ export function mindNow(traces, wall) {
   }
   if (best) return best.now;
   return Math.max(wall, ...traces.map((trace) => seconds(trace.level.at)));
+}
+
+/** One for each text, the most salient, with how many traces say the same. */
+function distinct(traces) {
+  const said = new Map();
+  for (const trace of traces) {
+    const first = said.get(trace.text);
+    if (first) first.times += 1;
+    else said.set(trace.text, { ...trace, times: 1 });
+  }
+  return [...said.values()];
 }
 
 export class SalienceChart {
@@ -72,8 +84,9 @@ export class SalienceChart {
     const passed = wall - this.mind.wall;
     const pace = this.order.length && passed > 0.5 ? (now - this.mind.now) / passed : 1;
     this.mind = { now, wall, pace: pace > 0.7 && pace < 1.4 ? 1 : Math.max(0, pace) };
-    this.order = traces.slice(0, DRAWN).map((trace) => trace.id);
-    for (const trace of traces.slice(0, DRAWN)) this.#remember(trace);
+    const drawn = distinct(traces).slice(0, DRAWN);
+    this.order = drawn.map((trace) => trace.id);
+    for (const trace of drawn) this.#remember(trace);
     for (const id of this.traces.keys()) if (!this.order.includes(id)) this.traces.delete(id);
     this.#write();
     this.draw();
@@ -161,7 +174,7 @@ export class SalienceChart {
 
   #write() {
     this.note.textContent = this.order.length
-      ? "Solid so far, dotted as it will fade unless something reinforces it."
+      ? `Solid so far, dotted as it will fade unless something reinforces it.${this.mind.pace > FAST ? ` The mind\u2019s clock runs about ${Number(this.mind.pace.toPrecision(1))} times as fast as yours.` : ""}`
       : "No trace is live. What is perceived leaves traces here, and they evaporate.";
     this.figure.hidden = !this.order.length;
     const focused = document.activeElement?.closest?.("#traces li")?.dataset.id;
@@ -169,6 +182,7 @@ export class SalienceChart {
       const { trace, levels } = this.traces.get(id);
       const open = el("a", { href: `#id=${encodeURIComponent(id)}`, title: brief(trace.text, 400) }, el("bdi", { dir: "auto", text: brief(trace.text, 160) }));
       const half = el("span", { class: "half", title: "half-life", text: `\u00bd ${span(levels.at(-1).half_life)}` });
+      if (trace.times > 1) half.prepend(el("span", { class: "times", title: `${trace.times} traces say the same`, text: `\u00d7${trace.times}` }), " ");
       return el("li", { data: { id }, class: trace.conscious ? "conscious" : "" }, el("span", { class: "number", text: share(trace.salience) }), open, half);
     });
     this.list.replaceChildren(...items);

@@ -89,6 +89,7 @@ export class Health {
     const reasons = listed(status.reasons);
     const told = { starting: "The mind is starting.", degraded: "The mind is degraded.", down: "The mind is down. What you say is kept until it is back." }[status.state];
     this.alert.hidden = !told;
+    this.alert.classList.toggle("calm", status.state === "starting");
     if (!told) return;
     this.alert.replaceChildren(el("strong", { text: told }), ...reasons.slice(0, 3).map((reason) => el("span", {}, " ", outside(reason))));
   }

@@ -1,225 +1,329 @@
-// The subminds and what connects them: a list grouped by role, an arc for every pair with a connection. An arc is as
-// strong as its strongest topic, solid where that is LTP, dashed where it is transient; a dot grows with activity.
+// The network of subminds as it lives: who there is, who talks to whom and how strongly, what flows, who is born or gone.
+// Drawn anew only where something changed; places move only when somebody comes or goes.
 
-import { byId, el, svg } from "./dom.js";
-import { ago, brief, figure, outside, share, visible } from "./text.js";
+import { byId, el, narrow, still, svg } from "./dom.js";
+import { Flow, between, links } from "./links.js";
+import { FACULTIES, arrange, route } from "./ring.js";
+import { described, legend } from "./submind.js";
+import { tabulate } from "./tables.js";
+import { brief, figure, outside, share, visible } from "./text.js";
 
-const ROLES = ["perceptual", "cognitive", "metacognitive", "environment", "attention", "stream", "thinking"];
-const SYSTEM = new Set(["environment", "attention", "stream", "thinking"]);
-const WIDTH = 116;
-const PEERS_LISTED = 8;
-const METRICS_LISTED = 8;
-
-/** Connections of each (owner, peer), strongest topic first. */
-export function links(connections) {
-  const pairs = new Map();
-  for (const connection of connections) {
-    const key = `${connection.owner}\u0000${connection.peer}`;
-    const pair = pairs.get(key) ?? { owner: connection.owner, peer: connection.peer, topics: [] };
-    pair.topics.push(connection);
-    pairs.set(key, pair);
-  }
-  for (const pair of pairs.values()) {
-    pair.topics.sort((a, b) => b.weight - a.weight);
-    pair.weight = pair.topics[0].weight;
-    pair.ltp = pair.topics.some((topic) => topic.ltp);
-  }
-  return [...pairs.values()];
-}
+/** Lines drawn at most, the strong ones first; those of the chosen submind always. */
+export const LINES = { small: 120, large: 260 };
+const ARROWS = 90;
+const PULSES = 60;
+const PULSES_PER_LINE = 3;
+const TWO_LINES = 27; // pixels of a row that has room for two
+const LEAVING_MS = 900;
+const SYSTEM = new Set(FACULTIES);
 
 const total = (report) =>
   Object.entries(report.metrics ?? {}).reduce((sum, [name, value]) => (name.endsWith("_total") ? sum + value : sum), 0);
 
-function group(report) {
-  return SYSTEM.has(report.role) ? "faculties" : report.role;
-}
-
-const rank = (role) => (ROLES.indexOf(role) + ROLES.length + 1) % (ROLES.length + 1);
-
 export class Network {
-  constructor() {
-    this.graph = byId("graph");
+  constructor({ onOpen, onLink }) {
+    this.onOpen = onOpen;
+    this.onLink = onLink;
+    this.section = byId("network");
+    this.ring = byId("ring");
     this.detail = byId("submind");
-    this.table = byId("connections");
-    this.arcs = svg("svg", { class: "arcs", "aria-hidden": "true", width: WIDTH });
-    this.rows = el("div", { class: "rows" });
-    this.graph.append(this.arcs, this.rows);
-    this.reports = [];
-    this.links = [];
-    this.totals = new Map();
-    this.activity = new Map();
-    this.chosen = null;
-    new ResizeObserver(() => this.#draw()).observe(this.graph);
-    for (const event of ["mouseover", "focusin"]) this.rows.addEventListener(event, (e) => this.#choose(e.target.closest("button")?.dataset.name));
-    this.rows.addEventListener("mouseleave", () => {
-      if (!this.rows.contains(document.activeElement)) this.#choose(null);
-    });
-    this.rows.addEventListener("focusout", (event) => {
-      if (!this.rows.contains(event.relatedTarget)) this.#choose(null);
-    });
-    this.rows.addEventListener("click", (event) => this.#choose(event.target.closest("button")?.dataset.name));
+    this.faculties = byId("faculties");
+    this.lines = svg("g", { class: "lines" });
+    this.captions = svg("g", { class: "captions" });
+    this.drawing = svg("svg", { class: "arcs", "aria-hidden": "true" }, this.#arrows(), this.lines, this.captions);
+    this.spots = el("div", { class: "spots" });
+    this.ring.append(this.drawing, this.spots);
+    this.flow = new Flow();
+    this.unfolded = new Set();
+    this.before = new Set(); // who had reported at the last look
+    Object.assign(this, { reports: [], connections: [], links: [], members: new Map(), totals: new Map(), activity: new Map() });
+    Object.assign(this, { chosen: null, pinned: null, drawn: new Map(), paths: new Map(), heat: new Map(), every: 5000 });
+    new ResizeObserver(() => this.#layOut()).observe(this.ring);
+    this.#listen();
   }
 
-  update(reports, connections) {
-    this.reports = reports.toSorted((a, b) => rank(a.role) - rank(b.role) || a.name.localeCompare(b.name));
-    this.connections = connections;
+  #arrows() {
+    const arrow = (id) => svg("marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M 0 1 L 8 4 L 0 7 z" }));
+    return svg("defs", {}, arrow("arrow"), arrow("arrow-used"), arrow("arrow-out"));
+  }
+
+  #listen() {
+    const named = (event) => event.target.closest?.("button.spot")?.dataset.name;
+    for (const part of [this.spots, this.faculties]) {
+      part.addEventListener("mouseover", (event) => this.#choose(named(event) ?? null));
+      part.addEventListener("mouseleave", () => this.#choose(null));
+      part.addEventListener("focusin", (event) => this.#choose(named(event) ?? null));
+      part.addEventListener("focusout", () => this.#choose(null));
+      part.addEventListener("click", (event) => named(event) && this.onOpen(named(event)));
+    }
+    this.spots.addEventListener("keydown", (event) => this.#key(event));
+    this.lines.addEventListener("click", (event) => {
+      const line = this.paths.get(event.target.closest("g.line")?.dataset.key)?.line;
+      if (line) this.onLink(line.owner, line.peer);
+    });
+  }
+
+  /**
+   * What was asked last: reports, the strongest connections `of` so many, members by name (parent, born, retired), and
+   * milliseconds between looks.
+   */
+  update(reports, connections, { of = connections.length, members = new Map(), every = this.every } = {}) {
+    Object.assign(this, { reports, connections, of, members, every });
     this.links = links(connections);
+    this.flow.measure(this.links);
     for (const report of reports) {
       const now = total(report);
       const grown = Math.max(0, now - (this.totals.get(report.name) ?? now));
       this.activity.set(report.name, 0.7 * (this.activity.get(report.name) ?? 0) + grown);
       this.totals.set(report.name, now);
     }
-    this.#write();
-    this.#draw();
-    this.#tabulate();
-    this.#describe();
+    const nobody = reports.length === 0;
+    byId("graph-empty").hidden = !nobody;
+    this.section.classList.toggle("nobody", nobody);
+    this.#layOut({ moved: true });
+    tabulate(this.reports, this.connections, this.links, of);
+  }
+
+  get #nodes() {
+    const alive = (report) => !SYSTEM.has(report.role) && !this.members.get(report.name)?.retired;
+    return this.reports.filter(alive).map((report) => {
+      const { parent, born } = this.members.get(report.name) ?? {};
+      return { name: report.name, role: report.role, parent, born: born ? Date.parse(born) : 0, activity: this.totals.get(report.name) };
+    });
+  }
+
+  get #room() {
+    const width = this.ring.clientWidth;
+    const large = !narrow.matches && document.body.dataset.view === "network";
+    return { width, large, height: large ? Math.max(460, window.innerHeight - 300) : 430 };
+  }
+
+  #layOut({ moved = false } = {}) {
+    const { width, height, large } = this.#room;
+    if (!width) return;
+    const nodes = this.#nodes;
+    const shape = `${width}x${height} ${large} ${[...this.unfolded].join()} ${nodes.map((node) => `${node.role}/${node.name}/${node.parent}`).join()}`;
+    const placed = shape === this.shape;
+    if (placed && !moved) return;
+    this.large = large;
+    if (!placed) {
+      this.shape = shape;
+      this.plan = arrange(nodes, { width, height, large, unfolded: this.unfolded });
+      this.ring.style.height = `${this.plan.height}px`;
+      this.ring.classList.toggle("roomy", this.plan.row >= TWO_LINES);
+      this.drawing.setAttribute("viewBox", `0 0 ${width} ${this.plan.height}`);
+      this.captions.replaceChildren(...this.plan.captions.map((c) => svg("text", { x: c.x.toFixed(1), y: c.y.toFixed(1), "text-anchor": c.side < 0 ? "end" : "start", text: visible(c.text) })));
+    }
+    this.#place();
+    this.#draw(moved);
+    this.#light();
   }
 
   /** Radius in pixels: most of it what was ever done, the rest what is being done now, both on a log scale. */
-  #radius(report) {
+  #radius(names) {
+    const sum = (map) => names.reduce((all, name) => all + (map.get(name) ?? 0), 0);
     const most = Math.max(1, ...this.totals.values());
     const busiest = Math.max(4, ...this.activity.values());
-    const ever = Math.log1p(this.totals.get(report.name) ?? 0) / Math.log1p(most);
-    const lately = Math.log1p(this.activity.get(report.name) ?? 0) / Math.log1p(busiest);
-    return 2.5 + 3 * ever + 2 * lately;
+    return 3 + Math.min(4.5, (2.5 * Math.log1p(sum(this.totals))) / Math.log1p(most) + (2 * Math.log1p(sum(this.activity))) / Math.log1p(busiest));
   }
 
-  #write() {
-    const shape = this.reports.map((report) => `${report.role}/${report.name}`).join(" ");
-    if (shape !== this.shape) {
-      this.shape = shape;
-      const parts = [];
-      let current = "";
-      for (const report of this.reports) {
-        if (group(report) !== current) {
-          current = group(report);
-          parts.push(el("h3", { class: "role" }, outside(current)));
-        }
-        parts.push(
-          el(
-            "button",
-            { type: "button", class: "row", data: { name: report.name }, "aria-describedby": "submind" },
-            el("span", { class: "dot", "aria-hidden": "true" }),
-            outside(report.name, { class: "name" }),
-            el("span", { class: "load" }),
-          ),
-        );
-      }
-      this.rows.replaceChildren(...parts);
+  /** A button for everyone, at its place: the new beside their parent first, those who went fading where they stood. */
+  #place() {
+    const here = new Map();
+    const reports = new Map(this.reports.map((report) => [report.name, report]));
+    const order = [];
+    for (const item of this.plan.items) {
+      const known = this.drawn.get(item.name);
+      const spot = known?.spot ?? this.#spot(item.name);
+      const from = known ? null : this.drawn.get(item.parent);
+      if (from) spot.style.translate = `${from.item.x}px ${from.item.y}px`;
+      if (!known) this.spots.append(spot);
+      if (from) spot.getBoundingClientRect(); // so that it moves from there
+      if (this.before.size && !this.before.has(item.name)) spot.classList.add("born");
+      this.#write(spot, item, item.members.map((name) => reports.get(name)).filter(Boolean));
+      here.set(item.name, { spot, item });
+      order.push(spot);
     }
-    for (const report of this.reports) {
-      const row = this.#row(report.name);
-      const quiet = this.activity.get(report.name) < 0.5;
-      row.dataset.state = report.state;
-      row.querySelector(".dot").style.setProperty("--size", `${(this.#radius(report) * 2).toFixed(1)}px`);
-      row.querySelector(".dot").classList.toggle("active", !quiet);
-      const waiting = report.mailbox > 0 ? `${figure(report.mailbox)} waiting` : "";
-      row.querySelector(".load").textContent = report.state === "running" ? waiting : report.state;
-    }
-    const nobody = this.reports.length === 0;
-    byId("graph-empty").hidden = !nobody;
-    this.detail.hidden = nobody;
-    this.table.closest("details").hidden = nobody;
+    for (const [name, { spot }] of this.drawn) if (!here.has(name)) this.#leave(spot);
+    this.drawn = here;
+    this.before = new Set(reports.keys());
+    if (!order.some((spot) => spot.tabIndex === 0)) order[0]?.setAttribute("tabindex", "0");
+    this.#writeFaculties();
   }
 
-  #row(name) {
-    return this.rows.querySelector(`button[data-name="${CSS.escape(name)}"]`);
+  #spot(name) {
+    return el(
+      "button",
+      { type: "button", class: "spot", tabindex: -1, data: { name } },
+      el("span", { class: "dot", "aria-hidden": "true" }),
+      el("span", { class: "label" }, outside(name, { class: "name" }), el("span", { class: "load" })),
+    );
   }
 
-  #draw() {
-    const height = this.rows.offsetHeight;
-    if (!height) return;
-    this.arcs.setAttribute("height", String(height));
-    const at = new Map();
-    for (const row of this.rows.querySelectorAll(".row")) at.set(row.dataset.name, row.offsetTop + row.offsetHeight / 2);
-    const longest = Math.max(1, ...this.links.map((link) => Math.abs((at.get(link.owner) ?? 0) - (at.get(link.peer) ?? 0))));
-    const arcs = [];
-    for (const link of this.links.toSorted((a, b) => a.weight - b.weight)) {
-      const [from, to] = [at.get(link.owner), at.get(link.peer)];
-      if (from === undefined || to === undefined || from === to) continue;
-      const reach = 14 + (WIDTH - 24) * Math.sqrt(Math.abs(to - from) / longest) * (to > from ? 1 : 0.86);
-      const edge = WIDTH - 2;
-      const path = svg("path", {
-        d: `M ${edge} ${from} C ${edge - reach * 1.3} ${from} ${edge - reach * 1.3} ${to} ${edge} ${to}`,
-        class: `arc ${link.ltp ? "ltp" : "transient"}`,
-        "stroke-width": (0.6 + 2.6 * link.weight).toFixed(2),
-        "stroke-opacity": (0.16 + 0.6 * link.weight).toFixed(2),
-        "data-owner": link.owner,
-        "data-peer": link.peer,
-      });
-      path.append(svg("title", { text: `${visible(link.owner)} to ${visible(link.peer)}: ${share(link.weight)}` }));
-      arcs.push(path);
+  #write(spot, item, reports) {
+    const worst = reports.find((report) => report.state !== "running") ?? reports[0];
+    const waiting = reports.reduce((sum, report) => sum + report.mailbox, 0);
+    const more = item.members.length - 1;
+    const load = worst.state !== "running" ? worst.state : waiting > 0 ? `${figure(waiting)} waiting` : "";
+    const lately = item.members.reduce((sum, name) => sum + (this.activity.get(name) ?? 0), 0);
+    spot.style.translate = `${item.x}px ${item.y}px`;
+    spot.style.setProperty("--size", `${(this.#radius(item.members) * 2).toFixed(1)}px`);
+    spot.style.setProperty("--label", `${Math.floor(this.plan.label - 16)}px`);
+    Object.assign(spot.dataset, { side: item.side < 0 ? "left" : "right", state: worst.state, fold: more > 0 ? "folded" : "" });
+    spot.querySelector(".name").textContent = visible(item.name) + (more > 0 ? ` +${more}` : "");
+    const roomy = this.plan.row >= TWO_LINES;
+    const shown = this.large && roomy ? [load, brief(worst.goal, 80)].filter(Boolean).join(" \u00b7 ") : load;
+    spot.querySelector(".load").textContent = roomy || this.large || worst.state !== "running" ? shown : "";
+    spot.querySelector(".dot").classList.toggle("active", lately >= 0.5);
+    const told = [worst.role, worst.state === "running" ? "" : worst.state, load && worst.state === "running" ? load : "", more > 0 ? `with ${more} of its line` : ""];
+    spot.setAttribute("aria-label", `${visible(item.name)}, ${told.filter(Boolean).join(", ")}`);
+  }
+
+  #leave(spot) {
+    spot.classList.add("leaving");
+    spot.setAttribute("tabindex", "-1");
+    setTimeout(() => spot.remove(), still.matches ? 0 : LEAVING_MS);
+  }
+
+  #writeFaculties() {
+    const found = FACULTIES.flatMap((role) => this.reports.filter((report) => report.role === role));
+    const shape = found.map((report) => report.name).join();
+    if (shape !== this.facultiesShape) {
+      this.facultiesShape = shape;
+      this.faculties.replaceChildren(...found.map((report) => Object.assign(this.#spot(report.name), { tabIndex: 0 })));
     }
-    this.arcs.replaceChildren(...arcs);
-    this.#light();
+    for (const report of found) {
+      const spot = this.faculties.querySelector(`[data-name="${CSS.escape(report.name)}"]`);
+      spot.dataset.state = report.state;
+      spot.querySelector(".load").textContent = report.state === "running" ? "" : report.state;
+      spot.querySelector(".dot").classList.toggle("active", (this.activity.get(report.name) ?? 0) >= 0.5);
+    }
+    this.faculties.hidden = !found.length;
+  }
+
+  #draw(looked) {
+    const stands = new Map(this.plan.items.flatMap((item) => item.members.map((name) => [name, item.name])));
+    const all = between(this.links, stands);
+    const most = this.large ? LINES.large : LINES.small;
+    const shown = all.filter((line, index) => index < most || line.owner === this.focus || line.peer === this.focus);
+    const centre = this.ring.clientWidth / 2;
+    const kept = new Map();
+    let pulses = 0;
+    for (const line of shown) {
+      const [from, to] = [this.drawn.get(line.owner).item, this.drawn.get(line.peer).item];
+      const known = this.paths.get(line.key) ?? this.#line(line);
+      const warm = looked ? Math.max((this.heat.get(line.key) ?? 0) * 0.5, line.flow ? 1 : 0) : (this.heat.get(line.key) ?? 0);
+      this.heat.set(line.key, warm < 0.1 ? 0 : warm);
+      known.line = line;
+      for (const path of known.group.querySelectorAll("path")) path.setAttribute("d", route(from, to, centre));
+      known.path.setAttribute("class", `arc ${line.ltp ? "ltp" : "transient"}${warm >= 0.5 ? " used" : ""}`);
+      known.path.setAttribute("stroke-width", (0.75 + 4.25 * line.weight ** 1.5).toFixed(2));
+      known.path.setAttribute("stroke-opacity", Math.min(1, 0.14 + 0.6 * line.weight + 0.3 * warm).toFixed(2));
+      known.title.textContent = `${visible(line.owner)} to ${visible(line.peer)}: ${share(line.weight)}, ${line.ltp ? "LTP" : "transient"}${line.flow ? `, used ${line.flow} times just now` : ""}`;
+      kept.set(line.key, known);
+      if (looked && line.flow && !still.matches && !document.hidden && pulses < PULSES) pulses += this.#pulse(known, line);
+    }
+    for (const [name, { group }] of this.paths) if (!kept.has(name)) group.remove();
+    this.paths = kept;
+    this.drawing.classList.toggle("with-arrows", shown.length <= ARROWS);
+    this.hiddenLines = all.length - shown.length;
+  }
+
+  #line(line) {
+    const path = svg("path", { "data-owner": line.owner, "data-peer": line.peer });
+    const title = svg("title");
+    const group = svg("g", { class: "line", "data-key": line.key }, svg("path", { class: "reach" }), path, title);
+    this.lines.append(group);
+    return { group, path, title };
+  }
+
+  /** Light that runs along the line, once for each use, a few at most, over the time between two looks. */
+  #pulse({ group, path }, line) {
+    const length = path.getTotalLength();
+    const times = Math.min(PULSES_PER_LINE, line.flow);
+    for (let i = 0; i < times; i += 1) {
+      const light = svg("path", { class: "pulse", d: path.getAttribute("d"), "stroke-dasharray": `5 ${length + 10}` });
+      group.append(light);
+      const delay = (this.every * 0.8 * i) / times + (((line.owner.length * 7 + line.peer.length * 13) % 10) / 10) * 700;
+      const run = light.animate([{ strokeDashoffset: 5, opacity: 1 }, { strokeDashoffset: -length, opacity: 1 }], { duration: 1100, delay, easing: "ease-in-out", fill: "backwards" });
+      run.finished.then(() => light.remove(), () => light.remove());
+    }
+    return times;
+  }
+
+  /** The submind whose lines are lit: the one pointed at, else the one that is open. */
+  get focus() {
+    return this.chosen ?? this.pinned?.name ?? null;
   }
 
   #choose(name) {
-    if (name === undefined || name === this.chosen) return;
+    if (name === this.chosen) return;
     this.chosen = name;
+    if (this.hiddenLines) this.#draw(false);
     this.#light();
-    this.#describe();
+  }
+
+  /** Keep a submind ({name}) or a line ({owner, peer}) lit while the panel tells of it; null for none. */
+  pin(what) {
+    this.pinned = what;
+    if (this.plan) {
+      this.#draw(false);
+      this.#light();
+    }
   }
 
   #light() {
-    const name = this.chosen;
-    this.graph.classList.toggle("choosing", name !== null);
-    for (const arc of this.arcs.children) {
-      arc.classList.toggle("out", arc.dataset.owner === name);
-      arc.classList.toggle("in", arc.dataset.peer === name);
+    const name = this.focus;
+    const link = this.chosen === null ? this.pinned : null;
+    const near = new Set([name, link?.owner, link?.peer]);
+    this.ring.classList.toggle("choosing", Boolean(name || link?.owner));
+    for (const { path, line } of this.paths.values()) {
+      const open = Boolean(link?.owner) && line.owner === link.owner && line.peer === link.peer;
+      const out = line.owner === name || open;
+      path.classList.toggle("out", out);
+      path.classList.toggle("in", line.peer === name);
+      if (out || line.peer === name) near.add(line.owner).add(line.peer);
     }
-    const near = new Set(this.links.filter((l) => l.owner === name || l.peer === name).flatMap((l) => [l.owner, l.peer]));
-    for (const row of this.rows.querySelectorAll(".row")) {
-      row.classList.toggle("chosen", row.dataset.name === name);
-      row.classList.toggle("near", near.has(row.dataset.name));
+    for (const [own, { spot }] of this.drawn) {
+      spot.classList.toggle("chosen", own === name);
+      spot.classList.toggle("near", near.has(own));
     }
+    const report = this.reports.find((candidate) => candidate.name === name);
+    const hidden = { subminds: this.plan?.hidden ?? 0, lines: this.hiddenLines ?? 0, connections: Math.max(0, (this.of ?? 0) - this.connections.length) };
+    this.detail.replaceChildren(...(report ? described(report, this.links, this.members) : legend(this.links, hidden)));
   }
 
-  #describe() {
-    const report = this.reports.find((candidate) => candidate.name === this.chosen);
-    if (!report) {
-      const strong = this.links.filter((link) => link.ltp).length;
-      this.detail.replaceChildren(
-        el("p", { class: "quiet legend" }, el("span", { class: "key ltp" }), `${strong} strong (LTP)`, el("span", { class: "key transient" }), `${this.links.length - strong} transient`),
-        el("p", { class: "quiet", text: "Point at a submind, or move to it with Tab, to see what it is for and whom it talks to." }),
-      );
-      return;
-    }
-    const facts = [];
-    const fact = (term, ...value) => facts.push(el("dt", { text: term }), el("dd", {}, ...value));
-    if (report.state !== "running" || report.reason) fact("state", visible(report.state), report.reason ? ": " : "", report.reason ? outside(report.reason) : "");
-    if (report.topics?.length) fact("topics", outside(report.topics.slice(0, 12).join(", ")));
-    fact("mailbox", figure(report.mailbox));
-    const peers = this.links.filter((link) => link.owner === report.name).sort((a, b) => b.weight - a.weight);
-    if (peers.length) {
-      const told = peers.slice(0, PEERS_LISTED).map((link) => `${visible(link.peer)} ${share(link.weight)}`);
-      fact("talks to", outside(told.join(", ") + (peers.length > told.length ? ` and ${peers.length - told.length} more` : "")));
-    }
-    const metrics = Object.entries(report.metrics ?? {}).filter(([, value]) => value).slice(0, METRICS_LISTED);
-    if (metrics.length) fact("metrics", outside(metrics.map(([name, value]) => `${name.replace(/_total$/, "").replaceAll("_", " ")} ${figure(value)}`).join(", ")));
-    fact("reported", ago(report.at));
-    fact("lines", "in colour from it, dark to it");
-    this.detail.replaceChildren(el("h3", {}, outside(report.name)), el("p", { class: "goal" }, outside(report.goal || "No goal is stated.")), el("dl", {}, ...facts));
+  #key(event) {
+    const spot = event.target.closest("button.spot");
+    if (!spot || event.altKey || event.ctrlKey || event.metaKey) return;
+    const items = this.plan.items;
+    const at = items.findIndex((item) => item.name === spot.dataset.name);
+    const across = () => {
+      const other = items.filter((item) => item.side !== items[at].side);
+      return other.toSorted((a, b) => Math.abs(a.y - items[at].y) - Math.abs(b.y - items[at].y))[0];
+    };
+    const turns = { ArrowDown: () => items[at + 1], ArrowUp: () => items[at - 1], ArrowLeft: across, ArrowRight: across, Home: () => items[0], End: () => items.at(-1) };
+    if (!(event.key in turns)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const target = this.drawn.get(turns[event.key]()?.name)?.spot;
+    if (!target) return;
+    for (const other of this.spots.querySelectorAll('[tabindex="0"]')) other.setAttribute("tabindex", "-1");
+    target.setAttribute("tabindex", "0");
+    target.focus({ preventScroll: true });
+    target.scrollIntoView({ block: "nearest" });
   }
 
-  #tabulate() {
-    const rows = this.connections
-      .toSorted((a, b) => b.weight - a.weight)
-      .slice(0, 200)
-      .map((c) =>
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row" }, outside(c.owner)),
-          el("td", {}, outside(brief(c.label || c.topic, 60))),
-          el("td", {}, outside(c.peer)),
-          el("td", { class: "num", text: share(c.weight) }),
-          el("td", { text: c.ltp ? "LTP" : "transient" }),
-          el("td", { class: "num", text: `${figure(c.credited)} of ${figure(c.uses)}` }),
-        ),
-      );
-    this.table.tBodies[0].replaceChildren(...rows);
-    byId("connections-count").textContent = this.connections.length > rows.length ? `the ${rows.length} strongest of ${this.connections.length}` : `${rows.length}`;
+  /** Show a line of descent in full, or folded into its founder again. */
+  unfold(name, open) {
+    if (open) this.unfolded.add(name);
+    else this.unfolded.delete(name);
+    this.#layOut();
+  }
+
+  /** The names an item stands for; empty for one that stands for nobody else. */
+  folded(name) {
+    const members = this.drawn.get(name)?.item.members ?? [];
+    return members.length > 1 ? members : [];
   }
 }

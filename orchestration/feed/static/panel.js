@@ -1,13 +1,16 @@
-// The panel beside the stream (over it on a narrow screen): a lineage, or what a search found.
+// The panel beside the stream (over it on a narrow screen): a lineage, what a search found, a submind, a connection.
 
 import { get, list } from "./api.js";
 import { byId, el, narrow } from "./dom.js";
 import { gauge } from "./entry.js";
 import { lineage } from "./lineage.js";
+import { aboutLine, aboutSubmind } from "./submind.js";
 import { agoElement, brief, outside, passage, share } from "./text.js";
 
 export class Panel {
-  constructor({ onClose, onFollow }) {
+  constructor({ network, onClose, onFollow }) {
+    this.network = network;
+    this.renew = null;
     this.dialog = byId("panel");
     this.title = byId("panel-title");
     this.content = byId("panel-content");
@@ -34,6 +37,7 @@ export class Panel {
 
   close() {
     this.turn += 1;
+    this.renew = null;
     if (this.dialog.open) this.dialog.close();
     document.body.classList.remove("with-panel");
   }
@@ -48,6 +52,7 @@ export class Panel {
   /** Show what `load` answers under a title; a slower, older answer never replaces a newer one. */
   async #show(title, load) {
     const turn = (this.turn += 1);
+    this.renew = null;
     this.title.textContent = title;
     this.content.replaceChildren(el("p", { class: "quiet", text: "Looking\u2026" }));
     this.#open();
@@ -72,6 +77,32 @@ export class Panel {
       const root = await get(`v1/explain/${encodeURIComponent(reference)}`);
       return lineage(root, this.onFollow);
     });
+  }
+
+  /** A submind, kept up to date while it is shown. */
+  submind(name) {
+    const load = async () => aboutSubmind(name, { ...this.network, folded: this.network.folded(name) });
+    return this.#living(brief(name, 60), load);
+  }
+
+  /** The connections from one submind to another, with their history; kept up to date too. */
+  line(owner, peer) {
+    return this.#living(`${brief(owner, 40)} \u2192 ${brief(peer, 40)}`, () => aboutLine(owner, peer, this.network));
+  }
+
+  async #living(title, load) {
+    await this.#show(title, load);
+    const turn = this.turn;
+    this.renew = async () => {
+      if (!this.dialog.open || this.content.contains(document.activeElement) || String(window.getSelection()).length) return;
+      const parts = await load();
+      if (turn === this.turn) this.content.replaceChildren(...parts);
+    };
+  }
+
+  /** The network was looked at again. */
+  refresh() {
+    this.renew?.().catch(() => {});
   }
 
   /** What the mind holds that is near the words. */

@@ -27,9 +27,10 @@ export class StreamView {
     this.feed.addEventListener("click", (event) => this.#click(event));
     this.feed.addEventListener("keydown", (event) => this.#key(event));
     this.feed.addEventListener("focusin", (event) => this.#rove(event.target.closest("article")));
-    new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && this.loadOlder(), {
+    this.near = new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && this.loadOlder(), {
       rootMargin: "600px",
-    }).observe(this.older);
+    });
+    this.near.observe(this.older);
     window.addEventListener("scroll", () => this.#scrolled(), { passive: true });
   }
 
@@ -141,12 +142,20 @@ export class StreamView {
       this.feed.append(...entries.toReversed().map(entryElement));
       this.#trimTop();
       this.#settle();
+      this.older.textContent = "Older thoughts";
+      this.#look();
     } catch (error) {
       this.older.textContent = `Older thoughts could not be read: ${error.message} Try again`;
     } finally {
       this.loading = false;
       this.feed.setAttribute("aria-busy", "false");
     }
+  }
+
+  /** Ask anew whether the end is near: a reader who stays there would else wait for a change that never comes. */
+  #look() {
+    this.near.unobserve(this.older);
+    this.near.observe(this.older);
   }
 
   /** Keep the document bounded when reading far back, without moving what is being read. */

@@ -42,7 +42,7 @@ async def test_an_empty_mind_has_empty_answers(feed):
     assert await get(feed, "/v1/stream") == {"entries": [], "head": 0}
     assert await get(feed, "/v1/traces") == {"traces": []}
     assert await get(feed, "/v1/search", q="pump") == {"hits": []}
-    assert await get(feed, "/v1/connections") == {"connections": []}
+    assert await get(feed, "/v1/connections") == {"connections": [], "total": 0}
     assert await get(feed, "/v1/connections/history") == {"changes": []}
 
 
@@ -104,6 +104,9 @@ async def test_connections_and_what_happened_to_them(feed):
         ("causes", "k2", "places"),
     }
     assert (await get(feed, "/v1/connections", owner="people"))["connections"] == []
+    few = await get(feed, "/v1/connections", limit=1, history=False)
+    assert few == {"connections": [{**told[0], "history": []}], "total": len(told)}
+    assert (await get(feed, "/v1/connections", status=422, limit=0))["status"] == 422
     assert len((await get(feed, "/v1/connections/history", limit=1))["changes"]) == 1
 
 

@@ -19,6 +19,7 @@ from actors.substrate.embedding import WordLlamaEmbedder
 from environment.identity import entry_id, thought_id
 from environment.messages import (
     Connection,
+    ConnectionChange,
     EntryKind,
     Level,
     NewPerception,
@@ -140,9 +141,28 @@ class World:
     def report(self, name, role="cognitive", goal="To notice.", state=SubmindState.RUNNING, **more):
         finish(self.stores.commit([WriteReport(SubmindReport(name, role, goal, state, time.time(), **more))]))
 
-    def connect(self, owner, peer, weight, *, label="room 2"):
-        link = Connection(owner, label, label, peer, weight, weight >= 0.6, 12, 9, self.now, ((self.now, "credited"),))
-        finish(self.stores.commit([WriteConnections(owner, (link,), (), ())]))
+    def connect(self, owner, peer, weight, *, label="room 2", uses=12, changes=()):
+        link = Connection(
+            owner, label, label, peer, weight, weight >= 0.6, uses, 9, self.now, ((self.now, "credited"),)
+        )
+        told = tuple(ConnectionChange(owner, label, peer, self.now + at, *rest) for at, *rest in changes)
+        finish(self.stores.commit([WriteConnections(owner, (link,), (), told)]))
+
+    def many(self, count, peers):
+        """So many cognitive subminds, each connected with so many others, at all weights."""
+        names = [f"scout-{index:03}" for index in range(count)]
+        writes = []
+        for index, name in enumerate(names):
+            report = SubmindReport(name, "cognitive", "To scout.", SubmindState.RUNNING, time.time())
+            others = [(names[(index * 7 + step * 31 + 1) % count], step) for step in range(peers)]
+            links = tuple(
+                Connection(name, "room", "room", peer, weight, weight >= 0.6, 12, 9, self.now, ())
+                for peer, step in others
+                if peer != name
+                for weight in (0.05 + 0.9 * ((index + step) % 17) / 17,)
+            )
+            writes += [WriteReport(report), WriteConnections(name, links, (), ())]
+        finish(self.stores.commit(writes))
 
     def close(self):
         finish(self.stores.close())
@@ -206,7 +226,7 @@ class Reader:
         self.page.wait_for_selector('#connection[data-state="live"]')
         return self.page
 
-    def until(self, expression, seconds=10.0):
+    def until(self, expression, seconds=60.0):
         """Wait until an expression is true; the page's policy forbids evaluating it inside."""
         end = time.monotonic() + seconds
         while not self.page.evaluate(expression):
@@ -272,7 +292,7 @@ def read(browser, server):
             timezone_id="UTC",
             locale="en-GB",
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         opened.append((context, Reader(context.new_page(), server.url)))
         return opened[-1][1]
 

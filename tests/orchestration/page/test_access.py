@@ -69,9 +69,11 @@ def some(world):
 def test_text_stands_out_from_its_ground(some, read, theme):
     page = read(theme=theme).open()
     page.wait_for_selector(".arc")
-    main = page.evaluate(_CONTRAST, '.thought[data-heat="3"] .words bdi, .fact dd, h1, .row .name, .traces a')
+    main = page.evaluate(_CONTRAST, '.thought[data-heat="3"] .words bdi, .fact dd, h1, .spot .name, .traces a')
     soft = page.evaluate(
-        _CONTRAST, ".words bdi, .meta, .meta *, .when *, .fact dt, .quiet, .row .load, .role, a, button, #connection"
+        _CONTRAST,
+        ".words bdi, .meta, .meta *, .when *, .fact dt, .quiet, .spot .load, .captions text, .change *, a, button, "
+        "#connection",
     )
     assert main
     assert min(main) >= 7
@@ -139,7 +141,7 @@ def test_a_phone_has_the_instruments_behind_tabs(some, read):
     page.wait_for_selector("article")
     assert page.locator("#instruments").is_hidden()
     assert reader.overflow() <= 0
-    for view, part in (("Salience", "#curves svg"), ("Subminds", ".arc"), ("Health", "#health-content")):
+    for view, part in (("Salience", "#curves svg"), ("Network", ".line"), ("Health", "#health-content")):
         page.tap(f'#views button:text("{view}")')
         page.locator(part).first.wait_for(state="attached")
         assert page.locator("#instruments").is_visible()

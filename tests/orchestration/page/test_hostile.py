@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from environment.messages import ChangeKind
+
 SCRIPTS = (
     "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>",
     '"><svg onload="window.pwned = 1"></svg><a href="javascript:window.pwned=1">press</a>',
@@ -24,7 +26,8 @@ def harm(world):
     world.conscious(LONG, refs=[world.perceive(LONG, "flood")], salience=0.85)
     world.report("<i>anomaly</i>" + "x" * 200, goal=SCRIPTS[0], topics=(TURNED, LONG[:5000]))
     world.report("text", "perceptual")
-    world.connect("text", "<i>anomaly</i>" + "x" * 200, 0.9, label=SCRIPTS[0])
+    why = (1.0, ChangeKind.PROMOTED, 0.9, SCRIPTS[0])
+    world.connect("text", "<i>anomaly</i>" + "x" * 200, 0.9, label=SCRIPTS[0], changes=[why])
     return world
 
 
@@ -36,7 +39,7 @@ def test_it_neither_runs_nor_breaks_the_page(harm, read, width):
     assert page.inner_text('article[data-seq="1"] .words') == SCRIPTS[0]
     assert page.locator("#feed script, #feed iframe, #feed img, #feed style, #feed link").count() == 0
     assert reader.overflow() <= 0
-    for view, part in (("2", "#traces li"), ("3", ".row"), ("4", "#health-content dl")):
+    for view, part in (("2", ".spot"), ("3", "#traces li"), ("4", "#health-content dl")):
         page.keyboard.press(view)
         page.wait_for_selector(part)
         assert reader.overflow() <= 0
@@ -48,6 +51,25 @@ def test_it_neither_runs_nor_breaks_the_page(harm, read, width):
         inside = "(() => { const p = document.getElementById('panel'); return p.scrollWidth - p.clientWidth })()"
         assert page.evaluate(inside) <= 0
         page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_submind_that_means_harm_is_shown_and_does_nothing(harm, read, width):
+    name = "<i>anomaly</i>" + "x" * 200
+    reader = read(width=width, height=740)
+    page = reader.open()
+    page.keyboard.press("2")
+    page.wait_for_selector(".line", state="attached")
+    page.locator('.spot[data-name^="<i>"]').click()
+    page.wait_for_selector("#panel .topics")
+    assert page.inner_text("#panel .goal") == SCRIPTS[0]
+    assert "‹RLO›" in page.inner_text("#panel .topics")
+    page.evaluate("(name) => { location.hash = '#line=text/' + encodeURIComponent(name) }", name)
+    page.wait_for_selector("#panel table")
+    assert "<script>" in page.inner_text("#panel table")
+    assert "<script>" in page.inner_text("#panel .life")
+    assert reader.overflow() <= 0
+    assert page.locator("#network script, #network img, #panel script, #panel img, #panel i i").count() == 0
 
 
 def test_what_hides_is_made_visible_and_turns_nothing_else(harm, read):

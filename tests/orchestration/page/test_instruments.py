@@ -1,4 +1,4 @@
-"""The network of subminds, the salience of live traces, health, and the box to speak."""
+"""The salience of live traces, health, and the box to speak."""
 
 from __future__ import annotations
 
@@ -20,46 +20,6 @@ def peopled(world):
     return world
 
 
-def test_the_network_shows_strength_kind_and_activity(peopled, read):
-    page = read().open()
-    page.wait_for_selector(".arc")
-    strong = page.locator('.arc[data-owner="text"][data-peer="concern"]')
-    weak = page.locator('.arc[data-owner="concern"][data-peer="continuity"]')
-    dash = "e => getComputedStyle(e).strokeDasharray"
-    assert strong.evaluate(dash) == "none"
-    assert weak.evaluate(dash) != "none"
-    width = "e => parseFloat(e.getAttribute('stroke-width'))"
-    assert strong.evaluate(width) > weak.evaluate(width)
-    size = "e => e.getBoundingClientRect().width"
-    assert page.locator('.row[data-name="text"] .dot').evaluate(size) > page.locator(
-        '.row[data-name="concern"] .dot'
-    ).evaluate(size)
-    assert page.locator("#graph .role").all_inner_texts() == ["perceptual", "cognitive", "faculties"]
-
-
-def test_a_submind_tells_of_itself_when_it_has_the_focus(peopled, read):
-    page = read().open()
-    page.wait_for_selector(".arc")
-    page.focus('.row[data-name="concern"]')
-    told = page.inner_text("#submind")
-    for part in ("Notice danger.", "room 2, ladders", "3", "continuity 0.20", "events handled 9"):
-        assert part in told
-    assert "out" in page.get_attribute('.arc[data-peer="continuity"]', "class")
-    page.hover('.row[data-name="text"]')
-    assert "Hear what is said." in page.inner_text("#submind")
-
-
-def test_the_connections_can_be_read_as_a_table(peopled, read):
-    page = read().open()
-    page.wait_for_selector(".arc")
-    page.click(".as-table summary")
-    rows = page.locator("#connections tbody tr").all_inner_texts()
-    assert [row.split("\t") for row in rows] == [
-        ["text", "room 2", "concern", "0.82", "LTP", "9 of 12"],
-        ["concern", "<b>letters</b>", "continuity", "0.20", "transient", "9 of 12"],
-    ]
-
-
 def test_salience_evaporates_between_polls(world, read):
     world.think("a fleeting thing", half_life=20.0, salience=0.9)
     world.think("a lasting thing", half_life=7200.0, salience=0.6)
@@ -70,6 +30,18 @@ def test_salience_evaporates_between_polls(world, read):
     page.wait_for_selector("#traces li")
     first = page.eval_on_selector(".curve .was", "e => e.getAttribute('d')")
     reader.until(f"document.querySelector('.curve .was').getAttribute('d') !== {first!r}")
+
+
+def test_what_many_traces_say_is_listed_once(world, read):
+    for _ in range(3):
+        world.think("the cold store is silent", half_life=7200.0, salience=0.6)
+    world.think("a lasting thing", half_life=7200.0, salience=0.5)
+    page = read().open()
+    page.wait_for_selector("#traces li")
+    rows = page.locator("#traces li").all_inner_texts()
+    assert len(rows) == 2
+    assert "the cold store is silent" in rows[0]
+    assert "\u00d73" in rows[0]
 
 
 def test_a_trace_in_the_chart_leads_to_its_lineage(world, read):
@@ -90,7 +62,7 @@ def test_health_says_what_is_wrong(peopled, read):
     assert "live traces" in told
     assert "hit 4 times" in told
     assert "degraded" in page.inner_text("#alert")
-    page.wait_for_selector('.row[data-name="image"][data-state="quarantined"]')
+    page.wait_for_selector('.spot[data-name="image"][data-state="quarantined"]')
 
 
 def test_what_is_said_is_perceived(world, read):
