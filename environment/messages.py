@@ -360,7 +360,12 @@ class ConnectionChange:
     at: Instant
     kind: ChangeKind
     weight: float
+    """Of the connection after the change; 0 where there is none."""
     reason: str
+    label: str = ""
+    """What people called the topic at that time."""
+    mark: str = field(default="", compare=False)
+    """Where it stands in the history, in the words of the store that answered; empty until it was read from one."""
 
 
 class SubmindState(StrEnum):

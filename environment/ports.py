@@ -190,8 +190,14 @@ class RegistryStore(Protocol):
         """All connections, or one submind's; strongest first."""
         ...
 
-    async def history(self, owner: str | None = None, limit: int = 1000) -> list[ConnectionChange]:
-        """The latest changes, newest first."""
+    async def history(
+        self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
+    ) -> list[ConnectionChange]:
+        """The latest changes, newest first by mind time, each with its mark; of one submind, at ``since`` or after.
+
+        ``before`` is the mark of the last one read: those that stand behind it follow, none left out or twice, whatever
+        is written meanwhile. Raises ``ValueError`` for what is no mark of this store.
+        """
         ...
 
     async def reports(self) -> list[SubmindReport]:

@@ -156,7 +156,7 @@ def test_every_route_and_method_exists(tmp_path):
     from orchestration.view.mind import MindView
     from orchestration.view.tail import StreamTail
 
-    nothing = type("Nothing", (), {"traces": None, "stream": None, "perceptions": None})()
+    nothing = type("Nothing", (), {"traces": None, "stream": None, "perceptions": None, "registry": None})()
     view = MindView(nothing, WordLlamaEmbedder(), mind="mind", clock=float, wall=float)
     app = create_app(view, StreamTail(nothing), Intake(nothing, IntakeSettings(), float))
     routes = {re.sub(r"\{.*?\}", "{id}", path) for path in app.openapi()["paths"]} | {"/openapi.json"}

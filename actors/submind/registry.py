@@ -131,9 +131,9 @@ class Registry:
         for topic in list(self._links):
             self._settle_all(topic, now)
 
-    def refuse(self, topic: str, peer: str, now: Instant, reason: str) -> None:
+    def refuse(self, topic: str, peer: str, now: Instant, reason: str, label: str = "") -> None:
         """Record that a peer's request to be registered was refused."""
-        self._changes.append(ConnectionChange(self._owner, topic, peer, now, ChangeKind.REFUSED, 0.0, reason))
+        self._changes.append(ConnectionChange(self._owner, topic, peer, now, ChangeKind.REFUSED, 0.0, reason, label))
 
     def merge(self, gone: str, kept: str, label: str, now: Instant) -> None:
         """Move the connections of a topic that became part of another; of two to one peer the stronger stays."""
@@ -316,7 +316,8 @@ class Registry:
         link.history.append((now, kind.value))
         while len(link.history) > self._settings.history:
             link.history.popleft()
-        self._changes.append(ConnectionChange(self._owner, topic, link.peer, now, kind, link.weight, reason))
+        label = self._labels.get(topic, "")
+        self._changes.append(ConnectionChange(self._owner, topic, link.peer, now, kind, link.weight, reason, label))
         self._touched.add((topic, link.peer))
 
     def dump(self) -> dict[str, object]:

@@ -120,7 +120,7 @@ class Voice:
         known = request.sender in self._peers and request.sender != self._owner
         if topic is None or not known:
             reason = "not a topic of mine" if known else "nobody I know"
-            self.registry.refuse(topic.key if topic else "", request.sender, now, reason)
+            self.registry.refuse(topic.key if topic else "", request.sender, now, reason, request.label)
         else:
             reason = f"asked, through trace {request.trace_id}"
             self.registry.open(topic.key, topic.label, request.sender, now, reason)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -258,7 +258,7 @@ async def tally(stores: Movable, tell: Tell = _nobody) -> dict[str, Tally]:
     number, more = 0, True
     while more:
         after, changes = await stores.moving.changes(after, _PAGE)
-        take("changes", [(number + at, change) for at, change in enumerate(changes)])
+        take("changes", [(number + at, replace(change, mark="")) for at, change in enumerate(changes)])
         number, more = number + len(changes), bool(after)
     for name in await state_names(stores):
         take("states", [(name, await stores.registry.state(name))])

@@ -68,6 +68,8 @@ class Changes(Answered):
     """Changes of connections, newest first."""
 
     changes: list[shapes.ChangeShape]
+    older: str
+    """What to ask for next, as ``before``; empty when there is nothing older."""
 
 
 class Receipts(Answered):

@@ -29,4 +29,4 @@ class FeedContext:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: event streams end."""
     streams: int = 0
-    """Readers of the event stream."""
+    """Readers of event streams."""

@@ -1,11 +1,11 @@
-"""The stream of consciousness as server-sent events, resumable by number."""
+"""What happens as server-sent events: the stream of consciousness, and the life of connections. Resumable."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import structlog
 from fastapi import APIRouter, Header, Query
@@ -14,20 +14,30 @@ from sse_starlette.sse import SendTimeoutError
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from environment.messages import EntryKind, StreamEntry
+from environment.messages import ConnectionChange, EntryKind, StreamEntry
 from orchestration.feed.answers import refusals
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import invalid, refusal_of
+from orchestration.feed.reads import Kinds, Topic
 from orchestration.gateway.errors import Stopping, TooMany
-from orchestration.view.json import dumps, entry_json
+from orchestration.view.changes import ChangeFilter
+from orchestration.view.json import change_json, dumps, entry_json
 from orchestration.view.tail import EntryFilter
 
 _log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
 
 _RETRY_MS = 1000
 _EVENT_STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events `thought` and `segue`: `id` is the number, `data` the entry; comments are heartbeats.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+_CHANGE_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events named by the kind of change: `id` is its mark, `data` says it; comments are heartbeats.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
@@ -39,7 +49,7 @@ LastEventId = Annotated[
 
 
 def events(feed: FeedContext) -> APIRouter:
-    """The one route."""
+    """The routes that do not end."""
     router = APIRouter(prefix="/v1")
 
     @router.get(
@@ -56,7 +66,30 @@ def events(feed: FeedContext) -> APIRouter:
         """The stream as it happens, from a number on: no gap, no repeat, for as long as the reader stays."""
         start = first if not last_event_id else _after(last_event_id)
         wants = EntryFilter(frozenset(kind), min_salience, source, contains)
-        return _EventStream(feed, start, wants)
+        return _EventStream(feed, _events(feed, "the stream of consciousness", feed.tail.batches(start, wants), _entry))
+
+    @router.get(
+        "/connections/events", tags=["mind"], response_class=Response, responses={**refusals(422), **_CHANGE_STREAM}
+    )
+    async def connection_events(
+        owner: Annotated[str, Query(max_length=256, description="Only this submind's.")] = "",
+        topic: Topic = "",
+        kind: Kinds = [],  # noqa: B006
+        after: Annotated[str, Query(max_length=1024, description="The last mark seen; empty: only what is new.")] = "",
+        last_event_id: Annotated[
+            str, Header(alias="Last-Event-ID", max_length=1024, description="The same; goes before `after`.")
+        ] = "",
+    ) -> Response:
+        """What happens to connections, as it is written; each once, those of one submind in order."""
+        start = last_event_id or after
+        if start:
+            try:  # a mark is the store's: only it can tell
+                await feed.stores.registry.history(None, 1, before=start)
+            except ValueError as error:
+                raise invalid("Last-Event-ID" if last_event_id else "after", str(error)) from None
+        wants = ChangeFilter(owner, topic, frozenset(kind))
+        follow = feed.view.change_tail.follow(wants, start)
+        return _EventStream(feed, _events(feed, "the life of connections", follow, _change))
 
     return router
 
@@ -64,9 +97,9 @@ def events(feed: FeedContext) -> APIRouter:
 class _EventStream(EventSourceResponse):
     """The answer to one reader: counted while it lasts, refused where as many as may are open."""
 
-    def __init__(self, feed: FeedContext, first: int, wants: EntryFilter) -> None:
+    def __init__(self, feed: FeedContext, happening: AsyncIterator[ServerSentEvent]) -> None:
         super().__init__(
-            _events(feed, first, wants),
+            happening,
             ping=feed.settings.heartbeat,
             ping_message_factory=lambda: ServerSentEvent(comment="alive", sep="\n"),
             send_timeout=feed.settings.reader_timeout,
@@ -94,20 +127,33 @@ class _EventStream(EventSourceResponse):
             feed.figures.streams.set(feed.streams)
 
 
-async def _events(feed: FeedContext, first: int, wants: EntryFilter) -> AsyncIterator[ServerSentEvent]:
-    yield ServerSentEvent(comment="the stream of consciousness", retry=_RETRY_MS, sep="\n")
+async def _events(
+    feed: FeedContext,
+    greeting: str,
+    happening: AsyncGenerator[list[T], None],
+    form: Callable[[FeedContext, T], ServerSentEvent],
+) -> AsyncIterator[ServerSentEvent]:
+    yield ServerSentEvent(comment=greeting, retry=_RETRY_MS, sep="\n")
     closing = asyncio.create_task(feed.closing.wait())
     try:
-        async with aclosing(feed.tail.batches(first, wants)) as batches:
+        async with aclosing(happening) as batches:
             while batch := await _next(batches, closing):
-                for entry in batch:
-                    feed.figures.entries.inc()
-                    yield ServerSentEvent(dumps(entry_json(entry)), event=entry.kind.value, id=str(entry.seq), sep="\n")
+                for one in batch:
+                    yield form(feed, one)
     finally:
         closing.cancel()
 
 
-async def _next(batches: AsyncIterator[list[StreamEntry]], closing: asyncio.Task[Literal[True]]) -> list[StreamEntry]:
+def _entry(feed: FeedContext, entry: StreamEntry) -> ServerSentEvent:
+    feed.figures.entries.inc()
+    return ServerSentEvent(dumps(entry_json(entry)), event=entry.kind.value, id=str(entry.seq), sep="\n")
+
+
+def _change(feed: FeedContext, change: ConnectionChange) -> ServerSentEvent:  # noqa: ARG001 - like an entry's
+    return ServerSentEvent(dumps(change_json(change)), event=change.kind.value, id=change.mark, sep="\n")
+
+
+async def _next(batches: AsyncIterator[list[T]], closing: asyncio.Task[Literal[True]]) -> list[T]:
     """The next batch; empty when the tail has ended or the server is closing."""
     step = asyncio.ensure_future(anext(batches, []))
     try:

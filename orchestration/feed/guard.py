@@ -19,7 +19,7 @@ from orchestration.telemetry.logs import context
 
 _log = structlog.get_logger(__name__)
 
-EVENTS_PATH = "/v1/stream/events"
+EVENT_PATHS = frozenset({"/v1/stream/events", "/v1/connections/events"})
 _GUARDED = ("/v1/", "/metrics")
 _GONE = 499
 """Counted where the caller went away before there was an answer."""
@@ -72,7 +72,7 @@ class Guard:
         if refusal is not None:
             await refusal.response(scope)(scope, receive, answer)
             return
-        streaming = scope["path"] == EVENTS_PATH
+        streaming = scope["path"] in EVENT_PATHS
         if not streaming and self._open >= self._settings.requests:
             self._figures.limit_hit("feed.requests")
             busy = refusal_of(TooMany("feed.requests", self._settings.requests, self._settings.retry_after))

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from environment.messages import Connection, Instant, ThoughtKind
+from environment.messages import ChangeKind, Connection, Instant, ThoughtKind
 from environment.search import SearchFilters
 from orchestration.feed import answers
 from orchestration.feed.answers import many, one, refusals
@@ -14,8 +14,11 @@ from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import invalid
 from orchestration.gateway.errors import Unknown
 from orchestration.view import json, shapes
+from orchestration.view.changes import ChangeFilter
 
 Id = Annotated[str, Path(min_length=1, max_length=64)]
+Topic = Annotated[str, Query(max_length=256, description="Only of this topic: its key, or part of its label.")]
+Kinds = Annotated[list[ChangeKind], Query(description="Only these kinds; may be given several times.")]
 Owner = Annotated[str | None, Query(max_length=256, description="Only this submind's.")]
 
 
@@ -122,10 +125,19 @@ def _mind(router: APIRouter, feed: FeedContext) -> None:
     @router.get("/connections/history", tags=["mind"], response_model=answers.Changes, responses=refusals(422))
     async def history(
         owner: Owner = None,
+        topic: Topic = "",
+        kind: Kinds = [],  # noqa: B006
+        since: Annotated[str | None, Query(max_length=64, description="Mind time at or after (RFC 3339).")] = None,
+        before: Annotated[str, Query(max_length=1024, description="`older` of the page before.")] = "",
         limit: Annotated[int, Query(ge=1, le=feed.view.settings.history_limit, description="Most changes.")] = 100,
     ) -> Response:
-        """What happened to connections, newest first, with the reasons."""
-        return await many("changes", await feed.view.history(owner, limit), json.change_json)
+        """What happened to connections, newest first, with the reasons; page by page with `older`."""
+        wants = ChangeFilter(owner or "", topic, frozenset(kind), _time("since", since))
+        try:
+            page = await feed.view.changes(wants, limit, before)
+        except ValueError as error:
+            raise invalid("before", str(error)) from None
+        return await many("changes", page.changes, json.change_json, older=page.older)
 
     @router.get("/status", tags=["mind"], response_model=shapes.StatusShape, responses=refusals())
     async def status() -> Response:

@@ -130,9 +130,11 @@ class _Registry:
         await self._stores.flush()
         return await self._stores.inner.registry.connections(owner)
 
-    async def history(self, owner: str | None = None, limit: int = 1000) -> list[ConnectionChange]:
+    async def history(
+        self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
+    ) -> list[ConnectionChange]:
         await self._stores.flush()
-        return await self._stores.inner.registry.history(owner, limit)
+        return await self._stores.inner.registry.history(owner, limit, since=since, before=before)
 
     async def reports(self) -> list[SubmindReport]:
         await self._stores.flush()

@@ -149,8 +149,10 @@ def connection_shape(connection: Connection) -> shapes.ConnectionShape:
 def change_shape(change: ConnectionChange) -> shapes.ChangeShape:
     """An event in the life of a connection."""
     return shapes.ChangeShape(
+        mark=change.mark,
         owner=change.owner,
         topic=change.topic,
+        label=change.label,
         peer=change.peer,
         at=rfc3339(change.at),
         kind=change.kind.value,

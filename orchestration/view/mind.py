@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from actors.substrate.ports import Embedder
 from environment.index.ports import VectorIndex
 from environment.lineage import Explanation, explain
-from environment.messages import Connection, ConnectionChange, Instant, SubmindReport, Trace
+from environment.messages import Connection, Instant, SubmindReport, Trace
 from environment.ports import Stores
 from environment.search import Hit, SearchFilters
 from orchestration.view import status as judged
+from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage, ChangeTail, read_page
 from orchestration.view.follower import TraceFollower
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
@@ -67,6 +68,7 @@ class MindView:
         self._began = wall()
         self._arrivals: deque[tuple[Instant, int]] = deque(maxlen=_SAMPLES)
         self._first_head: int | None = None
+        self._changes = ChangeTail(stores.registry, self._settings.changes)
         self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings)
 
     @property
@@ -121,9 +123,18 @@ class MindView:
         """All connections, or one submind's; strongest first."""
         return await self._stores.registry.connections(owner)
 
-    async def history(self, owner: str | None = None, limit: int = 100) -> list[ConnectionChange]:
-        """The latest changes of connections, newest first."""
-        return await self._stores.registry.history(owner, min(limit, self._settings.history_limit))
+    async def changes(self, wants: ChangeFilter = ANY_CHANGE, limit: int = 100, before: str = "") -> ChangePage:
+        """What happened to connections, newest first: at most ``limit`` that are wanted, behind the mark ``before``.
+
+        Raises ``ValueError`` for a ``before`` that is no mark.
+        """
+        most = min(limit, self._settings.history_limit)
+        return await read_page(self._stores.registry, wants, most, before, self._settings.changes)
+
+    @property
+    def change_tail(self) -> ChangeTail:
+        """What happens to connections, to be followed."""
+        return self._changes
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first; empty when there is none of that id."""

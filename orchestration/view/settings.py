@@ -22,11 +22,28 @@ class TailSettings(Section):
     """Entries kept in memory for all readers together; whoever is further behind reads the log."""
 
 
+class ChangesSettings(Section):
+    """How the history of connections is read and followed."""
+
+    every: Seconds = Field(default=0.5, gt=0)
+    """Pause between two looks at the history while somebody follows it."""
+    overlap: Seconds = Field(default=30.0, gt=0)
+    """Mind time that each look reaches back over what was seen: for changes that were written a little late."""
+    batch: int = Field(default=500, ge=1, le=10_000)
+    """Changes read from the store at a time."""
+    scan: int = Field(default=10_000, ge=1, le=1_000_000)
+    """Changes one call looks at to find those that are wanted, and how far back a follower catches up."""
+    recent: int = Field(default=2048, ge=0)
+    """Changes kept in memory for all followers together; whoever is further behind reads the history."""
+
+
 class ViewSettings(Section):
     """How a mind is looked at."""
 
     tail: TailSettings = TailSettings()
     """How the stream is followed."""
+    changes: ChangesSettings = ChangesSettings()
+    """How the history of connections is read and followed."""
     stale_after: Seconds = 30.0
     """An actor whose last report is older than this though work waits for it is silent, and the mind degraded."""
     search_k: int = Field(default=100, ge=1, le=10_000)

@@ -137,8 +137,12 @@ class ConnectionShape(Shape):
 class ChangeShape(Shape):
     """An event in the life of a connection."""
 
+    mark: str
+    """Where it stands in the history: what to ask for as ``before`` or ``after``."""
     owner: str
     topic: str
+    label: str
+    """What people called the topic at that time."""
     peer: str
     at: str
     kind: Literal["opened", "credited", "unrewarded", "promoted", "demoted", "forgotten", "evicted", "refused"]

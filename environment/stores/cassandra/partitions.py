@@ -164,7 +164,7 @@ LARGEST = (
     Largest("stream_entries_by_id", "an entry", 1, 1, 80),
     Largest("names", "a kind of names", ACTORS, 1, 200),
     Largest("connections", "a submind", CONNECTIONS, 7, 2000),
-    Largest("connection_changes", f"{PART:,} changes in a submind's hour", PART, 5, 1000),
+    Largest("connection_changes", f"{PART:,} changes in a submind's hour", PART, 6, 1000),
     Largest("reports", "a mind", ACTORS, 1, BODY),
     Largest("states", "an actor", STATE_MOST // PAGE, 3, PAGE + 60),
     Largest("configurations", f"{CONFIGURATION_BUCKET} versions", CONFIGURATION_BUCKET, 3, 256 << 10),

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
 from environment.errors import StoreUnavailable
 from environment.messages import (
     ChangeKind,
@@ -21,8 +26,9 @@ from environment.stores.codec import decode_history, decode_report
 _NAMES = "SELECT name FROM names WHERE mind = ? AND kind = ?"
 _CONNECTIONS = """SELECT owner, topic, label, peer, weight, ltp, uses, credited, last_use, history FROM connections
     WHERE mind = ? AND owner = ?"""
-_HISTORY = """SELECT at, stamp, place, topic, peer, kind, weight, reason FROM connection_changes
-    WHERE mind = ? AND owner = ? AND hour = ? AND part = ? LIMIT ?"""
+_HISTORY = """SELECT at, stamp, place, topic, peer, kind, weight, reason, label FROM connection_changes
+    WHERE mind = ? AND owner = ? AND hour = ? AND part = ? AND (at, stamp, place) <= (?, ?, ?) AND (at) >= (?)
+    LIMIT ?"""
 _OLDEST = """SELECT at, stamp, place FROM connection_changes WHERE mind = ? AND owner = ? AND hour = ? AND part = ?
     AND at < ? ORDER BY at ASC, stamp ASC, place ASC LIMIT ?"""
 _NO_CHANGES = """DELETE FROM connection_changes USING TIMESTAMP ? WHERE mind = ? AND owner = ? AND hour = ?
@@ -37,6 +43,20 @@ _ALL = (-(1 << 41), 1 << 41)
 _TRIES = 20
 _PIECES_AT_ONCE = 64
 _LARGEST = (1 << 31) - 1
+
+
+_Place: TypeAlias = tuple[float, int, int, str]
+"""Of a change: mind time, write time, place within the commit, owner. The history is in this order."""
+_EARLIEST = -math.inf
+_NEWEST: _Place = (math.inf, (1 << 63) - 1, _LARGEST, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A stretch of the history."""
+
+    since: Instant = _EARLIEST
+    before: _Place = _NEWEST
 
 
 class CassandraRegistry:
@@ -56,11 +76,14 @@ class CassandraRegistry:
         found = [_connection(row) for rows in answers for row in rows]
         return sorted(found, key=lambda c: (-c.weight, c.owner, c.topic, c.peer))
 
-    async def history(self, owner: str | None = None, limit: int = 1000) -> list[ConnectionChange]:
+    async def history(
+        self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
+    ) -> list[ConnectionChange]:
         owners = [owner] if owner is not None else await self._owners()
-        latest: list[tuple[tuple[float, int, int], ConnectionChange]] = []
+        span = _Span(_EARLIEST if since is None else since, _place(before) if before else _NEWEST)
+        latest: list[tuple[_Place, ConnectionChange]] = []
         for each in owners:
-            latest += await self._latest(each, limit)
+            latest += await self._latest(each, limit, span)
             latest.sort(key=lambda found: found[0], reverse=True)
             del latest[max(limit, 0) :]
         return [change for _, change in latest]
@@ -133,16 +156,20 @@ class CassandraRegistry:
                 await self._session.execute(gone, (stamp, self._mind, *bucket), idempotent=True)
         return len(rows)
 
-    async def _latest(self, owner: str, limit: int) -> list[tuple[tuple[float, int, int], ConnectionChange]]:
+    async def _latest(self, owner: str, limit: int, span: _Span) -> list[tuple[_Place, ConnectionChange]]:
+        """A submind's latest changes within a span, at least ``limit`` of them where there are so many."""
         statement = await self._session.prepare(_HISTORY)
-        found: list[tuple[tuple[float, int, int], ConnectionChange]] = []
-        scope, most = partitions.history_scope(owner), min(limit, _LARGEST)
+        found: list[tuple[_Place, ConnectionChange]] = []
+        scope, most = partitions.history_scope(owner), min(limit, _LARGEST - 1)
         if most <= 0:
             return []
-        async for hour, parts in buckets_of(self._session, self._mind, scope, *_ALL, newest_first=True):
-            for part in parts:
-                rows = await self._session.execute(statement, (self._mind, owner, hour, part, most), idempotent=True)
-                found += [((row.at, row.stamp, row.place), _change(owner, row)) for row in rows]
+        hours = (max(_ALL[0], partitions.hour(span.since)), min(_ALL[1], partitions.hour(span.before[0])))
+        async for hour, parts in buckets_of(self._session, self._mind, scope, *hours, newest_first=True):
+            for part in parts:  # one more: the last may be the one that was read before
+                values = (self._mind, owner, hour, part, *span.before[:3], span.since, most + 1)
+                rows = await self._session.execute(statement, values, idempotent=True)
+                read = [((row.at, row.stamp, row.place, owner), _change(owner, row)) for row in rows]
+                found += [each for each in read if each[0] < span.before]
             if len(found) >= most:
                 break
         return found
@@ -159,8 +186,8 @@ class CassandraRegistry:
         """Every change of connections in the order in which they were written; all in memory."""
         found: list[tuple[tuple[int, int], ConnectionChange]] = []
         for owner in await self._owners():
-            latest = await self._latest(owner, _LARGEST)
-            found += [((stamp, place), change) for (_, stamp, place), change in latest]
+            latest = await self._latest(owner, _LARGEST, _Span())
+            found += [((stamp, place), change) for (_, stamp, place, _), change in latest]
         return [change for _, change in sorted(found, key=lambda each: each[0])]
 
 
@@ -170,4 +197,15 @@ def _connection(row: Row) -> Connection:
 
 
 def _change(owner: str, row: Row) -> ConnectionChange:
-    return ConnectionChange(owner, row.topic, row.peer, row.at, ChangeKind(row.kind), row.weight, row.reason)
+    mark = json.dumps([row.at, row.stamp, row.place, owner], separators=(",", ":"))
+    kind = ChangeKind(row.kind)
+    return ConnectionChange(owner, row.topic, row.peer, row.at, kind, row.weight, row.reason, row.label or "", mark)
+
+
+def _place(mark: str) -> _Place:
+    """Where a change stands. Raises ``ValueError`` for what is no mark."""
+    try:
+        at, stamp, place, owner = json.loads(mark)
+        return float(at), int(stamp), int(place), str(owner)
+    except (ValueError, TypeError):
+        raise ValueError(f"{mark[:64]!r} is not a mark of this history") from None

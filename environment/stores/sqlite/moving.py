@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 
-from environment.messages import ChangeKind, ConnectionChange
+from environment.messages import ConnectionChange
 from environment.stores.moving import MovedTrace
 from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.lane import Lane, fit
 from environment.stores.sqlite.perceptions import SqlitePerceptions
+from environment.stores.sqlite.registry import CHANGE, change_of
 from environment.stores.sqlite.traces import moved
 
 
@@ -37,15 +38,12 @@ class SqliteMoving:
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
         def work(connection: sqlite3.Connection) -> tuple[str, list[ConnectionChange]]:
             rows = connection.execute(
-                "SELECT number, owner, topic, peer, at, kind, weight, reason FROM connection_changes "
+                f"SELECT {CHANGE} FROM connection_changes "  # noqa: S608 - the words are ours
                 "WHERE mind = ? AND number > ? ORDER BY number LIMIT ?",
                 (self._mind, int(after or 0), fit(limit)),
             ).fetchall()
-            changes = [
-                ConnectionChange(owner, topic, peer, at, ChangeKind(kind), weight, reason)
-                for _, owner, topic, peer, at, kind, weight, reason in rows
-            ]
-            return (str(rows[-1][0]) if len(rows) == limit else ""), changes
+            changes = [change_of(row) for row in rows]
+            return (changes[-1].mark if len(rows) == limit else ""), changes
 
         return await self._lane.read(work)
 

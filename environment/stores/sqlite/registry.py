@@ -17,11 +17,8 @@ from environment.stores.codec import decode_history, decode_report, encode, enco
 from environment.stores.sqlite.lane import Lane, fit, transaction
 from environment.stores.sqlite.population import growth_head, read_growth, read_members
 
-_HISTORY = """SELECT owner, topic, peer, at, kind, weight, reason FROM connection_changes
-    WHERE mind = ? ORDER BY number DESC LIMIT ?"""
-
-_HISTORY_OF_ONE = """SELECT owner, topic, peer, at, kind, weight, reason FROM connection_changes
-    WHERE mind = ? AND owner = ? ORDER BY number DESC LIMIT ?"""
+CHANGE = "owner, topic, peer, at, kind, weight, reason, label, number"
+_LAST = 2**63 - 1
 
 _TABLES = (
     *("entries", "connections", "connection_changes", "states", "reports", "configurations"),
@@ -48,9 +45,9 @@ def write_connections(connection: sqlite3.Connection, mind: str, write: WriteCon
         ],
     )
     connection.executemany(
-        "INSERT INTO connection_changes (mind, owner, topic, peer, at, kind, weight, reason) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [(mind, c.owner, c.topic, c.peer, c.at, c.kind.value, c.weight, c.reason) for c in write.changes],
+        "INSERT INTO connection_changes (mind, owner, topic, peer, at, kind, weight, reason, label) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(mind, c.owner, c.topic, c.peer, c.at, c.kind.value, c.weight, c.reason, c.label) for c in write.changes],
     )
 
 
@@ -95,6 +92,12 @@ def _connection(row: tuple[str, str, str, str, float, int, int, int, float, byte
     )
 
 
+def change_of(row: tuple[str, str, str, float, str, float, str, str, int]) -> ConnectionChange:
+    """A change from the columns of ``CHANGE``."""
+    owner, topic, peer, at, kind, weight, reason, label, number = row
+    return ConnectionChange(owner, topic, peer, at, ChangeKind(kind), weight, reason, label, str(number))
+
+
 class SqliteRegistry:
     """``RegistryStore`` in ``mind.db``."""
 
@@ -113,16 +116,27 @@ class SqliteRegistry:
 
         return await self._lane.read(work)
 
-    async def history(self, owner: str | None = None, limit: int = 1000) -> list[ConnectionChange]:
+    async def history(
+        self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
+    ) -> list[ConnectionChange]:
+        if before and not (before.isascii() and before.isdecimal() and int(before) <= _LAST):
+            raise ValueError(f"{before[:64]!r} is not a mark of this history")
+        where: list[str] = ["mind = ?"]
+        values: list[str | float] = [self._mind]
+        if owner is not None:
+            where, values = [*where, "owner = ?"], [*values, owner]
+        if since is not None:
+            where, values = [*where, "at >= ?"], [*values, since]
+        if before:  # where that one is forgotten, so is all that stands behind it
+            where.append("(at, number) < (SELECT at, number FROM connection_changes WHERE number = ? AND mind = ?)")
+            values += [int(before), self._mind]
+        statement = (
+            f"SELECT {CHANGE} FROM connection_changes WHERE {' AND '.join(where)} "  # noqa: S608 - the words are ours
+            "ORDER BY at DESC, number DESC LIMIT ?"
+        )
+
         def work(connection: sqlite3.Connection) -> list[ConnectionChange]:
-            rows = connection.execute(
-                _HISTORY if owner is None else _HISTORY_OF_ONE,
-                (self._mind, fit(limit)) if owner is None else (self._mind, owner, fit(limit)),
-            )
-            return [
-                ConnectionChange(owner, topic, peer, at, ChangeKind(kind), weight, reason)
-                for owner, topic, peer, at, kind, weight, reason in rows
-            ]
+            return [change_of(row) for row in connection.execute(statement, (*values, fit(limit)))]
 
         return await self._lane.read(work)
 

@@ -101,6 +101,13 @@ MIND: Migrations = (
         """CREATE TABLE growth (
             mind TEXT NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (mind, seq)) WITHOUT ROWID""",
     ),
+    (
+        # What people called the topic when its connection changed; and the history by time, to be read in pages.
+        "ALTER TABLE connection_changes ADD COLUMN label TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX connection_changes_by_time ON connection_changes (mind, at)",
+        "CREATE INDEX connection_changes_of_owner_by_time ON connection_changes (mind, owner, at)",
+        "DROP INDEX connection_changes_by_owner",
+    ),
 )
 """``mind.db``."""
 

@@ -159,7 +159,9 @@ def connection(owner: str = "causes", topic: str = "k1", peer: str = "people", *
 
 
 def change(number: int = 0, owner: str = "causes") -> ConnectionChange:
-    return ConnectionChange(owner, "k1", "people", NOON + number, ChangeKind.CREDITED, 0.3, f"reason {number}")
+    return ConnectionChange(
+        owner, "k1", "people", NOON + number, ChangeKind.CREDITED, 0.3, f"reason {number}", "lost keys"
+    )
 
 
 def report(actor: str = "causes", **changes: object) -> SubmindReport:
@@ -630,6 +632,31 @@ class StoreContract:
         assert await stores.registry.history("causes", limit=1) == [change(2)]
         assert await stores.registry.forget(NOON + 2) == 1
         assert await stores.registry.history() == [change(3, "people"), change(2)]
+
+    async def test_the_history_is_read_in_pages_while_it_grows(self, stores):
+        made = [replace(change(n // 4, "causes" if n % 3 else "people"), reason=f"{n}") for n in range(24)]
+        for start in range(0, 24, 6):  # several at one time, in one commit and across commits
+            for owner in ("causes", "people"):
+                mine = tuple(c for c in made[start : start + 6] if c.owner == owner)
+                await stores.commit([WriteConnections(owner, (), (), mine)])
+        whole = await stores.registry.history()
+        assert sorted(int(c.reason) for c in whole) == list(range(24))
+        assert [c.at for c in whole] == sorted((c.at for c in made), reverse=True)
+        assert await stores.registry.history("causes") == [c for c in made[::-1] if c.owner == "causes"]
+        paged = await stores.registry.history(limit=5)
+        await stores.commit([WriteConnections("causes", (), (), (change(9), change(10)))])
+        while page := await stores.registry.history(limit=5, before=paged[-1].mark):
+            paged += page
+        assert paged == whole
+        assert len({c.mark for c in paged}) == 24
+        assert await stores.registry.history("people", since=NOON + 3) == [
+            c for c in whole if c.owner == "people" and c.at >= NOON + 3
+        ]
+        later = await stores.registry.history(since=NOON + 4, before=whole[2].mark)
+        assert later == [c for c in whole[3:] if c.at >= NOON + 4]
+        for wrong in ("soon", "[1,2]", "-1", "9" * 40):
+            with pytest.raises(ValueError, match="not a mark"):
+                await stores.registry.history(before=wrong)
 
     async def test_states_and_reports_replace_the_ones_before(self, stores):
         assert await stores.registry.state("causes") is None

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from environment.messages import EntryKind
-from environment.ports import WriteEntries
-from tests.environment.stores.contract import entry
+from environment.ports import WriteConnections, WriteEntries
+from tests.environment.stores.contract import change, entry
 from tests.orchestration.until import until
 
 
@@ -22,10 +22,10 @@ async def think(feed, first, count=1, **changes):
 
 
 @asynccontextmanager
-async def events(feed, **params):
+async def events(feed, path="/v1/stream/events", **params):
     headers = params.pop("headers", {})
     query = {name.rstrip("_"): value for name, value in params.items()}
-    async with feed.client.stream("GET", "/v1/stream/events", params=query, headers=headers) as response:
+    async with feed.client.stream("GET", path, params=query, headers=headers) as response:
         assert response.status_code == 200, await response.aread()
         assert response.headers["content-type"].startswith("text/event-stream")
         yield parsed(response)
@@ -215,3 +215,39 @@ async def first(stream, count):
 
 async def drain(stream):
     return [event async for event in stream if "data" in event]
+
+
+async def test_the_life_of_connections_is_followed_and_resumed(feed):
+    async def happen(*numbers):
+        changes = tuple(change(n, "causes" if n % 2 else "people") for n in numbers)
+        for owner in ("causes", "people"):
+            mine = tuple(each for each in changes if each.owner == owner)
+            await feed.stores.commit([WriteConnections(owner, (), (), mine)])
+
+    def reasons(found):
+        return [json.loads(event["data"])["reason"] for event in found]
+
+    path = "/v1/connections/events"
+    await happen(1, 2)
+    async with events(feed, path) as stream:
+        assert "comment" in await anext(stream)
+        await until(lambda: feed.context.view.change_tail.following, 60)
+        await happen(3, 4)
+        found = await take(stream, 2)
+        await happen(5)
+        found += await take(stream, 1)
+    assert sorted(reasons(found)) == ["reason 3", "reason 4", "reason 5"]
+    assert {event["event"] for event in found} == {"credited"}
+    (first,) = (await feed.client.get("/v1/connections/history", params={"limit": 1, "before": found[0]["id"]})).json()[
+        "changes"
+    ]
+    await happen(6, 7)
+    async with events(feed, path, headers={"Last-Event-ID": first["mark"]}) as stream:
+        again = await take(stream, 5)
+        await happen(8)
+        again += await take(stream, 1)
+    assert sorted(reasons(again)) == [f"reason {n}" for n in range(3, 9)]
+    async with events(feed, path, owner="causes", after=first["mark"]) as stream:
+        assert reasons(await take(stream, 3)) == ["reason 3", "reason 5", "reason 7"]
+    refused = await feed.client.get(path, params={"after": "yesterday"})
+    assert refused.status_code == 422

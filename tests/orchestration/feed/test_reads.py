@@ -7,6 +7,7 @@ import pytest
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.messages import Level
 from environment.ports import WriteConnections, WriteEntries, WriteTrace
+from orchestration.view.json import rfc3339
 from tests.environment.stores.contract import NOON, change, connection, entry, perception, revision, trace
 
 EMBEDDER = WordLlamaEmbedder()
@@ -43,7 +44,7 @@ async def test_an_empty_mind_has_empty_answers(feed):
     assert await get(feed, "/v1/traces") == {"traces": []}
     assert await get(feed, "/v1/search", q="pump") == {"hits": []}
     assert await get(feed, "/v1/connections") == {"connections": [], "total": 0}
-    assert await get(feed, "/v1/connections/history") == {"changes": []}
+    assert await get(feed, "/v1/connections/history") == {"changes": [], "older": ""}
 
 
 async def test_lineage_by_number_and_by_id(feed):
@@ -107,7 +108,19 @@ async def test_connections_and_what_happened_to_them(feed):
     few = await get(feed, "/v1/connections", limit=1, history=False)
     assert few == {"connections": [{**told[0], "history": []}], "total": len(told)}
     assert (await get(feed, "/v1/connections", status=422, limit=0))["status"] == 422
-    assert len((await get(feed, "/v1/connections/history", limit=1))["changes"]) == 1
+    page = await get(feed, "/v1/connections/history", limit=1)
+    assert [(each["reason"], each["label"]) for each in page["changes"]] == [("reason 2", "lost keys")]
+    rest = await get(feed, "/v1/connections/history", before=page["older"])
+    assert [each["reason"] for each in rest["changes"]] == ["reason 1"]
+    assert rest["older"] == ""
+    for wanted, found in [
+        ({"topic": "KEYS"}, 2), ({"topic": "k1"}, 2), ({"topic": "cats"}, 0), ({"kind": "promoted"}, 0),
+        ({"owner": "people"}, 0), ({"since": rfc3339(change(2).at)}, 1),
+    ]:  # fmt: skip
+        assert len((await get(feed, "/v1/connections/history", **wanted))["changes"]) == found, wanted
+    refused = await feed.client.get("/v1/connections/history", params={"before": "yesterday"})
+    assert refused.status_code == 422
+    assert "not a mark" in refused.text
 
 
 async def test_status_and_subminds(feed):
@@ -168,8 +181,8 @@ async def test_the_interface_is_described_whole(feed):
     paths = described["paths"]
     assert {
         "/v1/stream", "/v1/stream/events", "/v1/explain/{id}", "/v1/search", "/v1/traces", "/v1/traces/{id}",
-        "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/status", "/v1/perceptions",
-        "/metrics", "/healthz", "/readyz",
+        "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/connections/events",
+        "/v1/status", "/v1/perceptions", "/metrics", "/healthz", "/readyz",
     } == set(paths)  # fmt: skip
     refs = set(_refs(described))
     assert refs <= {f"#/components/schemas/{name}" for name in described["components"]["schemas"]}

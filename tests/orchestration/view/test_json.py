@@ -32,7 +32,7 @@ def test_keys_are_those_promised():
     assert list(connection_json(connection())) == (
         "owner topic label peer weight ltp uses credited last_use history".split()
     )
-    assert list(change_json(change())) == "owner topic peer at kind weight reason".split()
+    assert list(change_json(change())) == "mark owner topic label peer at kind weight reason".split()
 
 
 @given(st.text(), st.text())

@@ -220,7 +220,7 @@ class Draft:
                 encode_history(c),
             )
         self._changed += [
-            Changed(c.owner, c.topic, c.peer, c.at, c.kind.value, c.weight, c.reason) for c in write.changes
+            Changed(c.owner, c.topic, c.peer, c.at, c.kind.value, c.weight, c.reason, c.label) for c in write.changes
         ]
 
 

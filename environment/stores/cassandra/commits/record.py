@@ -110,6 +110,7 @@ class Changed(msgspec.Struct, frozen=True, array_like=True):
     kind: str
     weight: float
     reason: str
+    label: str = ""
 
 
 class Configured(msgspec.Struct, frozen=True, array_like=True):

@@ -54,8 +54,8 @@ _CONNECTION = """INSERT INTO connections
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"""
 _NO_CONNECTION = "DELETE FROM connections USING TIMESTAMP ? WHERE mind = ? AND owner = ? AND topic = ? AND peer = ?"
 _CONNECTION_CHANGE = """INSERT INTO connection_changes
-    (mind, owner, hour, part, at, stamp, place, topic, peer, kind, weight, reason)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"""
+    (mind, owner, hour, part, at, stamp, place, topic, peer, kind, weight, reason, label)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"""
 _STATE = """INSERT INTO states (mind, name, piece, pieces, stamp, state) VALUES (?, ?, ?, ?, ?, ?)
     USING TIMESTAMP ?"""
 _REPORT = "INSERT INTO reports (mind, name, body) VALUES (?, ?, ?) USING TIMESTAMP ?"
@@ -207,7 +207,7 @@ def _history(mind: str, record: Record, changed: list[Changed], buckets: set[tup
             _CONNECTION_CHANGE,
             (
                 *(mind, change.owner, hour, part, change.at, record.stamp, place, change.topic, change.peer),
-                *(change.kind, change.weight, change.reason, record.stamp + 1),
+                *(change.kind, change.weight, change.reason, change.label, record.stamp + 1),
             ),
         )
 

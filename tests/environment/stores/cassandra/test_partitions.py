@@ -44,10 +44,9 @@ COUNTED = {"chunk", "bucket", "part", "generation", "era", "page"}
 def tables():
     """Table to its partition key, clustering columns and other columns."""
     found = {}
-    made = [
-        each for file in ("002_mind.cql", "004_growth.cql") for each in statements((SCHEMA / file).read_text("utf-8"))
-    ]
-    later = [each for each in statements((SCHEMA / "003_changes_expire.cql").read_text("utf-8")) if " ADD " in each]
+    files = [statements(file.read_text("utf-8")) for file in sorted(SCHEMA.glob("*.cql"))[1:]]
+    made = [each for file in files for each in file if each.startswith("CREATE")]
+    later = [each for file in files for each in file if " ADD " in each]
     for statement in made:
         table = re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", statement)[1]
         columns = re.findall(r"[(,] (\w+) (?:text|bigint|int|double|boolean|blob)( static)?( PRIMARY KEY)?", statement)

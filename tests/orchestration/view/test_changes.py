@@ -1,0 +1,95 @@
+"""The history of connections: found by what is asked, followed by many, caught up with by the slow."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from environment.messages import ChangeKind
+from environment.ports import WriteConnections
+from environment.stores.sqlite import open_stores
+from orchestration.view.changes import ChangeFilter, ChangeTail, read_page
+from orchestration.view.settings import ChangesSettings
+from tests.environment.stores.contract import NOON, change
+from tests.orchestration.until import until
+
+
+@pytest.fixture
+async def stores(tmp_path):
+    opened = await open_stores(tmp_path, "alpha")
+    yield opened
+    await opened.close()
+
+
+async def happen(stores, *numbers, owner="causes", **more):
+    changes = tuple(replace(change(n, owner), **more) for n in numbers)
+    await stores.commit([WriteConnections(owner, (), (), changes)])
+
+
+def numbers(changes):
+    return [int(each.reason.split()[-1]) for each in changes]
+
+
+async def test_a_page_goes_on_until_it_has_found_or_looked_enough(stores):
+    await happen(stores, *range(40))
+    await happen(stores, *range(40, 44), kind=ChangeKind.PROMOTED, label="Spilled milk")
+    settings = ChangesSettings(batch=7, scan=20)
+    promoted = ChangeFilter(kinds=frozenset({ChangeKind.PROMOTED}))
+    page = await read_page(stores.registry, promoted, 3, "", settings)
+    assert numbers(page.changes) == [43, 42, 41]
+    page = await read_page(stores.registry, promoted, 3, page.older, settings)
+    assert (numbers(page.changes), page.older != "") == ([40], True)  # as many as may be were looked at
+    calls = 0
+    while page.older:
+        page = await read_page(stores.registry, promoted, 3, page.older, settings)
+        assert page.changes == ()
+        calls += 1
+    assert calls == 2
+    milk = await read_page(stores.registry, ChangeFilter(topic="MILK", since=NOON + 42), 9, "", settings)
+    assert (numbers(milk.changes), milk.older) == ([43, 42], "")
+
+
+async def test_each_reader_is_told_of_each_change_once_whatever_its_speed(stores):
+    tail = ChangeTail(stores.registry, ChangesSettings(every=0.005, batch=3, recent=4, overlap=5))
+    fast, slow = [], []
+
+    async def read(into, pause):
+        async for batch in tail.follow():
+            into += numbers(batch)
+            await asyncio.sleep(pause)
+
+    readers = [asyncio.create_task(read(fast, 0)), asyncio.create_task(read(slow, 0.1))]
+    await until(lambda: tail.following, 60)
+    for n in range(0, 60, 2):
+        await happen(stores, n)
+        await happen(stores, n + 1, owner="people")
+        await asyncio.sleep(0.003)
+    await until(lambda: len(fast) >= 60 and len(slow) >= 60, 60)
+    assert sorted(fast) == sorted(slow) == list(range(60))
+    for told in (fast, slow):
+        assert [n for n in told if n % 2 == 0] == list(range(0, 60, 2))
+    for reader in readers:
+        reader.cancel()
+    await asyncio.gather(*readers, return_exceptions=True)
+    await until(lambda: not tail.following, 60)
+
+
+async def test_what_was_written_late_is_told_once_as_well(stores):
+    tail = ChangeTail(stores.registry, ChangesSettings(every=0.005, overlap=30))
+    await happen(stores, 100)
+    told = []
+
+    async def read():
+        async for batch in tail.follow():
+            told.extend(numbers(batch))
+
+    reader = asyncio.create_task(read())
+    await until(lambda: tail.following, 60)
+    await happen(stores, 101)
+    await until(lambda: told == [101], 60)
+    await happen(stores, 90, owner="people")
+    await happen(stores, 102)
+    await until(lambda: len(told) >= 3, 60)
+    assert sorted(told) == [90, 101, 102]
+    reader.cancel()
+    await asyncio.gather(reader, return_exceptions=True)
