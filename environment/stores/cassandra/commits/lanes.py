@@ -275,11 +275,7 @@ class Lanes:
 
     async def _write(self, rows: Sequence[tuple[str, tuple[object, ...]]]) -> None:
         statements = {cql: await self.session.prepare(cql) for cql in {cql for cql, _ in rows}}
-        if len(rows) == 1:
-            ((cql, values),) = rows
-            await self.session.execute(statements[cql], values, idempotent=True)
-            return
-        await self.session.execute_all([(statements[cql], values) for cql, values in rows], idempotent=True)
+        await self.session.write_all([(statements[cql], values) for cql, values in rows])
 
     async def _write_apart(self, word: bytes, body: bytes) -> int:
         statement = await self.session.prepare(_PIECE)

@@ -10,18 +10,20 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from cassandra.cluster import Cluster, ResponseFuture
 from cassandra.cluster import Session as DriverSession
-from cassandra.query import UNSET_VALUE, BoundStatement, PreparedStatement, SimpleStatement
+from cassandra.query import UNSET_VALUE, BoundStatement, PreparedStatement, SimpleStatement, Statement
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from environment.circuit import Circuit
 from environment.errors import StoreUnavailable
 from environment.stores.cassandra.driver.address import CassandraAddress
+from environment.stores.cassandra.driver.batches import gathered
 from environment.stores.cassandra.driver.bridge import Answer, Bridge, in_thread
 from environment.stores.cassandra.driver.burst import Burst
 from environment.stores.cassandra.driver.errors import OutcomeUnknown, contended, translate
 from environment.stores.cassandra.driver.settings import CassandraSettings
 
 _LOG = logging.getLogger(__name__)
+R = TypeVar("R")
 T = TypeVar("T")
 Prepared: TypeAlias = PreparedStatement
 """A statement that the servers know; made by ``Session.prepare``."""
@@ -120,15 +122,46 @@ class Session:
         most = concurrency or self.settings.concurrency
         answers: dict[int, list[Row]] = {}
         if isinstance(requests, Sequence):
-            answers = await self._burst(requests, most) if idempotent else {}
+            given: Sequence[tuple[Prepared, Values]] = requests
+            if idempotent:
+                answers = await self._burst(len(given), lambda at: self._bind(*given[at], True, None), most)
             most = min(most, len(requests) - len(answers))
+
+        async def ask(request: tuple[Prepared, Values]) -> list[Row]:
+            return await self.execute(*request, idempotent=idempotent)
+
+        await self._ask_each(requests, ask, answers, most)
+        return [answers[at] for at in range(len(answers))]
+
+    async def write_all(self, requests: Sequence[tuple[Prepared, Values]]) -> None:
+        """Write rows whose TIMESTAMP is bound, in no order; those of one partition go together, as one mutation.
+
+        As with ``execute_all`` none is begun after one has failed, and the failure is raised.
+        """
+        statements = gathered([self._bind(*request, True, None) for request in requests])
+        most = self.settings.concurrency
+        answers = await self._burst(len(statements), statements.__getitem__, most)
+
+        async def ask(statement: Statement) -> list[Row]:
+            return (await self._ask(statement, PLAIN)).rows
+
+        await self._ask_each(statements, ask, answers, min(most, len(statements) - len(answers)))
+
+    async def _ask_each(
+        self,
+        requests: Iterable[R],
+        ask: Callable[[R], Awaitable[list[Row]]],
+        answers: dict[int, list[Row]],
+        most: int,
+    ) -> None:
+        """Ask for what ``answers`` does not hold yet."""
         queue = (each for each in enumerate(requests) if each[0] not in answers)
         failures: list[BaseException] = []
 
         async def work() -> None:
-            for at, (statement, values) in queue:
+            for at, request in queue:
                 try:
-                    answers[at] = await self.execute(statement, values, idempotent=idempotent)
+                    answers[at] = await ask(request)
                 except Exception as error:  # noqa: BLE001 - raised below, when the others have ended
                     failures.append(error)
                 if failures:
@@ -137,29 +170,28 @@ class Session:
         await asyncio.gather(*(work() for _ in range(most)))
         if failures:
             raise failures[0]
-        return [answers[at] for at in range(len(answers))]
 
-    async def _burst(self, requests: Sequence[tuple[Prepared, Values]], most: int) -> dict[int, list[Row]]:
-        """The answers of a first attempt at all of them, by number; what it leaves over is for ``execute``.
+    async def _burst(self, count: int, made: Callable[[int], Statement], most: int) -> dict[int, list[Row]]:
+        """The answers of a first attempt at so many requests, by number; what it leaves over is for ``_ask_each``.
 
         It keeps the loop free, but knows neither pauses nor probing, and sends no more once one has failed.
         """
-        if len(requests) < _FEW or self.circuit != "closed":
+        if count < _FEW or self.circuit != "closed":
             return {}
         await self._permits.acquire()
         width = 1
-        while width < min(most, len(requests)) and not self._permits.locked():
+        while width < min(most, count) and not self._permits.locked():
             await self._permits.acquire()  # at once: who holds some and waited for more would block his like
             width += 1
 
         def send(at: int) -> ResponseFuture:
-            return self._driver.execute_async(self._bind(*requests[at], True, None), execution_profile=PLAIN)
+            return self._driver.execute_async(made(at), execution_profile=PLAIN)
 
         def ended() -> None:
             for _ in range(width):
                 self._permits.release()
 
-        burst = Burst(self._loop, send, len(requests), width)
+        burst = Burst(self._loop, send, count, width)
         await burst.run(ended)
         if not burst.failures:
             self._circuit.succeeded()
@@ -247,7 +279,7 @@ class Session:
 
         return await self._persist(send, repeatable=True)
 
-    async def _ask(self, bound: BoundStatement, profile: str, state: bytes | None = None) -> Answer:
+    async def _ask(self, bound: Statement, profile: str, state: bytes | None = None) -> Answer:
         def send(ended: Callable[[], None]) -> Awaitable[Answer]:
             return self._bridge.carry(
                 lambda: self._driver.execute_async(bound, execution_profile=profile, paging_state=state), ended

@@ -10,6 +10,7 @@ import logging
 import os
 import random
 import secrets
+import time
 import tracemalloc
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,7 @@ from environment.stores.cassandra.stores import open_stores
 from environment.subliminal import SubliminalEnvironment
 from orchestration.view.follower import TraceFollower
 from orchestration.view.settings import ViewSettings
+from tests.environment.stores.cassandra.seeding import seed
 from tests.environment.stores.contract import DIM, NOON, trace, vector
 
 TRACES = int(os.environ.get("SUBMIND_TEST_TRACES", "20000"))
@@ -35,7 +37,7 @@ LIVE = TRACES // EVERY
 GENERATION = max(100, TRACES // 20)
 _log = logging.getLogger(__name__)
 SETTINGS = CassandraSettings(generation=GENERATION, known_ids_bytes=1 << 20)
-BATCH = 200
+BATCH = 500
 
 
 @dataclass
@@ -76,6 +78,10 @@ def one(number: int, *, live: bool):
     return replace(made, thought=thought, level=level, live=live)
 
 
+def one_of_many(number):
+    return one(number, live=number % EVERY == 0)
+
+
 @pytest.fixture(scope="module")
 def minds(shared_keyspace):
     """The place, the old mind, and a young one that holds only what is live in the old one."""
@@ -86,7 +92,7 @@ def minds(shared_keyspace):
 async def live_through(place, mind, numbers):
     stores = await open_stores(place, mind, settings=SETTINGS, rng=random.Random(1))
     for start in range(0, len(numbers), BATCH):
-        writes = [WriteTrace(one(number, live=number % EVERY == 0)) for number in numbers[start : start + BATCH]]
+        writes = [WriteTrace(one_of_many(number)) for number in numbers[start : start + BATCH]]
         for patience in range(10, -1, -1):
             try:
                 await stores.commit(writes)
@@ -106,19 +112,23 @@ async def start(place, mind):
     cost = counting(stores)
     gc.collect()
     tracemalloc.start()
-    environment = SubliminalEnvironment(EnvironmentSettings(), Shard(DIM, 25_000))
+    environment, began = SubliminalEnvironment(EnvironmentSettings(), Shard(DIM, 25_000)), time.monotonic()
     async for found in stores.traces.live(500):
         environment.load(found)
     kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
+    _log.info("%s: a start takes %.2f s", mind, time.monotonic() - began)
     return stores, environment, cost, kept, peak
 
 
 @pytest.mark.timeout(300 + TRACES // 50)
 async def test_all_costs_follow_what_is_live(minds):
     place, old, young = minds
-    await live_through(place, old, list(range(TRACES)))
-    await live_through(place, young, list(range(0, TRACES, EVERY)))
+    began = time.monotonic()
+    await seed(place, old, one_of_many, TRACES - 2, SETTINGS)
+    await live_through(place, old, range(TRACES - 2, TRACES))  # what is live is written down
+    await live_through(place, young, range(0, TRACES, EVERY))
+    _log.info("%d traces, then %d, were left in %.0f s", TRACES, LIVE, time.monotonic() - began)
 
     warm, *_ = await start(place, young)  # what is loaded and compiled once is nobody's price
     await warm.close()
@@ -152,13 +162,17 @@ async def the_same_price(aged, fresh):
         await follower.search(vector(50), 10, SearchFilters(), now)
         steps = []
         cost = counting(stores)
+        began = time.monotonic()
         hits = await follower.search(vector(50), 10, SearchFilters(), now)
+        _log.info("%s: a search takes %.1f ms", stores._mind, (time.monotonic() - began) * 1000)
         steps.append((cost.requests, cost.rows))
         assert len(hits) == min(10, LIVE)
         assert float(hits[0].trace.thought.vector @ vector(50)) > 0.99
         for asked in ({}, {"author": "author 0"}, {"topic": "topic 0"}):
             cost = counting(stores)
+            began = time.monotonic()
             found = await stores.traces.between(-np.inf, np.inf, limit=10, **asked)
+            _log.info("%s: to meet ten by %s takes %.1f ms", stores._mind, asked, (time.monotonic() - began) * 1000)
             assert len(found) == 10
             steps.append((cost.requests, cost.rows))
         prices.append(steps)

@@ -195,7 +195,9 @@ async def test_a_lane_that_is_made_while_another_leads_is_closed_to_the_old_lead
     await paused.wait()  # the lane is in the directory and not made yet
     leader = await opened(lane="host")
     leading = asyncio.ensure_future(leader.lead())
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(60):
+        while await leader._writer.lanes.epoch() == epoch:  # noqa: ASYNC110 - the servers say
+            await asyncio.sleep(0.01)
     go_on.set()
     newer = await leading
     with pytest.raises(FencedOut):
