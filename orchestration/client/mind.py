@@ -15,6 +15,7 @@ from environment.lineage import Explanation
 from environment.messages import Connection, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
 from environment.search import Hit, SearchFilters
 from orchestration.client.errors import Unavailable, translate
+from orchestration.client.growth import GrowthClient
 from orchestration.client.patience import Patience
 from orchestration.client.upload import Upload
 from orchestration.gateway import decode, encode
@@ -83,7 +84,7 @@ class MindClient:
     async def perceive(self, batch: Sequence[NewPerception]) -> list[Receipt]:
         """Tell the mind; the receipts, in order, once all is durable. ``received`` and ``trust`` do not travel."""
         request = perception_pb2.PerceiveRequest(perceptions=[encode.perception(one) for one in self.keyed(batch)])
-        answer = await self._ask("PerceptionService/Perceive", request, perception_pb2.PerceiveResponse)
+        answer = await self.ask("PerceptionService/Perceive", request, perception_pb2.PerceiveResponse)
         return decode.receipts(answer.receipts)
 
     def perceive_many(
@@ -133,37 +134,41 @@ class MindClient:
     async def explain(self, id_or_seq: str | int) -> Explanation:
         """The lineage of an entry (by number or id), a trace or a perception. Raises ``UnknownId``."""
         request = consciousness_pb2.ExplainRequest(id=str(id_or_seq))
-        answer = await self._ask("ConsciousnessService/Explain", request, consciousness_pb2.ExplainResponse)
+        answer = await self.ask("ConsciousnessService/Explain", request, consciousness_pb2.ExplainResponse)
         return decode.explanation(answer.explanation)
 
     async def search(self, text: str, k: int = 10, filters: SearchFilters | None = None) -> list[Hit]:
         """The traces nearest in meaning, nearest first."""
         request = environment_pb2.SearchRequest(text=text, k=k, filter=encode.search_filter(filters or SearchFilters()))
-        answer = await self._ask("EnvironmentService/Search", request, environment_pb2.SearchResponse)
+        answer = await self.ask("EnvironmentService/Search", request, environment_pb2.SearchResponse)
         return [decode.hit(hit) for hit in answer.hits]
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first. Raises ``UnknownId``."""
         request = environment_pb2.GetTraceRequest(id=trace_id)
-        answer = await self._ask("EnvironmentService/GetTrace", request, environment_pb2.GetTraceResponse)
+        answer = await self.ask("EnvironmentService/GetTrace", request, environment_pb2.GetTraceResponse)
         return [decode.trace(trace) for trace in answer.revisions]
 
     async def status(self) -> MindStatus:
         """How the mind is."""
-        answer = await self._ask("MindService/GetStatus", mind_pb2.GetStatusRequest(), mind_pb2.GetStatusResponse)
+        answer = await self.ask("MindService/GetStatus", mind_pb2.GetStatusRequest(), mind_pb2.GetStatusResponse)
         return decode.status(answer.status)
 
     async def subminds(self) -> list[SubmindReport]:
         """What each actor last said of itself."""
         request = mind_pb2.ListSubmindsRequest()
-        answer = await self._ask("MindService/ListSubminds", request, mind_pb2.ListSubmindsResponse)
+        answer = await self.ask("MindService/ListSubminds", request, mind_pb2.ListSubmindsResponse)
         return [decode.report(report) for report in answer.subminds]
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         """All connections, or one submind's; strongest first."""
         request = mind_pb2.ListConnectionsRequest(owner=owner or "")
-        answer = await self._ask("MindService/ListConnections", request, mind_pb2.ListConnectionsResponse)
+        answer = await self.ask("MindService/ListConnections", request, mind_pb2.ListConnectionsResponse)
         return [decode.connection(connection) for connection in answer.connections]
+
+    def growth(self, by: str | None = None) -> GrowthClient:
+        """Who was born, who may be, and orders; ``by`` stands in the audit log, this user where it is None."""
+        return GrowthClient(self, by)
 
     @property
     def channel(self) -> grpc.aio.Channel:
@@ -185,8 +190,8 @@ class MindClient:
         """The perceptions, each with an idempotency key: its own, or one that nobody else has."""
         return [one if one.key else replace(one, key=next(self._keys)) for one in batch]
 
-    async def _ask(self, method: str, request: Message, answer: type[A]) -> A:
-        """One question that may be asked again."""
+    async def ask(self, method: str, request: Message, answer: type[A]) -> A:
+        """One question to a method (``Service/Method``) that may be asked again; its answer."""
         call: Any = self.channel.unary_unary(
             f"/submind.v1.{method}",
             request_serializer=type(request).SerializeToString,

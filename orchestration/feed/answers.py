@@ -98,6 +98,7 @@ _REFUSALS = {
     403: "A page from elsewhere asks.",
     404: "Nothing of that id is known.",
     408: "The body took too long to arrive.",
+    409: "What is ordered cannot be now.",
     413: "The body is too large.",
     415: "The body is in a form that is not read here.",
     422: "A field is wrong; `errors` names it.",

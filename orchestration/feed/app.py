@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from orchestration.feed.context import FeedContext
 from orchestration.feed.events import events
 from orchestration.feed.figures import FeedFigures
+from orchestration.feed.growth import growth
 from orchestration.feed.guard import Guard
 from orchestration.feed.perceptions import perceptions, schemas
 from orchestration.feed.probes import probes
@@ -22,6 +23,7 @@ from orchestration.feed.problems import Problem, install
 from orchestration.feed.reads import reads
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
+from orchestration.growth.desk import GrowthDesk
 from orchestration.view.mind import MindView
 from orchestration.view.tail import StreamTail
 
@@ -44,11 +46,13 @@ def create_app(
     registry: CollectorRegistry | None = None,
     more_figures: Callable[[], Mapping[str, float]] = dict,
     page: Path = PAGE,
+    desk: GrowthDesk | None = None,
 ) -> FastAPI:
     """The application. ``token``: what callers must show; None only where nobody but this machine can connect.
 
     ``registry``: where Prometheus metrics are registered (one of its own when None); ``more_figures``: figures of
-    the rest of the process for ``/metrics``, by name without prefix. The parts given are used, not closed.
+    the rest of the process for ``/metrics``, by name without prefix. ``desk``: where operators order growth; None where
+    nobody can. The parts given are used, not closed.
     """
     settings = settings or FeedSettings()
     figures = FeedFigures(registry)
@@ -63,7 +67,10 @@ def create_app(
     )
     app.state.feed = feed
     install(app)
-    for router in (reads(feed), events(feed), perceptions(feed), probes(feed)):
+    routers = [reads(feed), events(feed), perceptions(feed), probes(feed)]
+    if desk is not None:
+        routers.append(growth(feed, desk))
+    for router in routers:
         app.include_router(router)
     _serve_page(app, page)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=4)

@@ -30,6 +30,7 @@ from orchestration.gateway.errors import (
     Unauthenticated,
     Unknown,
 )
+from orchestration.growth.errors import GrowthError
 from orchestration.view.json import dumps
 
 MEDIA_TYPE = "application/problem+json"
@@ -129,6 +130,8 @@ def refusal_of(error: Exception) -> Refusal:
             return _validation(error)
         case TooLarge():
             return Refusal(413, "too-large", text)
+        case GrowthError():
+            return Refusal(409, error.reason.lower().replace("_", "-"), text)
         case IntakeBusy():
             return Refusal(429, "busy", text, retry_after=error.retry_after)
         case TooMany():

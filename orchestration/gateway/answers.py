@@ -26,6 +26,7 @@ from orchestration.gateway.errors import (
     Unauthenticated,
     Unknown,
 )
+from orchestration.growth.errors import GrowthError
 
 DETAILS_KEY = "grpc-status-details-bin"
 """The trailing metadata under which gRPC carries a ``google.rpc.Status``."""
@@ -76,6 +77,8 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
             return code.NOT_FOUND, text, [details.ResourceInfo(resource_type=error.kind, resource_name=error.name)]
         case UnknownId():
             return code.NOT_FOUND, text, [details.ResourceInfo(resource_name=error.wanted)]
+        case GrowthError():
+            return code.FAILED_PRECONDITION, text, [details.ErrorInfo(reason=error.reason, domain="submind")]
         case Unauthenticated():
             return code.UNAUTHENTICATED, text, [details.ErrorInfo(reason="TOKEN_REQUIRED", domain="submind")]
         case StoreBroken():

@@ -15,9 +15,12 @@ from orchestration.gateway.answers import abort
 from orchestration.gateway.auth import shows, split_listen, token_for
 from orchestration.gateway.binding import Guard, Kind
 from orchestration.gateway.errors import CannotListen, Unauthenticated
+from orchestration.gateway.growth import NAME as GROWTH
+from orchestration.gateway.growth import growth_service
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.services import NAMES, Tail, View, services
 from orchestration.gateway.settings import GatewaySettings
+from orchestration.growth.desk import GrowthDesk
 
 _log = structlog.get_logger(__name__)
 
@@ -76,8 +79,13 @@ class GatewayServer:
     is written.
     """
 
-    def __init__(self, intake: Intake, tail: Tail, view: View, settings: GatewaySettings) -> None:
-        """Raise ``UnsafeListen`` where other machines can reach the address and there is no token."""
+    def __init__(
+        self, intake: Intake, tail: Tail, view: View, settings: GatewaySettings, growth: GrowthDesk | None = None
+    ) -> None:
+        """Raise ``UnsafeListen`` where other machines can reach the address and there is no token.
+
+        ``growth``: where operators order; None where nobody can.
+        """
         self._intake = intake
         self._settings = settings
         self._guard = Guard(settings)
@@ -87,8 +95,12 @@ class GatewayServer:
         )
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs do not know it
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        reflection.enable_server_reflection((*NAMES, _HEALTH, reflection.SERVICE_NAME), self._server)
-        self._server.add_generic_rpc_handlers(tuple(services(self._guard, intake, tail, view)))
+        self._names = (*NAMES, *((GROWTH,) if growth is not None else ()))
+        reflection.enable_server_reflection((*self._names, _HEALTH, reflection.SERVICE_NAME), self._server)
+        handlers = services(self._guard, intake, tail, view)
+        if growth is not None:
+            handlers.append(growth_service(self._guard, growth))
+        self._server.add_generic_rpc_handlers(tuple(handlers))
         self._stopped: asyncio.Task[None] | None = None
 
     async def start(self) -> int:
@@ -102,7 +114,7 @@ class GatewayServer:
                 self._settings.listen, "another program listens there, or it is not an address of this machine"
             ) from error
         await self._server.start()
-        for name in ("", *NAMES):
+        for name in ("", *self._names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         _log.info("gateway_listening", host=host, port=bound)
         return bound

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 
 class GrowthError(Exception):
-    """The root of what goes wrong with growth."""
+    """The root of what an operator can ask in vain."""
+
+    reason = "GROWTH"
+    """For programs."""
 
 
 class NotWaiting(GrowthError):
     """No proposal of this id waits for an approval: ask for those that do."""
+
+    reason = "NOT_WAITING"
 
     def __init__(self, proposal: str, why: str) -> None:
         super().__init__(proposal, why)
@@ -21,6 +26,8 @@ class NotWaiting(GrowthError):
 
 class Frozen(GrowthError):
     """Growth is frozen: thaw it first."""
+
+    reason = "FROZEN"
 
     def __init__(self, by: str) -> None:
         super().__init__(by)

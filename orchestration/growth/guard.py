@@ -12,7 +12,7 @@ import numpy as np
 from environment.messages import Instant
 from environment.population import GrowthEvent, GrowthKind, Member
 from orchestration.growth.errors import Frozen, NotWaiting
-from orchestration.growth.proposals import Act, Decision, Proposal, Verdict
+from orchestration.growth.proposals import MOST_CHARS, Act, Decision, Proposal, Verdict
 from orchestration.growth.settings import Approval, GrowthSettings
 
 HOUR = 3600.0
@@ -21,7 +21,7 @@ GUARD = "guard"
 """By whom a decision is that follows from the bounds alone."""
 COGNITIVE = "cognitive"
 _WORD = re.compile(r"[a-z][-a-z0-9]{0,30}")
-_MOST_TOPICS, _MOST_GOALS, _MOST_CHARS = 256, 16, 500
+_MOST_TOPICS = 256
 _ACTS = {GrowthKind.DIVIDED: Act.DIVIDE, GrowthKind.RETIRED: Act.RETIRE}
 
 
@@ -94,6 +94,10 @@ class Guard:
         inherited = (share for at, heir, share in self._parked if heir == name and at + DAY <= self._time(now))
         return sum(inherited, self._lines[name].share)
 
+    def births(self, now: Instant) -> int:
+        """Births within the last hour."""
+        return sum(1 for at in self._births if at + HOUR > self._time(now))
+
     def apply(self, event: GrowthEvent, members: Iterable[Member] = ()) -> None:
         """Take in the next event of the log, with the members that were written by it. An older one changes nothing."""
         if event.seq <= self.seq:
@@ -165,7 +169,7 @@ class Guard:
             return "unknown", f"no submind of this mind is called {name}", None
         if self.role(name) != COGNITIVE:
             return "role", f"{name} is {self.role(name)}, and only cognitive subminds divide and retire", None
-        if fault := _malformed(proposal):
+        if fault := proposal.fault():
             return "malformed", fault, None
         if proposal.size > settings.legacy_bytes:
             return "legacy_bytes", f"it would hand over {proposal.size} bytes, {settings.legacy_bytes} at most", None
@@ -296,11 +300,11 @@ class Guard:
         reason: str = "",
     ) -> GrowthEvent:
         at = self._time(now)
-        reason = reason[:_MOST_CHARS]
+        reason = reason[:MOST_CHARS]
         if proposal is None:
             return GrowthEvent(self.seq + 1, at, kind, by, reason=reason)
-        topics = tuple(topic[:_MOST_CHARS] for topic in proposal.topics[:_MOST_TOPICS])
-        act, growth = proposal.act.value, proposal.growth[:_MOST_CHARS]
+        topics = tuple(topic[:MOST_CHARS] for topic in proposal.topics[:_MOST_TOPICS])
+        act, growth = proposal.act.value, proposal.growth[:MOST_CHARS]
         return GrowthEvent(
             *(self.seq + 1, at, kind, by, proposal.submind, act, other, topics, growth, number, limit, reason)
         )
@@ -318,7 +322,7 @@ class Guard:
     def _reply(self, proposed: GrowthEvent, kind: GrowthKind, by: str, reason: str, now: Instant) -> GrowthEvent:
         at = self._time(now)
         return replace(
-            proposed, seq=self.seq + 1, at=at, kind=kind, by=by, proposal=proposed.seq, reason=reason[:_MOST_CHARS]
+            proposed, seq=self.seq + 1, at=at, kind=kind, by=by, proposal=proposed.seq, reason=reason[:MOST_CHARS]
         )
 
     # --- the fold ---
@@ -384,16 +388,3 @@ class Guard:
 
     def _time(self, now: Instant) -> Instant:
         return max(self._latest, now)
-
-
-def _malformed(proposal: Proposal) -> str:
-    """What is wrong with a proposal; empty where nothing is."""
-    if len(proposal.growth) > _MOST_CHARS or not proposal.growth:
-        return f"a proposal has a name of 1 to {_MOST_CHARS} characters"
-    if proposal.act is Act.RETIRE:
-        return ""
-    if not 1 <= len(proposal.goals) <= _MOST_GOALS:
-        return f"a child has 1 to {_MOST_GOALS} goals, not {len(proposal.goals)}"
-    if not proposal.topics:
-        return "a child has topics"
-    return ""

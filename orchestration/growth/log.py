@@ -81,13 +81,13 @@ class GrowthLog:
                 self.guard.members[name] = member
             return member
 
-    async def freeze(self, by: str, reason: str) -> bool:
-        """Stop all growth from now on; whether that changed anything."""
-        return await self._operate(lambda now: self.guard.freeze(by, reason, now)) is not None
+    async def freeze(self, by: str, reason: str) -> GrowthEvent | None:
+        """Stop all growth from now on; None where it was frozen."""
+        return await self._operate(lambda now: self.guard.freeze(by, reason, now))
 
-    async def thaw(self, by: str, reason: str) -> bool:
-        """Let growth go on; whether that changed anything."""
-        return await self._operate(lambda now: self.guard.thaw(by, reason, now)) is not None
+    async def thaw(self, by: str, reason: str) -> GrowthEvent | None:
+        """Let growth go on; None where it was not frozen."""
+        return await self._operate(lambda now: self.guard.thaw(by, reason, now))
 
     async def approve(self, number: int, by: str, reason: str = "") -> GrowthEvent | None:
         """Permit a waiting proposal. Raises ``NotWaiting``, ``Frozen``."""

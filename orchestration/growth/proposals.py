@@ -8,6 +8,10 @@ from enum import StrEnum
 from environment.messages import Instant, Vector
 from environment.population import GrowthEvent, Member
 
+MOST_CHARS = 500
+"""Of a name, a label or a reason in the audit log; the rest is cut."""
+_MOST_GOALS = 16
+
 
 class Act(StrEnum):
     """What a submind may want."""
@@ -38,6 +42,16 @@ class Proposal:
     reason: str = ""
     size: int = 0
     """Bytes of what is handed over."""
+
+    def fault(self) -> str:
+        """What is wrong with its form; empty where nothing is."""
+        if not 1 <= len(self.growth) <= MOST_CHARS:
+            return f"a proposal has a name of 1 to {MOST_CHARS} characters"
+        if self.act is Act.RETIRE:
+            return ""
+        if not 1 <= len(self.goals) <= _MOST_GOALS:
+            return f"a child has 1 to {_MOST_GOALS} goals, not {len(self.goals)}"
+        return "" if self.topics else "a child has topics"
 
 
 class Verdict(StrEnum):

@@ -19,6 +19,7 @@ from orchestration.clock import Clock, wall
 from orchestration.gateway.auth import split_listen, token_for
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
+from orchestration.growth.desk import GrowthDesk
 from orchestration.host.configuring import Working
 from orchestration.host.directory import keep_listed
 from orchestration.host.errors import StillMoving
@@ -33,6 +34,7 @@ from orchestration.membership.opening import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.settings import Settings, SubmindRole
 from orchestration.view.mind import MindView, Surroundings
+from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
 
 if TYPE_CHECKING:
@@ -147,7 +149,8 @@ class Host:
             wall=wall,
             surroundings=self._surroundings(intake),
         )
-        gateway = GatewayServer(intake, self.tail, self.view, settings.gateway)
+        self._desk = self._growth_desk(stores)
+        gateway = GatewayServer(intake, self.tail, self.view, settings.gateway, self._desk)
         self._gateway = gateway
         port = await gateway.start()
         host, _ = split_listen(settings.gateway.listen)
@@ -217,11 +220,21 @@ class Host:
             token=token_for(settings.feed.listen, settings.gateway.token_file),
             version=version("submind"),
             more_figures=self._figures,
+            desk=self._desk,
         )
         feed = FeedServer(app, settings.feed)
         await feed.start()
         self._feed = feed
         return feed.url
+
+    def _growth_desk(self, stores: Stores) -> GrowthDesk:
+        """Where operators order growth, whether the mind below is up or not."""
+        configured = {submind.name: submind.role.value for submind in self.settings.mind.subminds}
+
+        def runs() -> bool:
+            return self.supervisor.report.state == MindState.RUNNING.value
+
+        return GrowthDesk(stores, self.settings.growth, configured, wall, runs=runs)
 
     async def _stop_serving(self) -> None:
         """Tell readers and callers that this ends, and let what is under way end."""

@@ -1,0 +1,207 @@
+"""Who is born in a mind and who may be: freeze, thaw, approve, reject, growth."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+import typer
+from rich.text import Text
+
+from environment.population import GrowthEvent, GrowthKind
+from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.output import clock, console, emit
+from orchestration.cli.safety import safe
+from orchestration.cli.server import Server, connected, server
+from orchestration.client.growth import GrowthClient
+from orchestration.growth.desk import Outcome, Population
+from orchestration.view.population import event_json, outcome_json, population_json
+
+app = typer.Typer(add_completion=False)
+
+A = TypeVar("A")
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: it stands in the audit log.")]
+By = Annotated[
+    str | None, typer.Option("--by", metavar="NAME", help="Who says so. Default: this user.", show_default=False)
+]
+_ID = re.compile(r"(?:g-)?([1-9][0-9]{0,17})")
+_STYLE = {
+    GrowthKind.DIVIDED: "green",
+    GrowthKind.RETIRED: "blue",
+    GrowthKind.PROPOSED: "yellow",
+    GrowthKind.REFUSED: "dim",
+    GrowthKind.FROZEN: "red",
+}
+_DOWN = "the mind process is down: {what} is written down, and holds when it is up again"
+
+
+@app.command()
+def freeze(
+    reason: Reason = "",
+    by: By = None,
+    json: Json = False,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Stop all growth at once: nobody is born or retires until `submind thaw`, over every restart."""
+    outcome = _ask(server(grpc, token_file, mind), by, lambda growth: growth.freeze(reason))
+    _told(outcome, "growth is frozen", "growth was frozen already", "this", json=json)
+
+
+@app.command()
+def thaw(
+    reason: Reason = "",
+    by: By = None,
+    json: Json = False,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Let growth go on, within its bounds."""
+    outcome = _ask(server(grpc, token_file, mind), by, lambda growth: growth.thaw(reason))
+    _told(outcome, "growth goes on", "growth was not frozen", "this", json=json)
+
+
+@app.command()
+def approve(
+    proposal: Annotated[str | None, typer.Argument(metavar="ID", help="A proposal that waits: g-12.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All that wait now.")] = False,
+    reason: Reason = "",
+    by: By = None,
+    json: Json = False,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Permit what a waiting proposal asks for, once; `submind growth` lists them."""
+    if (proposal is None) is not everything:
+        raise Failure("give the ID of a proposal that waits, or --all", MISUSED)
+    wanted = None if proposal is None else _number(proposal)
+
+    async def permit(growth: GrowthClient) -> list[Outcome]:
+        if wanted is not None:
+            return [await growth.approve(wanted, reason)]
+        return [await growth.approve(event.seq, reason) for event in (await growth.population()).waiting]
+
+    outcomes = _ask(server(grpc, token_file, mind), by, permit)
+    for outcome in outcomes:
+        _told(outcome, _about(outcome, "may now"), "", "the approval", json=json)
+    if not outcomes:
+        console(error=True).print("no proposal waits for an approval")
+
+
+@app.command()
+def reject(
+    proposal: Annotated[str, typer.Argument(metavar="ID", help="A proposal that waits: g-12.")],
+    reason: Reason = "",
+    by: By = None,
+    json: Json = False,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Refuse a waiting proposal: its submind rests for a while."""
+    wanted = _number(proposal)
+    outcome = _ask(server(grpc, token_file, mind), by, lambda growth: growth.reject(wanted, reason))
+    _told(outcome, _about(outcome, "may not"), "", "this", json=json)
+
+
+@app.command()
+def growth(
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as it happens, until Ctrl-C.")] = False,
+    after: Annotated[int, typer.Option(metavar="SEQ", min=0, help="Only events after this number.")] = 0,
+    json: Json = False,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Show the population, what waits for an approval, and the audit log. With --json the log, an event a line."""
+    at = server(grpc, token_file, mind)
+    if follow:
+        asyncio.run(_follow(at, after, json=json))
+        return
+    events = _ask(at, None, lambda client: client.events(after))
+    for event in events:
+        _event(event, json=json)
+    population = _ask(at, None, lambda client: client.population())
+    if json:
+        emit(population_json(population))
+    else:
+        _population(population)
+
+
+async def _follow(at: Server, after: int, *, json: bool) -> None:
+    async with connected(at) as mind:
+        async for event in mind.growth().watch(after):
+            _event(event, json=json)
+
+
+def _ask(at: Server, by: str | None, question: Callable[[GrowthClient], Awaitable[A]]) -> A:
+    async def ask() -> A:
+        async with connected(at) as mind:
+            return await question(mind.growth(by))
+
+    return asyncio.run(ask())
+
+
+def _number(name: str) -> int:
+    match = _ID.fullmatch(name.strip())
+    if match is None:
+        raise Failure(f"{name}: a proposal is named as `submind growth` lists it, for example g-12", MISUSED)
+    return int(match[1])
+
+
+def _about(outcome: Outcome, may: str) -> str:
+    event = outcome.event
+    return f"{event.submind} {may} {event.act} (g-{event.proposal})" if event is not None else ""
+
+
+def _told(outcome: Outcome, done: str, already: str, what: str, *, json: bool) -> None:
+    """What came of an order; the mind process that is down is told of on standard error."""
+    if json:
+        emit(outcome_json(outcome))
+    else:
+        console().print(safe(done if outcome.event is not None else already))
+    if not outcome.mind_runs:
+        console(error=True).print(_DOWN.format(what=what))
+
+
+def _event(event: GrowthEvent, *, json: bool) -> None:
+    if json:
+        emit(event_json(event))
+        return
+    line = Text(f"{event.id:>6} ", style="dim")
+    line.append(f"{clock(event.at)} ", style="cyan")
+    line.append(f"{event.kind.value:<8} ", style=_STYLE.get(event.kind, ""))
+    if event.submind:
+        line.append(safe(event.submind), style="bold")
+    if event.other:
+        line.append(f" -> {safe(event.other)}")
+    if event.kind in {GrowthKind.PROPOSED, GrowthKind.APPROVED, GrowthKind.REJECTED, GrowthKind.REFUSED}:
+        line.append(f" {event.act}")
+    if event.topics:
+        line.append(f" [{safe(', '.join(event.topics[:6]))}]", style="green")
+    line.append(f" by {safe(event.by)}", style="dim")
+    if event.reason:
+        line.append(f": {safe(event.reason)}")
+    console().print(line)
+
+
+def _population(population: Population) -> None:
+    out = console()
+    born = sum(1 for member in population.members if member.living)
+    out.print(
+        f"{population.living} of at most {population.ceiling} subminds live, {born} of them born here; "
+        f"{population.births} births in the last hour, {population.births_per_hour} at most"
+    )
+    if population.frozen is not None:
+        why = f": {safe(population.frozen.reason)}" if population.frozen.reason else ""
+        out.print(Text(f"frozen by {safe(population.frozen.by)}{why}", style="red"))
+    for event in population.waiting:
+        out.print(Text(f"{event.id} waits for an approval: {safe(event.submind)} wants to {event.act}", style="yellow"))
+    if not population.mind_runs:
+        console(error=True).print("the mind process is down: nobody is born until it is up again")

@@ -1,0 +1,106 @@
+"""The population of a mind, for a client: who was born, who may be, and orders."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+import grpc
+
+from environment.population import GrowthEvent
+from orchestration.client.errors import Unavailable, translate
+from orchestration.gateway.growth import decode_event, decode_outcome, decode_population
+from orchestration.growth.desk import Outcome, Population
+from orchestration.pb.submind.v1 import growth_pb2 as pb
+
+if TYPE_CHECKING:
+    from orchestration.client.mind import MindClient
+
+_PAGE = 1000
+
+
+class GrowthClient:
+    """What ``MindClient.growth`` offers. Orders are repeated while the mind is away: each comes about once.
+
+    Raises ``ClientError`` where a proposal waits no more, or growth is frozen.
+    """
+
+    def __init__(self, mind: MindClient, by: str | None = None) -> None:
+        """``by``: who orders, as it stands in the audit log; this user on this machine when None."""
+        self._mind = mind
+        self._by = by or _who()
+
+    async def population(self) -> Population:
+        """As it is."""
+        answer = await self._mind.ask(
+            "GrowthService/GetPopulation", pb.GetPopulationRequest(), pb.GetPopulationResponse
+        )
+        return decode_population(answer.population)
+
+    async def events(self, after: int = 0) -> list[GrowthEvent]:
+        """The audit log after a number, all of it."""
+        found: list[GrowthEvent] = []
+        while True:
+            request = pb.ListGrowthRequest(after=after, limit=_PAGE)
+            answer = await self._mind.ask("GrowthService/ListGrowth", request, pb.ListGrowthResponse)
+            found += [decode_event(event) for event in answer.events]
+            if not answer.events or found[-1].seq >= answer.head:
+                return found
+            after = found[-1].seq
+
+    async def watch(self, after: int = 0) -> AsyncIterator[GrowthEvent]:
+        """The audit log after a number and as it grows, without end, gap or repeat."""
+        patience = self._mind.patience()
+        while True:
+            call = self._mind.channel.unary_stream(
+                "/submind.v1.GrowthService/WatchGrowth",
+                request_serializer=pb.WatchGrowthRequest.SerializeToString,
+                response_deserializer=pb.WatchGrowthResponse.FromString,
+            )(pb.WatchGrowthRequest(after=after), metadata=self._mind.metadata)
+            try:
+                async for answer in call:
+                    patience.succeeded(for_good=True)
+                    event = decode_event(answer.event)
+                    yield event
+                    after = event.seq
+                await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
+            except grpc.aio.AioRpcError as error:
+                meaning = translate(error)
+                if not isinstance(meaning, Unavailable):
+                    raise meaning from error
+                await patience.after(meaning)
+            finally:
+                call.cancel()
+
+    async def freeze(self, reason: str = "") -> Outcome:
+        """Stop all growth at once."""
+        request = pb.FreezeRequest(order=self._order(reason))
+        return decode_outcome((await self._mind.ask("GrowthService/Freeze", request, pb.FreezeResponse)).outcome)
+
+    async def thaw(self, reason: str = "") -> Outcome:
+        """Let growth go on."""
+        request = pb.ThawRequest(order=self._order(reason))
+        return decode_outcome((await self._mind.ask("GrowthService/Thaw", request, pb.ThawResponse)).outcome)
+
+    async def approve(self, proposal: int, reason: str = "") -> Outcome:
+        """Permit what a waiting proposal asks for, once."""
+        request = pb.ApproveRequest(proposal=proposal, order=self._order(reason))
+        return decode_outcome((await self._mind.ask("GrowthService/Approve", request, pb.ApproveResponse)).outcome)
+
+    async def reject(self, proposal: int, reason: str = "") -> Outcome:
+        """Refuse a waiting proposal."""
+        request = pb.RejectRequest(proposal=proposal, order=self._order(reason))
+        return decode_outcome((await self._mind.ask("GrowthService/Reject", request, pb.RejectResponse)).outcome)
+
+    def _order(self, reason: str) -> pb.Order:
+        return pb.Order(by=self._by, reason=reason)
+
+
+def _who() -> str:
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # a user id without a name, as in many containers
+        user = "somebody"
+    return f"{user}@{socket.gethostname()}"

@@ -1,0 +1,134 @@
+"""Where operators read the audit log of growth, and order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from environment.messages import Instant
+from environment.population import GrowthEvent, Member
+from environment.ports import Stores
+from orchestration.growth.log import GrowthLog
+from orchestration.growth.settings import GrowthSettings
+
+_PAGE = 1000
+_LOOK = 0.5
+"""Seconds between two looks at the log for who follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Who lives, and within which bounds."""
+
+    living: int
+    """Subminds, configured ones included."""
+    ceiling: int
+    births: int
+    """In the last hour."""
+    births_per_hour: int
+    approval: str
+    """``none``, ``divisions`` or ``all``."""
+    frozen: GrowthEvent | None
+    """By what growth is frozen."""
+    waiting: tuple[GrowthEvent, ...]
+    """Proposals that wait for an approval, the oldest first."""
+    members: tuple[Member, ...]
+    """Everybody who was ever born, in the order of their births."""
+    head: int
+    """The last number of the audit log."""
+    mind_runs: bool
+    """Whether the mind process runs: while it does not, nobody is born, and what is ordered holds when it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an order."""
+
+    event: GrowthEvent | None
+    """The entry of the audit log; None where it was so already."""
+    mind_runs: bool
+
+
+async def _nobody() -> None:
+    """Nobody is to be told."""
+
+
+class GrowthDesk:
+    """Growth as operators see it, whether the mind process runs or not.
+
+    Guarantee: what an order answers is in the log of the store, so it holds for every process of the mind from then on
+    and over every restart. Raises ``StoreUnavailable``, ``NotWaiting`` and ``Frozen``.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        settings: GrowthSettings,
+        configured: Mapping[str, str],
+        now: Callable[[], Instant],
+        *,
+        runs: Callable[[], bool] = lambda: False,
+        told: Callable[[], Awaitable[None]] = _nobody,
+    ) -> None:
+        """``runs``: whether the mind process does. ``told`` is called after each order, so that it looks at the log."""
+        self._log = GrowthLog(stores, settings, configured, now)
+        self._registry = stores.registry
+        self._settings = settings
+        self._now = now
+        self._runs = runs
+        self._told = told
+
+    async def population(self) -> Population:
+        """As it is."""
+        await self._log.follow()
+        guard, settings = self._log.guard, self._settings
+        return Population(
+            living=len(guard.living),
+            ceiling=settings.ceiling,
+            births=guard.births(self._now()),
+            births_per_hour=settings.births_per_hour,
+            approval=settings.approval.value,
+            frozen=guard.frozen,
+            waiting=tuple(guard.waiting.values()),
+            members=tuple(await self._registry.members()),
+            head=guard.seq,
+            mind_runs=self._runs(),
+        )
+
+    async def events(self, after: int, limit: int) -> tuple[list[GrowthEvent], int]:
+        """A stretch of the log, and its last number."""
+        found = await self._registry.growth(after, limit)
+        return found, max([await self._registry.growth_head(), *(event.seq for event in found[-1:])])
+
+    async def follow(self, after: int) -> AsyncIterator[GrowthEvent]:
+        """The log from a number on, without end."""
+        while True:
+            found = await self._registry.growth(after, _PAGE)
+            for event in found:
+                yield event
+                after = event.seq
+            if not found:
+                await asyncio.sleep(_LOOK)
+
+    async def freeze(self, by: str, reason: str) -> Outcome:
+        """Stop all growth, at once."""
+        return await self._outcome(await self._log.freeze(by, reason))
+
+    async def thaw(self, by: str, reason: str) -> Outcome:
+        """Let growth go on."""
+        return await self._outcome(await self._log.thaw(by, reason))
+
+    async def approve(self, proposal: int, by: str, reason: str) -> Outcome:
+        """Permit what a waiting proposal asks for, once."""
+        return await self._outcome(await self._log.approve(proposal, by, reason))
+
+    async def reject(self, proposal: int, by: str, reason: str) -> Outcome:
+        """Refuse a waiting proposal."""
+        return await self._outcome(await self._log.reject(proposal, by, reason))
+
+    async def _outcome(self, event: GrowthEvent | None) -> Outcome:
+        runs = self._runs()
+        if event is not None and runs:
+            await self._told()
+        return Outcome(event, runs)

@@ -1,0 +1,170 @@
+"""Operators: what they read and order over gRPC, HTTP and the command line, and what that does to what is proposed."""
+
+import asyncio
+
+import pytest
+
+from environment.errors import StoreUnavailable
+from environment.population import GrowthKind
+from orchestration.client import ClientError
+from orchestration.client.errors import Rejected
+from orchestration.growth.desk import GrowthDesk
+from orchestration.growth.proposals import Verdict
+from orchestration.growth.settings import GrowthSettings
+from tests.orchestration.cli.conftest import finish, start, submind
+from tests.orchestration.growth.test_guard import CONFIGURED, NOON
+
+
+async def test_what_is_approved_is_born_and_all_of_it_is_in_the_log(desk):
+    growth = desk.client.growth(by="ann@desk")
+    assert (await desk.propose()).verdict is Verdict.WAITING
+    population = await growth.population()
+    assert [(event.id, event.submind, event.act) for event in population.waiting] == [("g-1", "causes", "divide")]
+    assert (population.living, population.approval, population.frozen, population.mind_runs) == (
+        *(len(CONFIGURED), "divisions", None, True),
+    )
+    outcome = await growth.approve(1, "it is busy")
+    assert (outcome.event.by, outcome.event.reason, outcome.event.at) == ("ann@desk", "it is busy", NOON)
+    assert desk.told == [2]  # the mind process looks at once
+    granted = await desk.propose(growth="causes/2")
+    assert granted.verdict is Verdict.GRANTED
+    assert await desk.stores.registry.state(granted.member.name) == b"first"
+    events = await growth.events()
+    assert [(event.seq, event.kind, event.proposal) for event in events] == [
+        (1, GrowthKind.PROPOSED, 0),
+        (2, GrowthKind.APPROVED, 1),
+        (3, GrowthKind.DIVIDED, 1),
+    ]
+    assert events == await desk.stores.registry.growth(0, 10)
+    (member,) = (await growth.population()).members
+    assert member == (await desk.stores.registry.members())[0].__class__(
+        **{name: getattr(granted.member, name) for name in ("name", "role", "goals", "parent", "generation", "number")},
+        **{name: getattr(granted.member, name) for name in ("born", "share", "topics")},
+    )
+
+
+async def test_what_cannot_be_ordered_is_said_in_a_sentence(desk):
+    growth = desk.client.growth()
+    with pytest.raises(ClientError, match="g-7 waits for no approval: there is no such proposal") as refused:
+        await growth.approve(7)
+    assert refused.value.code == "FAILED_PRECONDITION"
+    await desk.propose()
+    await growth.reject(1, "not now")
+    with pytest.raises(ClientError, match="it was rejected by"):
+        await growth.approve(1)
+    await growth.freeze()
+    assert (await growth.freeze()).event is None
+    with pytest.raises(Rejected):
+        await growth.approve(0)
+    with pytest.raises(Rejected):
+        await desk.client.growth(by="x" * 300).thaw()
+
+
+async def test_freezing_holds_at_once_also_for_what_is_on_its_way(desk):
+    """Proposals race the order: none is granted after it was answered."""
+    await desk.propose()
+    await desk.client.growth().approve(1)
+    answered = asyncio.Event()
+    late = []
+
+    async def propose():
+        for number in range(1000):
+            known = answered.is_set()
+            decision = await desk.propose("people" if number else "causes", f"people/{number}")
+            if known and decision.verdict is Verdict.GRANTED:
+                late.append(decision)
+            if known and number > 5:
+                return
+
+    racing = asyncio.create_task(propose())
+    event = (await desk.client.growth().freeze("looks odd")).event
+    answered.set()
+    await racing
+    assert not late
+    log = await desk.stores.registry.growth(0, 1000)
+    assert all(each.kind not in {GrowthKind.DIVIDED, GrowthKind.RETIRED} for each in log if each.seq > event.seq)
+    again = GrowthDesk(desk.stores, GrowthSettings(), CONFIGURED, lambda: NOON)  # another process, later
+    assert (await again.population()).frozen == event
+
+
+async def test_the_log_is_followed_as_it_grows(desk):
+    growth = desk.client.growth(by="ann")
+    await growth.freeze("one")
+    seen = []
+
+    async def watch():
+        async for event in growth.watch():
+            seen.append(event)
+            if len(seen) == 3:
+                return
+
+    watching = asyncio.create_task(watch())
+    await growth.thaw("two")
+    await growth.freeze("three")
+    await asyncio.wait_for(watching, 60)
+    assert [(event.seq, event.reason) for event in seen] == [(1, "one"), (2, "two"), (3, "three")]
+    assert {event.by for event in seen} == {"ann"}
+
+
+async def test_over_http(desk):
+    for number in range(3):
+        await desk.propose(["causes", "people", "causes"][number], f"x/{number}")
+    told = (await desk.http.get("/v1/growth")).json()
+    assert [event["id"] for event in told["waiting"]] == ["g-1", "g-2"]
+    assert told["bounds"] | {"living": 3, "ceiling": 24, "births": 0, "approval": "divisions"} == told["bounds"]
+    assert (told["frozen"], told["members"], told["head"], told["mind_runs"]) == (None, [], 2, True)
+    answer = await desk.http.post("/v1/growth/g-1/approve", json={"by": "bob", "reason": "fine"})
+    assert (answer.status_code, answer.json()["event"]["by"], answer.json()["event"]["kind"]) == (
+        200,
+        "bob",
+        "approved",
+    )
+    again = await desk.http.post("/v1/growth/1/approve", json={})
+    assert (again.status_code, again.json()["detail"]) == (409, "g-1 waits for no approval: it was approved by bob")
+    assert (await desk.http.post("/v1/growth/g-2/reject", json={})).json()["event"]["by"] == "somebody at the page"
+    child = (await desk.propose(growth="x/9")).member
+    frozen = (await desk.http.post("/v1/growth/freeze", json={"reason": "odd"})).json()["event"]
+    assert (await desk.http.post("/v1/growth/freeze", json={})).json()["event"] is None
+    told = (await desk.http.get("/v1/growth")).json()
+    assert told["frozen"] == frozen
+    assert [(m["name"], m["born"], m["retired"]) for m in told["members"]] == [
+        (child.name, "2026-03-03T12:00:00Z", None),
+    ]
+    newest = (await desk.http.get("/v1/growth/events", params={"limit": 2})).json()
+    assert ([event["kind"] for event in newest["events"]], newest["head"]) == (["divided", "frozen"], 6)
+    first = (await desk.http.get("/v1/growth/events", params={"after": 0, "limit": 2})).json()
+    assert [event["seq"] for event in first["events"]] == [1, 2]
+    assert (await desk.http.post("/v1/growth/thaw", json={"x": 1})).status_code == 422
+    assert (await desk.http.post("/v1/growth/zero/approve", json={})).status_code == 422
+    assert (await desk.http.post("/v1/growth/thaw", json={})).status_code == 200
+
+
+async def test_on_the_command_line(desk):
+    at = ["--grpc", desk.target]
+    await desk.propose(reason="\x1b[31mred", topics=("pumps",))
+    await desk.propose("people", "p/1")
+    shown = await submind("growth", *at)
+    assert shown.code == 0
+    assert "g-1" in shown.out
+    assert "waits for an approval: causes wants to divide" in shown.out
+    assert "\x1b" not in shown.out
+    done = await submind("approve", "g-1", "--reason", "busy", "--by", "ann", *at)
+    assert (done.code, done.out, done.err) == (0, "causes may now divide (g-1)\n", "")
+    again = await submind("approve", "g-1", *at)
+    assert (again.code, "g-1 waits for no approval: it was approved by ann" in again.err) == (1, True)
+    assert "people may now divide (g-2)" in (await submind("approve", "--all", *at)).out
+    desk.runs[0] = False
+    frozen = await submind("freeze", "--reason", "odd", *at)
+    assert frozen.out == "growth is frozen\n"
+    assert "the mind process is down: this is written down, and holds when it is up again" in frozen.err
+    following = await start("growth", "--follow", "--after", "4", "--json", *at)
+    line = await asyncio.wait_for(following.stdout.readline(), 60)
+    assert b'"seq":5' in line
+    following.terminate()
+    await finish(following)
+
+
+async def test_a_store_that_is_away_is_no_decision(desk):
+    await desk.stores.close()
+    with pytest.raises(StoreUnavailable):
+        await GrowthDesk(desk.stores, GrowthSettings(), CONFIGURED, lambda: NOON).freeze("ann", "")
