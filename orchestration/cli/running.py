@@ -38,6 +38,14 @@ def run(
     ] = None,
     store: StoreAddress = None,
     coordination: CoordinationAddress = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Ray cluster to live on: HOST:PORT, auto or ray://HOST:PORT. Default: a Ray of its own, here.",
+            show_default=False,
+        ),
+    ] = None,
     grpc: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Default: 127.0.0.1:50051.", show_default=False)
     ] = None,
@@ -62,6 +70,7 @@ def run(
     flags: dict[str, tuple[str, object]] = {
         "--store": ("store.address", store),
         "--coordination": ("coordination.address", coordination),
+        "--address": ("runtime.cluster.address", address),
         "--grpc": ("gateway.listen", grpc),
         "--http": ("feed.listen", http),
         "--token-file": ("gateway.token_file", token_file),

@@ -9,16 +9,19 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import orchestration
 from actors.events import Configured
 from orchestration.runtime.cluster import ray_environment
-from orchestration.runtime.mind import STOP, encode_configured, encode_orders
+from orchestration.runtime.mind import STOP, encode_configured, encode_orders, encode_request
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.processes import MARK
 
+_LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes of a status line; the longest tells of nodes and who lives on them."""
 _ROOT = Path(orchestration.__file__).parents[1]
 
 
@@ -31,6 +34,8 @@ class MindChild:
     def __init__(self, process: Process, say: Callable[[Mapping[str, Any]], None]) -> None:
         self._process = process
         self._say = say
+        self._asked: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
+        self._numbers = count(1)
         self._hearing = asyncio.create_task(self._hear(), name="mind-status")
 
     @classmethod
@@ -46,6 +51,7 @@ class MindChild:
                 stdout=PIPE,
                 stderr=errors,
                 env=environ,
+                limit=_LONGEST_LINE,
                 start_new_session=True,
             )
         child = cls(process, say)
@@ -72,6 +78,23 @@ class MindChild:
             with suppress(OSError):
                 self._process.stdin.write(encode_configured(event))
                 await self._process.stdin.drain()
+
+    async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Have it do something, and what came of it: ``error`` says why nothing did. Raises ``ConnectionError``.
+
+        Whether something was done is not known then.
+        """
+        number = next(self._numbers)
+        answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answer
+        try:
+            if self._process.stdin is None or self._hearing.done():
+                raise ConnectionResetError("the mind process has ended")
+            self._process.stdin.write(encode_request(number, request))
+            await self._process.stdin.drain()
+            return await answer
+        finally:
+            del self._asked[number]
 
     async def stop(self, within: float) -> bool:
         """Ask it to save and stop; kill it when it takes longer than ``within``. Whether it stopped by itself."""
@@ -100,5 +123,12 @@ class MindChild:
                 said = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(said, dict):
+            if not isinstance(said, dict):
+                continue
+            if "answer" not in said:
                 self._say(said)
+            elif (asked := self._asked.get(said["answer"])) is not None and not asked.done():
+                asked.set_result(said)
+        for asked in self._asked.values():
+            if not asked.done():
+                asked.set_exception(ConnectionResetError("the mind process has ended"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from orchestration.clock import Clock
 from orchestration.host import places
 from orchestration.host.child import MindChild
 from orchestration.host.origin import write_json
+from orchestration.placement.errors import PlacementError
 from orchestration.runtime import processes
 from orchestration.runtime.mind import Exit
 from orchestration.runtime.orders import RunOrders
@@ -51,6 +53,10 @@ class RuntimeReport:
     """Those that were restarted or quarantined: ``{"restarts": n, "quarantined": reason}``."""
     addresses: dict[str, str] = field(default_factory=dict)
     """Where the host listens: ``grpc``, ``http``."""
+    nodes: list[dict[str, Any]] = field(default_factory=list)
+    """Nodes of the cluster that the mind lives on, as ``Placement.described`` has them; none on a Ray of its own."""
+    homeless: dict[str, str] = field(default_factory=dict)
+    """Actors without a place there, and why."""
     standing_by: str = ""
     """Why this host does not lead; empty while it does."""
 
@@ -100,6 +106,18 @@ class MindSupervisor:
         self._settings, self._version = settings, version
         if self._child is not None:
             await self._child.configure(_configured(settings, version))
+
+    async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Have the mind process do something; what it answers. Raises ``PlacementError`` with why it does not."""
+        if self._child is None:
+            raise PlacementError("the mind does not run now: ask again when it does")
+        try:
+            answer = await self._child.ask(request)
+        except ConnectionError as error:
+            raise PlacementError(f"{error}: ask again when it runs") from None
+        if "error" in answer:
+            raise PlacementError(str(answer["error"]))
+        return answer
 
     def state(self) -> ProcessState:
         """How the mind process is."""
@@ -163,9 +181,13 @@ class MindSupervisor:
         seed = self._chance.getrandbits(63)
         token = await self._next_token() if self._next_token is not None else None
         settings, version = self._settings, self._version
-        orders = RunOrders(settings, self._data_dir, run_dir, self._clock, seed, self._wiring, version, token)
+        secret = secrets.token_bytes(32) if settings.runtime.cluster.address else b""
+        orders = RunOrders(
+            settings, self._data_dir, run_dir, self._clock, seed, self._wiring, version, token, secret=secret
+        )
         self._running.clear()
         self.report.actors.clear()
+        self.report.nodes, self.report.homeless = [], {}
         self._is(MindState.STARTING, "")
         said: list[str] = []
         self._child = await MindChild.start(orders, self._mark, lambda line: self._heard(line, said))
@@ -208,6 +230,9 @@ class MindSupervisor:
             self._is(MindState.RUNNING, "")
         elif line.get("state") == "down":
             said.append(str(line.get("reason", "")))
+        elif "nodes" in line:
+            self.report.nodes, self.report.homeless = line["nodes"], line["homeless"]
+            self.report.write()
         elif "actor" in line:
             name, quarantined = str(line["actor"]), str(line.get("quarantined", ""))
             self.report.actors[name] = {"restarts": line.get("restarts", 0), "quarantined": quarantined}

@@ -13,7 +13,10 @@ import importlib
 import os
 import random
 import secrets
+import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
@@ -78,9 +81,10 @@ class ActorProcess:
 
 async def live(orders: ActorOrders, restarts: int, configured: Configured | None = None) -> Ending:
     """One life of an actor, in this process."""
+    orders = at_home(orders)
     run, name = orders.run, orders.plan.name
     settings = run.settings
-    stop_watching = processes.watch(orders.mind_pid, _orphaned)
+    stop_watching = processes.watch(orders.mind_pid, _orphaned) if processes.machine() == orders.machine else None
     mind = settings.mind.name
     configure_logs(
         settings.telemetry.model_copy(update={"stderr": "off"}),
@@ -141,7 +145,21 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
         await links.close()
         watch.close()
         await stores.close()
-        stop_watching()
+        if stop_watching is not None:
+            stop_watching()
+
+
+def at_home(orders: ActorOrders) -> ActorOrders:
+    """The same orders, with directories that are there. On another machine than the mind's process they are its own.
+
+    Only a mind that is kept on servers has actors there: what they leave in such a directory is a log, and answers
+    that need not be paid for twice.
+    """
+    if processes.machine() == orders.machine:
+        return orders
+    data_dir = Path(tempfile.gettempdir()) / f"submind-{os.getuid()}-{orders.run.settings.mind.name}"
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return replace(orders, run=replace(orders.run, data_dir=data_dir))
 
 
 def _shares(orders: ActorOrders) -> int:

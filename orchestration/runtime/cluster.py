@@ -18,6 +18,7 @@ from typing import Any
 
 import psutil
 
+from orchestration.runtime.joining import joining_environment
 from orchestration.runtime.leisure import AT_LEISURE, PUNCTUAL, may_be_late
 from orchestration.runtime.processes import ProcessRole, role_of
 from orchestration.runtime.settings import RuntimeSettings
@@ -26,11 +27,13 @@ _WORKER = Path(__file__).with_name("worker.py")
 
 
 def ray_environment(settings: RuntimeSettings) -> Mapping[str, str]:
-    """Variables that must be set before the mind process imports Ray.
+    """Variables that must be set before the mind process imports Ray, where that is one of its own.
 
     Calls between Ray's processes carry a token that is new with every run, so nobody else on the machine can run
     code in a mind through Ray's ports.
     """
+    if settings.cluster.address:
+        return joining_environment(settings.cluster)
     calm, calmer = "10000", "60000"
     return {
         "RAY_AUTH_MODE": "token",
@@ -65,6 +68,7 @@ def start(run_dir: Path, namespace: str, actors: int, settings: RuntimeSettings)
 
     with _lean_node():
         ray.init(
+            "local",  # whatever cluster RAY_ADDRESS names
             num_cpus=actors,
             num_gpus=0,
             include_dashboard=False,
@@ -116,7 +120,7 @@ def host() -> str:
 
 
 def stop() -> None:
-    """Stop Ray and everything it started."""
+    """Leave Ray: one that was started here ends, with everything it started; of another only this mind's actors."""
     import ray  # noqa: PLC0415 - as above
 
     ray.shutdown()

@@ -35,6 +35,10 @@ class Fate:
         self._deaths: deque[float] = deque()
         self.restarts = 0
 
+    def lost(self) -> None:
+        """Count a life that ended with its node: nothing that is held against the actor."""
+        self.restarts += 1
+
     def died(self, now: float, cause: str) -> Verdict:
         """What to do about a death of this ``cause``."""
         while self._deaths and self._deaths[0] <= now - self._settings.window:

@@ -1,4 +1,4 @@
-"""The mind process: leads, starts Ray, keeps the actors alive, and ends with its host, its raylet or its GCS."""
+"""The mind process: leads, starts or joins Ray, keeps the actors alive, ends with its host, its raylet or its GCS."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pickle
 import random
 import secrets
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import structlog
 
@@ -23,8 +24,11 @@ from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
 from orchestration.housing import open_patiently
 from orchestration.links.directory import Directory
-from orchestration.runtime import cluster, processes
+from orchestration.placement.errors import NoSuchNode, PlacementError
+from orchestration.runtime import processes
 from orchestration.runtime.actor import wiring_of
+from orchestration.runtime.ground import Ground, namespace_of, open_ground
+from orchestration.runtime.joining import join, reachable_from
 from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.telemetry.logs import configure_logs
@@ -34,8 +38,8 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 _LENGTH = struct.Struct("!I")
-STOP, CONFIGURE = b"s", b"c"
-"""What a host writes after the orders: stop; settings were changed."""
+STOP, CONFIGURE, ASK = b"s", b"c", b"a"
+"""What a host writes after the orders: stop; settings were changed; do something and answer."""
 
 
 class Exit(IntEnum):
@@ -63,6 +67,12 @@ def encode_configured(event: Configured) -> bytes:
     """What a host writes later, when settings were changed."""
     body = pickle.dumps(event)
     return CONFIGURE + _LENGTH.pack(len(body)) + body
+
+
+def encode_request(number: int, request: Mapping[str, Any]) -> bytes:
+    """What a host writes to have something done; the status line with that ``answer`` says what came of it."""
+    body = json.dumps({**request, "number": number}).encode()
+    return ASK + _LENGTH.pack(len(body)) + body
 
 
 def read_orders(pipe: BinaryIO) -> RunOrders:
@@ -101,42 +111,80 @@ class MindProcess:
     run: RunOrders
     report: Report
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    keepers: list[ActorKeeper] = field(default_factory=list)
+    keepers: dict[str, ActorKeeper] = field(default_factory=dict)
     configured: Configured | None = None
+    errands: set[asyncio.Task[None]] = field(default_factory=set)
+    ground: Ground | None = None
+    turned: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when nodes or places changed."""
 
     async def main(self) -> Exit:
         """Live until told to stop, or until something ends it."""
         processes.post_warden()
         stores = await open_patiently(self.run.settings, self.run.data_dir, "mind")
+        async with AsyncExitStack() as owned:
+            owned.push_async_callback(stores.close)
+            return await self._lead_and_live(stores, owned)
+
+    async def _lead_and_live(self, stores: Stores, owned: AsyncExitStack) -> Exit:
         settings = self.run.settings.runtime
-        host = cluster.host() if self.run.secret else ""
-        directory = Directory(self.run.run_dir, settings.link, secret=self.run.secret, host=host)
         try:
+            address = await join(settings.cluster, namespace_of(self.run)) if settings.cluster.address else ""
+            host = reachable_from(address) if address else ""
+            directory = Directory(self.run.run_dir, settings.link, secret=self.run.secret, host=host)
             await directory.open()
+            owned.push_async_callback(directory.close)
             orders = await self._lead(stores, directory)
-            namespace = f"{self.run.settings.mind.name}-{self.run.run_dir.name}"
-            cluster.start(self.run.run_dir, namespace, len(orders), settings)
-            for role, pid in cluster.pillars().items():
-                processes.watch(pid, lambda role=role: self._fallen(role))  # type: ignore[misc]  # mypy loses the default
-            return await self._live(stores, directory, orders)
+            self.ground = await open_ground(self.run, orders, address, stores, self._fallen, self._nodes_changed)
+            return await self._live(stores, directory, orders, self.ground)
         except FencedOut as error:
             _log.warning("fenced_out", reason=str(error))
             return Exit.FENCED_OUT
-        finally:
-            await directory.close()
-            await stores.close()
 
     def configure(self, event: Configured) -> None:
         """Settings were changed: tell every actor."""
         self.configured = event
-        for keeper in self.keepers:
+        for keeper in self.keepers.values():
             keeper.configure(event)
+
+    def ask(self, request: Mapping[str, Any]) -> None:
+        """Do what the host asks for, and answer it with a status line."""
+        task = asyncio.create_task(self._answer(request), name=f"answer-{request.get('do')}")
+        self.errands.add(task)
+        task.add_done_callback(self.errands.discard)
+
+    async def asked(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Do what ``do`` names; what to answer. Raises ``PlacementError`` where it cannot be done."""
+        match request["do"]:
+            case "drain" if self.ground is not None:
+                await self.ground.drain(request["node"], undo=request["undo"])
+                return {}
+            case "restart":
+                return {"restarted": await self._restart(request.get("names", ()))}
+        raise NoSuchNode("the mind is still starting: ask again in a moment")
+
+    async def _answer(self, request: Mapping[str, Any]) -> None:
+        try:
+            answer = await self.asked(request)
+        except Exception as error:  # noqa: BLE001 - whoever asked is told
+            if not isinstance(error, PlacementError):
+                _log.exception("request_failed", do=request.get("do"))
+            answer = {"error": str(error)}
+        self.report.tell(answer=request["number"], **answer)
+
+    async def _restart(self, names: Sequence[str]) -> list[str]:
+        """Have actors save, end and live on in new processes, one after the other; which these were."""
+        wanted = [keeper for name, keeper in tuple(self.keepers.items()) if not names or name in names]
+        for keeper in wanted:
+            await keeper.restart()
+        return [keeper.name for keeper in wanted]
 
     async def _lead(self, stores: Stores, directory: Directory) -> list[ActorOrders]:
         """Take over from whatever ran before, and say that everybody is starting."""
         fence = await stores.lead(self.run.token)
         plans = wiring_of(self.run).plan(self.run.settings)
-        orders = [ActorOrders(self.run, plan, fence, os.getpid(), len(plans), directory.endpoint) for plan in plans]
+        here, plans_ = processes.machine(), len(plans)
+        orders = [ActorOrders(self.run, plan, fence, os.getpid(), here, plans_, directory.endpoint) for plan in plans]
         at = wall()
         reports = [
             SubmindReport(name=plan.name, role=plan.role, goal=plan.goal, state=SubmindState.STARTING, at=at)
@@ -154,16 +202,22 @@ class MindProcess:
         _log.info("mind_leads", epoch=fence, actors=len(plans))
         return orders
 
-    async def _live(self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders]) -> Exit:
+    async def _live(self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], ground: Ground) -> Exit:
         from orchestration.runtime.supervise import ActorKeeper  # noqa: PLC0415 - imports Ray
 
         chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
         supervision = self.run.settings.runtime.supervision
-        self.keepers = [ActorKeeper(order, stores, directory, supervision, chance, self._changed) for order in orders]
+        self.keepers = {
+            order.plan.name: ActorKeeper(
+                order, stores, directory, supervision, chance, self._changed, ground.seat(order.plan.name)
+            )
+            for order in orders
+        }
         if self.configured is not None:
             self.configure(self.configured)
-        keeping = [asyncio.create_task(keeper.keep(), name=keeper.name) for keeper in self.keepers]
-        all_born = asyncio.create_task(self._say_running())
+        keeping = [asyncio.create_task(keeper.keep(), name=name) for name, keeper in self.keepers.items()]
+        all_born = asyncio.create_task(self._say_running(ground))
+        telling = asyncio.create_task(self._tell_of_homeless(stores, orders, ground))
         stopped = asyncio.create_task(self.stopping.wait())
         try:
             await self._until_over(keeping, stopped)
@@ -171,8 +225,9 @@ class MindProcess:
             await self._settle(keeping, supervision.settle)
         finally:
             all_born.cancel()
+            telling.cancel()
             stopped.cancel()
-            cluster.stop()
+            ground.leave()
         return Exit.FENCED_OUT if fenced else Exit.STOPPED
 
     async def _until_over(self, keeping: Sequence[asyncio.Task[Ending]], stopped: asyncio.Task[bool]) -> None:
@@ -185,16 +240,41 @@ class MindProcess:
 
     async def _settle(self, keeping: Sequence[asyncio.Task[Ending]], within: float) -> None:
         """Let everybody finish and save."""
-        for keeper in self.keepers:
+        for keeper in self.keepers.values():
             keeper.stop()
         _, late = await asyncio.wait(keeping, timeout=within)
         if late:
             _log.error("actors_did_not_stop", submind=[task.get_name() for task in late])
 
-    async def _say_running(self) -> None:
-        await asyncio.gather(*(keeper.born.wait() for keeper in self.keepers))
+    async def _say_running(self, ground: Ground) -> None:
+        """Once everybody lives for whom there is a place."""
+        for name, keeper in tuple(self.keepers.items()):
+            await ground.until_known(name)
+            if name not in ground.homeless():
+                await keeper.born.wait()
         self.report.tell(state="running")
         _log.info("mind_runs", actors=len(self.keepers))
+
+    async def _tell_of_homeless(self, stores: Stores, orders: Sequence[ActorOrders], ground: Ground) -> None:
+        """Say in the registry of actors without a place why they have none, whenever that changes."""
+        from orchestration.runtime.supervise import write_report  # noqa: PLC0415 - imports Ray
+
+        told: dict[str, str] = {}
+        while True:
+            homeless = dict(ground.homeless())
+            for order in orders:
+                reason = homeless.get(order.plan.name, "")
+                if reason and told.get(order.plan.name) != reason:
+                    _log.warning("no_place", submind=order.plan.name, reason=reason)
+                    await write_report(stores, order, SubmindState.STARTING, reason)
+            told = homeless
+            await self.turned.wait()
+            self.turned.clear()
+
+    def _nodes_changed(self) -> None:
+        self.turned.set()
+        if self.ground is not None:
+            self.report.tell(nodes=self.ground.nodes(), homeless=dict(self.ground.homeless()))
 
     def _changed(self, keeper: ActorKeeper) -> None:
         self.report.tell(actor=keeper.name, restarts=keeper.restarts, quarantined=keeper.quarantined)
@@ -211,9 +291,12 @@ async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:
     """Stop when the host says so, pass on what it configures; end at once when it goes away."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    while (told := await reader.read(1)) == CONFIGURE:
+    while (told := await reader.read(1)) in {CONFIGURE, ASK}:
         try:
-            mind.configure(await _read_configured(reader))
+            if told == ASK:
+                mind.ask(json.loads(await _read_body(reader)))
+            else:
+                mind.configure(await _read_configured(reader))
         except asyncio.IncompleteReadError:
             told = b""
             break
@@ -225,9 +308,13 @@ async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:
         os._exit(Exit.ORPHANED)
 
 
-async def _read_configured(reader: asyncio.StreamReader) -> Configured:
+async def _read_body(reader: asyncio.StreamReader) -> bytes:
     (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    event = pickle.loads(await reader.readexactly(length))  # noqa: S301 - this process's own parent wrote it
+    return await reader.readexactly(length)
+
+
+async def _read_configured(reader: asyncio.StreamReader) -> Configured:
+    event = pickle.loads(await _read_body(reader))  # noqa: S301 - this process's own parent wrote it
     if not isinstance(event, Configured):
         raise TypeError(f"settings are {type(event).__name__}")
     return event
@@ -258,5 +345,6 @@ def main(parent: int) -> int:
         return asyncio.run(_run(run, report, pipe))
     except Exception as error:  # noqa: BLE001 - the host is told, and decides
         _log.exception("mind_failed")
-        report.tell(state="down", reason=f"{type(error).__name__}: {error}".splitlines()[0])
+        named = "" if isinstance(error, PlacementError) else f"{type(error).__name__}: "
+        report.tell(state="down", reason=f"{named}{error}".splitlines()[0])
         return Exit.FAILED

@@ -45,6 +45,8 @@ class ActorOrders:
     """Epoch this run leads under: once another run leads, its writes are refused."""
     mind_pid: int
     """The process it must not outlive."""
+    machine: str
+    """Where that process runs."""
     shares: int
     """Actors that share the substrate's budget."""
     directory: Endpoint

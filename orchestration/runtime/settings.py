@@ -6,6 +6,7 @@ from pydantic import Field
 
 from environment.config import Seconds, Section
 from orchestration.links.settings import LinkSettings
+from orchestration.placement.settings import ClusterSettings
 
 MIB = 1024 * 1024
 
@@ -55,6 +56,8 @@ class RuntimeSettings(Section):
     """How a perceptual submind watches the perception log."""
     supervision: SupervisionSettings = SupervisionSettings()
     """When an actor is brought back, and when it is given up."""
+    cluster: ClusterSettings = ClusterSettings()
+    """On which Ray the actors live: one of the mind's own, or a cluster that others run."""
     generations: int = Field(default=256, ge=1)
     """Thoughts an actor may have asked the substrate for at a time; beyond it the newest are dropped, counted as
     ``limit_hits:generations``."""

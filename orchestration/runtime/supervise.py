@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -22,6 +22,7 @@ from orchestration.runtime.actor import ActorProcess
 from orchestration.runtime.fate import Fate
 from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders
+from orchestration.runtime.seat import Seat
 from orchestration.runtime.settings import SupervisionSettings
 
 _log = structlog.get_logger(__name__)
@@ -29,15 +30,16 @@ _BIRTH_POLL = 0.1
 _SAYING = 1.0
 """Longest that a life waits for the word that there is none now."""
 
-# Tries -1 for the actor has calls wait while it restarts, 0 for the call has a life end when its process does.
-RayActor = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(ActorProcess)
+RayActor = ray.remote(max_restarts=0, max_task_retries=0)(ActorProcess)
 
 
 class ActorKeeper:
-    """Sees to it that one actor lives, until ``stop``, or until it has died too often.
+    """Sees to it that one actor lives, where its seat is, until ``stop``, or until it has died too often.
 
-    Ray restarts the process; the keeper begins each life in it, after a pause that grows with recent deaths. An actor
-    that answers no ping for ``hung_after`` seconds is killed. ``changed`` is called when restarts or quarantine change.
+    Each life is begun in a process of its own, after a pause that grows with recent deaths; one that ended in an error
+    of the core leaves its process to the next. When its seat is elsewhere the actor is asked to save and end, and
+    lives on there. The death of a node is none of the actor's. One that answers no ping for ``hung_after`` seconds is
+    killed. ``changed`` is called when restarts or quarantine change.
     """
 
     def __init__(
@@ -48,10 +50,13 @@ class ActorKeeper:
         settings: SupervisionSettings,
         chance: random.Random,
         changed: Callable[[ActorKeeper], None],
+        seat: Seat,
     ) -> None:
         self.name = orders.plan.name
         self.born = asyncio.Event()
         """Set once it was alive and had read its state for the first time, or never will be."""
+        self.alive = asyncio.Event()
+        """Set while it is."""
         self.quarantined = ""
         """Why it is not started again; empty while it is."""
         self._orders = orders
@@ -60,13 +65,17 @@ class ActorKeeper:
         self._fate = Fate(self.name, settings, chance)
         self._changed = changed
         self._directory = directory
+        self._seat = seat
         self._actor: Any = None
+        self._lives = 0
         self._stopping = asyncio.Event()
+        self._recalled = asyncio.Event()
+        self._over = asyncio.Event()
         self._configured: Configured | None = None
 
     @property
     def restarts(self) -> int:
-        """Lives after the first."""
+        """Lives that followed a death."""
         return self._fate.restarts
 
     def configure(self, event: Configured) -> None:
@@ -76,29 +85,97 @@ class ActorKeeper:
 
     async def keep(self) -> Ending:
         """Live after life. Returns when it was stopped, fenced out or quarantined (which counts as stopped)."""
-        self._actor = RayActor.options(name=self.name).remote(self._orders)
-        pinging = asyncio.create_task(self._ping(), name=f"ping-{self.name}")
+        ending: Ending | None = None
         try:
-            while True:
-                try:
-                    life = self._actor.live.options(max_task_retries=0)
-                    ending = Ending(await life.remote(self._fate.restarts, self._configured))
-                except RayError as error:
-                    if self._stopping.is_set() or not await self._bury(error):
-                        return Ending.STOPPED
-                else:
-                    return ending
+            while ending is None:
+                node = await self._place()
+                ending = Ending.STOPPED if node is None else await self._live(node)
         finally:
+            self._over.set()
             self.born.set()
-            pinging.cancel()
+        return ending
 
     def stop(self) -> None:
         """Ask it to end its life in good order; ``keep`` returns then."""
         self._stopping.set()
         self._directory.stop(self.name)
 
-    async def _bury(self, error: RayError) -> bool:
+    async def restart(self) -> None:
+        """Have it save, end and live on in a new process. Returns when it does; at once where it does not live."""
+        if self.alive.is_set():
+            self.alive.clear()
+            self._recalled.set()
+            await _first(self.alive.wait(), self._over.wait())
+
+    async def _place(self) -> str | None:
+        """Where the next life is to be; None when it is being stopped."""
+        given = asyncio.ensure_future(self._seat.given())
+        await _first(given, self._stopping.wait())
+        return given.result() if given.done() and not self._stopping.is_set() else None
+
+    async def _live(self, node: str) -> Ending | None:
+        """One life on a node; None when there is to be another."""
+        if self._actor is None:
+            self._lives += 1
+            options = self._seat.options(node)
+            self._actor = RayActor.options(name=f"{self.name}.{self._lives}", **options).remote(self._orders)
+        life = asyncio.ensure_future(self._actor.live.remote(self._fate.restarts, self._configured))
+        pinging = asyncio.create_task(self._ping(node), name=f"ping-{self.name}")
+        try:
+            await _first(asyncio.wait([life]), self._seat.withdrawn(node), self._recalled.wait(), self._late(life))
+            if not life.done():
+                await self._leave(life)
+                self._seat.died(node)
+                return Ending.STOPPED if self._stopping.is_set() else None
+            ending = Ending(await life)
+        except RayError as error:
+            self._seat.died(node)
+            return None if await self._bury(error, node) else Ending.STOPPED
+        finally:
+            pinging.cancel()
+            self.alive.clear()
+        self._seat.died(node)
+        if ending is Ending.STOPPED and not self._stopping.is_set():  # called away just as it ended
+            self._end_process()
+            return None
+        return ending
+
+    async def _late(self, life: asyncio.Future[str]) -> None:
+        """Return when it was asked to stop and there is nobody who could hear that."""
+        await self._stopping.wait()
+        while self._directory.find(self.name) is not None:
+            await asyncio.wait([life], timeout=1.0)
+
+    async def _leave(self, life: asyncio.Future[str]) -> None:
+        """End a life in good order, so that the next goes on from there; by force when it takes too long."""
+        self._recalled.clear()
+        self.alive.clear()
+        told = self._directory.find(self.name) is not None
+        if told:
+            self._directory.stop(self.name)
+            await asyncio.wait([life], timeout=self._settings.settle)
+        if told and not life.done():
+            _log.warning("actor_did_not_leave", submind=self.name)
+        life.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        self._end_process()
+
+    def _end_process(self) -> None:
+        if self._actor is not None:
+            with suppress(RayError):
+                ray.kill(self._actor, no_restart=True)
+            self._actor = None
+
+    async def _bury(self, error: RayError, node: str) -> bool:
         """After a death: whether there is another life."""
+        if not isinstance(error, RayTaskError):
+            self._end_process()
+        if self._stopping.is_set():
+            return False
+        if not isinstance(error, RayTaskError) and await self._seat.lost(node):
+            self._fate.lost()
+            _log.warning("actor_lost_its_node", submind=self.name, node=node[:8])
+            self._changed(self)
+            return True
         cause = _cause(error)
         verdict = self._fate.died(asyncio.get_running_loop().time(), cause)
         if not verdict.again:
@@ -119,11 +196,11 @@ class ActorKeeper:
     async def _quarantine(self, reason: str) -> None:
         self.quarantined = reason
         _log.error("actor_quarantined", submind=self.name, reason=reason)
-        ray.kill(self._actor, no_restart=True)
+        self._end_process()
         self._changed(self)
         await write_report(self._stores, self._orders, SubmindState.QUARANTINED, reason, self.restarts)
 
-    async def _ping(self) -> None:
+    async def _ping(self, node: str) -> None:
         """Ask whether it is well; kill it when it has not said so for too long."""
         loop = asyncio.get_running_loop()
         well = loop.time()
@@ -132,14 +209,27 @@ class ActorKeeper:
             if pong is not None:
                 well = loop.time()
                 if pong.health.get("born"):
+                    if not self.alive.is_set() and not self._recalled.is_set():
+                        self._seat.born(node)
+                        self.alive.set()
                     self.born.set()
                     if self._configured and pong.health.get("configuration", 0.0) < self._configured.version:
                         self._directory.configure(self.name, self._configured)
             elif loop.time() - well >= self._settings.hung_after:
                 _log.error("actor_hung", submind=self.name, silent=round(loop.time() - well, 1))
-                ray.kill(self._actor, no_restart=False)
+                ray.kill(self._actor, no_restart=True)
                 well = loop.time()
-            await asyncio.sleep(self._settings.ping_every if self.born.is_set() else _BIRTH_POLL)
+            await asyncio.sleep(self._settings.ping_every if self.alive.is_set() else _BIRTH_POLL)
+
+
+async def _first(*waits: Awaitable[Any]) -> None:
+    """Return when one of them is done; the others are cancelled."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 async def write_report(

@@ -1,0 +1,233 @@
+"""The places of one mind as time goes on: nodes are looked at, actors arrive and leave, nodes are drained.
+
+Sans-I/O: what was seen and when comes in, ``places`` comes out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from orchestration.placement.errors import NoSuchNode
+from orchestration.placement.planner import Need, Node, Rules, plan
+from orchestration.placement.settings import ClusterSettings
+
+_SETTLED = 2.0
+"""Seconds after which the cluster's own books agree with ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A node of the cluster, as it was just seen."""
+
+    id: str
+    name: str
+    address: str
+    total: float
+    """Units it offers in all."""
+    free: float
+    """Units nobody has taken."""
+    barred: str = ""
+    """Why this mind may not use it; empty where it may."""
+
+
+@dataclass(slots=True)
+class _Stay:
+    """An actor on its node."""
+
+    node: str
+    since: float
+    born: bool = False
+
+
+def needs_of(actors: Sequence[tuple[str, str]], settings: ClusterSettings) -> list[Need]:
+    """What actors, given as (name, role) with the most needed first, take. Those whose role is their name keep apart.
+
+    These are the four that all the others write to: the busiest.
+    """
+    return [
+        Need(
+            name,
+            settings.units_of.get(name, settings.units_of.get(role, settings.units)),
+            "singleton" if role == name else "",
+        )
+        for name, role in actors
+    ]
+
+
+class Placement:
+    """Who is to be where. ``now`` is any clock that does not go back.
+
+    Guarantees: a node's room is what it offers less what others were last seen to take; an actor that lives on a node
+    is not moved because figures lag behind. What it decides holds until the next ``looked``.
+    """
+
+    def __init__(self, settings: ClusterSettings, needs: Sequence[Need]) -> None:
+        self._settings = settings
+        self._needs = {need.name: need for need in needs}
+        self._seen: dict[str, Seen] = {}
+        self._since: dict[str, float] = {}
+        self._others: dict[str, float] = {}
+        self._stays: dict[str, _Stay] = {}
+        self._stirred: dict[str, float] = {}
+        self._drained: set[str] = set()
+        self._looked = False
+        self.homeless: Mapping[str, str] = {}
+        """Who has no place, and why."""
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Actor to node."""
+        return {name: stay.node for name, stay in self._stays.items()}
+
+    def looked(self, nodes: Sequence[Seen], now: float) -> None:
+        """The nodes that are alive now. Decides anew."""
+        self._seen = {node.id: node for node in nodes}
+        first = not self._looked
+        self._looked = True
+        for node in nodes:
+            self._since.setdefault(node.id, now - self._settings.steady_after if first else now)
+            self._count_others(node, now)
+        for known in (self._since, self._others, self._stirred):
+            for gone in known.keys() - self._seen.keys():
+                del known[gone]
+        self._drained &= self._seen.keys()
+        self._decide(now)
+
+    def _decide(self, now: float) -> None:
+        settings = self._settings
+        moving = sum(not stay.born for stay in self._stays.values())
+        rules = Rules(settings.quota, max(0, settings.moves - moving), settings.slack)
+        nodes = [
+            Node(
+                node.id,
+                0.0
+                if node.barred
+                else max(node.total - self._others.get(node.id, 0.0), self._mine(node.id, born=True)),
+                node.id in self._drained,
+                now - self._since[node.id] >= settings.steady_after,
+            )
+            for node in self._seen.values()
+        ]
+        where = {name: stay.node for name, stay in self._stays.items() if not self._late(stay, now)}
+        made = plan(nodes, list(self._needs.values()), where, rules)
+        for name, node in made.places.items():
+            stay = self._stays.get(name)
+            if stay is None or stay.node != node:
+                self._stir(name, now)
+                self._stays[name] = _Stay(node, now)
+                self._stir(name, now)
+        for name in self._stays.keys() - made.places.keys():
+            self._stir(name, now)
+            del self._stays[name]
+        self.homeless = made.homeless
+
+    def add(self, need: Need, now: float) -> None:
+        """An actor more: it is given a place at once, where there is one."""
+        self._needs[need.name] = need
+        self._decide(now)
+
+    def remove(self, name: str, now: float) -> None:
+        """An actor less."""
+        self._needs.pop(name, None)
+        if name in self._stays:
+            self._stir(name, now)
+            del self._stays[name]
+
+    def born(self, name: str, node: str, now: float) -> None:
+        """An actor lives on that node now."""
+        stay = self._stays.get(name)
+        if stay is not None and stay.node == node and not stay.born:
+            stay.born = True
+            self._stirred[node] = now
+
+    def died(self, name: str, node: str, now: float) -> None:
+        """An actor's process on that node has ended; it is to start again where ``places`` says."""
+        stay = self._stays.get(name)
+        if stay is not None and stay.node == node:
+            stay.born, stay.since = False, now
+        self._stirred[node] = now
+
+    def drain(self, wanted: str, *, undo: bool = False) -> Seen:
+        """Have a node give up its actors and take no others, or no longer; which one that is. Raises ``NoSuchNode``.
+
+        It holds until the node is gone: one that starts again is another.
+        """
+        node = self._find(wanted)
+        if undo:
+            self._drained.discard(node.id)
+        else:
+            self._drained.add(node.id)
+        return node
+
+    def units(self, name: str) -> float:
+        """What an actor takes."""
+        return self._needs[name].units
+
+    def alive(self, node: str) -> bool:
+        """Whether the node was there when last looked."""
+        return node in self._seen
+
+    def saved(self) -> bytes:
+        """What the next mind process is to know."""
+        return json.dumps({"drained": sorted(self._drained)}).encode()
+
+    def restore(self, saved: bytes) -> None:
+        """Know what an earlier one knew; before the first look."""
+        self._drained = set(json.loads(saved)["drained"])
+
+    def described(self) -> list[dict[str, Any]]:
+        """Every node, for people."""
+        return [
+            {
+                "id": node.id,
+                "name": node.name,
+                "address": node.address,
+                "drained": node.id in self._drained,
+                "barred": node.barred,
+                "total": node.total,
+                "taken": self._mine(node.id),
+                "others": self._others.get(node.id, 0.0),
+                "actors": sorted(name for name, stay in self._stays.items() if stay.node == node.id),
+            }
+            for node in sorted(self._seen.values(), key=lambda node: (node.name, node.id))
+        ]
+
+    # --- what others take ---
+
+    def _count_others(self, node: Seen, now: float) -> None:
+        """Learn what others take of a node, unless our own coming and going blurs it."""
+        here = {name: stay for name, stay in self._stays.items() if stay.node == node.id}
+        claimed = sum(self.units(name) for name, stay in here.items() if not self._late(stay, now))
+        late = any(self._late(stay, now) for stay in here.values())
+        quiet = all(stay.born for stay in here.values()) and now - self._stirred.get(node.id, -_SETTLED) >= _SETTLED
+        if quiet or late or node.id not in self._others:
+            self._others[node.id] = max(0.0, node.total - node.free - claimed)
+
+    def _late(self, stay: _Stay, now: float) -> bool:
+        """Whether an actor waits for its node in vain, as it seems."""
+        return not stay.born and now - stay.since >= self._settings.born_within
+
+    def _mine(self, node: str, *, born: bool = False) -> float:
+        return sum(
+            self._needs[name].units
+            for name, stay in self._stays.items()
+            if stay.node == node and (stay.born or not born) and name in self._needs
+        )
+
+    def _stir(self, name: str, now: float) -> None:
+        if name in self._stays:
+            self._stirred[self._stays[name].node] = now
+
+    def _find(self, wanted: str) -> Seen:
+        found = [node for node in self._seen.values() if wanted in {node.id, node.name, node.address}]
+        if not found and len(wanted) >= 4:  # noqa: PLR2004 - shorter beginnings mean too many
+            found = [node for node in self._seen.values() if node.id.startswith(wanted)]
+        known = ", ".join(sorted(f"{node.name} ({node.id[:8]})" for node in self._seen.values())) or "none"
+        if not found:
+            raise NoSuchNode(f"there is no node {wanted!r}; there are: {known}")
+        if len(found) > 1:
+            raise NoSuchNode(f"{wanted!r} may mean {len(found)} nodes: say which by its id; there are: {known}")
+        return found[0]

@@ -1,0 +1,165 @@
+"""What a mind's actors stand on: a Ray of their own, or nodes of a cluster that others run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import structlog
+
+from environment.ports import Stores, WriteState
+from orchestration.housing import embedded_in
+from orchestration.placement.errors import ClusterUnreachable, NoSuchNode
+from orchestration.placement.placement import Placement, needs_of
+from orchestration.runtime import cluster, processes
+from orchestration.runtime.nodes import Nodes
+from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.runtime.seat import OnlySeat, Seat
+
+_log = structlog.get_logger(__name__)
+_SAVED = "~placement"
+"""What the state of the nodes is called by; no actor can be called so."""
+
+
+class Ground(Protocol):
+    """Where actors live, from ``open_ground`` to ``leave``."""
+
+    def seat(self, name: str) -> Seat:
+        """The place of an actor."""
+        ...
+
+    def homeless(self) -> Mapping[str, str]:
+        """Who has no place now, and why."""
+        ...
+
+    async def until_known(self, name: str) -> None:
+        """Return when an actor has a place or is known to have none."""
+        ...
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """The nodes, for people."""
+        ...
+
+    async def drain(self, node: str, *, undo: bool) -> None:
+        """Have a node give up its actors, or take them again. Raises ``NoSuchNode``."""
+        ...
+
+    def leave(self) -> None:
+        """End what is left of this mind there."""
+        ...
+
+
+class OwnGround:
+    """A Ray of the mind's own: one node, which begins and ends with the mind process."""
+
+    def seat(self, name: str) -> Seat:  # noqa: ARG002 - a Ground's signature
+        return OnlySeat()
+
+    def homeless(self) -> Mapping[str, str]:
+        return {}
+
+    async def until_known(self, name: str) -> None:  # noqa: ARG002 - a Ground's signature
+        return
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return []
+
+    async def drain(self, node: str, *, undo: bool) -> None:  # noqa: ARG002 - a Ground's signature
+        raise NoSuchNode("this mind has a Ray of its own on one machine: there is no node that could be drained")
+
+    def leave(self) -> None:
+        cluster.stop()
+
+
+class JoinedGround:
+    """Nodes of a cluster that others run, as ``Nodes`` gives them out. What is drained is known to the next process."""
+
+    def __init__(self, nodes: Nodes, stores: Stores, fence: int) -> None:
+        self._nodes = nodes
+        self._stores = stores
+        self._fence = fence
+        self._watching = asyncio.create_task(nodes.watch(), name="nodes")
+
+    def seat(self, name: str) -> Seat:
+        return self._nodes.seat(name)
+
+    def homeless(self) -> Mapping[str, str]:
+        return self._nodes.placement.homeless
+
+    async def until_known(self, name: str) -> None:
+        placement = self._nodes.placement
+        await self._nodes.until(lambda: name in placement.places or name in placement.homeless)
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return self._nodes.placement.described()
+
+    async def drain(self, node: str, *, undo: bool) -> None:
+        self._nodes.drain(node, undo=undo)
+        await self._stores.commit([WriteState(_SAVED, self._nodes.placement.saved())], self._fence)
+        await self._nodes.look()
+
+    def leave(self) -> None:
+        self._watching.cancel()
+        cluster.stop()
+
+
+def namespace_of(run: RunOrders) -> str:
+    """What the actors of a run are called within, in Ray: no other run's."""
+    return f"{run.settings.mind.name}-{run.run_dir.name}"
+
+
+async def open_ground(
+    run: RunOrders,
+    orders: Sequence[ActorOrders],
+    address: str,
+    stores: Stores,
+    fallen: Callable[[str], None],
+    changed: Callable[[], None],
+) -> Ground:
+    """Start a Ray, or stand on the one at ``address`` that this process has joined.
+
+    ``fallen`` is told which part of an own one has died; ``changed`` when nodes change.
+
+    Raises ``ClusterUnreachable`` in one sentence where there is no cluster that this mind could live on.
+    """
+    settings = run.settings.runtime
+    if not address:
+        cluster.start(run.run_dir, namespace_of(run), len(orders), settings)
+        for role, pid in cluster.pillars().items():
+            processes.watch(pid, lambda role=role: fallen(role))  # type: ignore[misc]  # mypy loses the default
+        return OwnGround()
+    from orchestration.runtime.lookout import Lookout, Witness  # noqa: PLC0415 - imports Ray
+
+    embedded = embedded_in(run.settings, run.data_dir)
+    lookout = Lookout(settings.cluster, Witness(embedded) if embedded is not None else None)
+    placement = Placement(
+        settings.cluster, needs_of([(one.plan.name, one.plan.role) for one in orders], settings.cluster)
+    )
+    saved = await stores.registry.state(_SAVED)
+    if saved:
+        placement.restore(saved)
+    nodes = Nodes(placement, lookout.look, settings.cluster, changed, asyncio.get_running_loop().time)
+    await nodes.look()
+    refused = _unusable(nodes.placement, address, settings.cluster.resource)
+    if refused:
+        raise ClusterUnreachable(refused)
+    _log.info("cluster_joined", address=address, nodes=[node["name"] for node in placement.described()])
+    return JoinedGround(nodes, stores, orders[0].fence)
+
+
+def _unusable(placement: Placement, address: str, resource: str) -> str:
+    """Why no node can take actors; empty when one can."""
+    nodes = placement.described()
+    if not nodes:
+        return (
+            f"no node of the Ray cluster at {address} offers the resource {resource!r}: start nodes with"
+            f""" `ray start --resources='{{"{resource}": 16}}'`"""
+        )
+    if all(node["barred"] for node in nodes):
+        unseen = [node for node in nodes if node["barred"].startswith("it cannot see")]
+        first = unseen[0] if unseen else nodes[0]
+        where = f"node {first['name']} of the Ray cluster at {address} takes no actors: {first['barred']}"
+        advice = "; a mind on several machines is kept on a cluster: --store cassandra://HOST/KEYSPACE?dc=NAME"
+        return where + (advice if unseen else "")
+    return ""

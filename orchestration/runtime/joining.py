@@ -1,0 +1,137 @@
+"""Joining a Ray cluster that others run: nothing of it is started, stopped or configured here.
+
+Ray itself waits for minutes for a cluster that is not there, and says of a token that is refused only that there was
+no connection; so the address is asked first, in the way Ray's own processes would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from orchestration.placement.errors import ClusterUnreachable
+from orchestration.placement.settings import ClusterSettings
+
+_CLIENT = "ray://"
+_GCS_METHOD = "/ray.rpc.NodeInfoGcsService/GetClusterId"
+_CLIENT_METHOD = "/ray.rpc.RayletDriver/ClusterInfo"
+_MADE_BY_RAY_START = Path("/tmp/ray/ray_current_cluster")  # noqa: S108 - where Ray writes it, and nobody trusts it more
+
+
+def joining_environment(settings: ClusterSettings) -> Mapping[str, str]:
+    """Variables that must be set before the mind process imports Ray. The operator's own hold where nothing is said."""
+    said = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DISABLE_IMPORT_WARNING": "1"}
+    if settings.token_file is not None:
+        said |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(settings.token_file.resolve())}
+    return said
+
+
+async def join(settings: ClusterSettings, namespace: str) -> str:
+    """Connect this process as a driver; the address. Its actors end with it.
+
+    Raises ``ClusterUnreachable`` with what is wrong and what would be right.
+    """
+    address = found(settings.address)
+    await _ask(address, settings)
+    try:
+        await asyncio.to_thread(_connect, address, namespace)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise ClusterUnreachable(_why(address, error)) from error
+    return address
+
+
+def reachable_from(address: str) -> str:
+    """The address of this machine at which the nodes of a cluster reach this process."""
+    host, _, port = address.removeprefix(_CLIENT).rpartition(":")
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(kind, socket.SOCK_DGRAM) as probe:
+        probe.connect((host.strip("[]"), int(port)))  # sends nothing
+        return str(probe.getsockname()[0])
+
+
+def found(address: str, environ: Mapping[str, str] = os.environ, known: Path = _MADE_BY_RAY_START) -> str:
+    """The address that is meant. Raises ``ClusterUnreachable`` when ``auto`` finds none."""
+    if address != "auto":
+        return address
+    named = environ.get("RAY_ADDRESS", "").strip()
+    if not named:
+        try:
+            named = known.read_text("utf-8").strip()
+        except OSError:
+            named = ""
+    if not named or named == "auto":
+        raise ClusterUnreachable(
+            "no Ray cluster was joined on this machine: `ray start` joins one, or give --address HOST:PORT"
+        )
+    return named
+
+
+async def _ask(address: str, settings: ClusterSettings) -> None:
+    """Whether somebody answers there who wants us."""
+    client = address.startswith(_CLIENT)
+    method = _CLIENT_METHOD if client else _GCS_METHOD
+    token = await asyncio.to_thread(_token)
+    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    async with grpc.aio.insecure_channel(address.removeprefix(_CLIENT)) as channel:
+        call: Any = channel.unary_unary(method, request_serializer=None, response_deserializer=None)
+        try:
+            await call(b"", timeout=settings.connect_within, metadata=metadata, wait_for_ready=False)
+        except grpc.aio.AioRpcError as error:
+            code = error.code()
+            if code is grpc.StatusCode.UNAUTHENTICATED:
+                said = "this mind's token is refused" if token else "it asks for a token"
+                raise ClusterUnreachable(
+                    f"the Ray cluster at {address}: {said}; name the file that holds its token in"
+                    " runtime.cluster.token_file, or set RAY_AUTH_MODE and RAY_AUTH_TOKEN_PATH"
+                ) from None
+            if code is grpc.StatusCode.UNIMPLEMENTED and not client:
+                raise ClusterUnreachable(
+                    f"{address} is no GCS of a Ray cluster (it listens on 6379 by default; a Ray client server, on"
+                    " 10001, is written ray://HOST:10001)"
+                ) from None
+            if code in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}:
+                raise ClusterUnreachable(
+                    f"no Ray cluster answers at {address}: is it started, and reachable?"
+                ) from None
+
+
+def _token() -> str:
+    """The token that Ray's variables name, where they ask for one."""
+    if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+        return ""
+    given = os.environ.get("RAY_AUTH_TOKEN", "").strip()
+    if given:
+        return given
+    place = Path(os.environ.get("RAY_AUTH_TOKEN_PATH", "") or Path.home() / ".ray" / "auth_token")
+    try:
+        return place.read_text("utf-8").strip()
+    except OSError as error:
+        raise ClusterUnreachable(f"{place}, which is to hold the token of the Ray cluster: {error.strerror}") from None
+
+
+def _connect(address: str, namespace: str) -> None:
+    ray = importlib.import_module("ray")
+    ray.init(address, namespace=namespace, log_to_driver=False, configure_logging=False, logging_level=logging.ERROR)
+
+
+def _why(address: str, error: Exception) -> str:
+    said = " ".join(str(error).split())
+    if "ersion mismatch" in said:
+        return (
+            f"the Ray cluster at {address} has another version: {said.partition(': ')[2][:300]};"
+            " use the same image for the mind and all nodes"
+        )
+    if "No node info found" in said:
+        return (
+            f"no node of the Ray cluster at {address} runs on this machine: start one here with"
+            f" `ray start --address {address}`, or go through its client server (--address ray://HOST:10001)"
+        )
+    return f"the Ray cluster at {address} cannot be joined: {said[:300]}"

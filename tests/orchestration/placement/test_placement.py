@@ -1,0 +1,127 @@
+"""Places as time goes on: lagging books, others' use, drained nodes, restarts."""
+
+import pytest
+
+from orchestration.placement.errors import NoSuchNode
+from orchestration.placement.placement import Placement, Seen, needs_of
+from orchestration.placement.settings import ClusterSettings
+
+SETTINGS = ClusterSettings(moves=2, steady_after=5, born_within=30)
+
+
+def seen(*nodes, total=4.0):
+    """``a`` is a node of which all is free, ``("a", 1.0)`` one of which so much is."""
+    pairs = [(node, total) if isinstance(node, str) else node for node in nodes]
+    return [Seen(f"id-{name}", name, f"10.0.0.{ord(name) - 96}", total, free) for name, free in pairs]
+
+
+def placement(count=4, settings=SETTINGS):
+    return Placement(settings, needs_of([(f"n{i}", "cognitive") for i in range(count)], settings))
+
+
+def all_born(made, now):
+    for name, node in made.places.items():
+        made.born(name, node, now)
+
+
+def test_books_that_lag_move_nobody():
+    made = placement()
+    made.looked(seen("a", "b"), 0.0)
+    before = dict(made.places)
+    made.looked(seen("a", "b"), 0.5)  # the cluster has not yet noticed that we took anything
+    all_born(made, 1.0)
+    made.looked(seen(("a", 2.0), ("b", 2.0)), 1.5)
+    made.died("n0", before["n0"], 10.0)
+    made.looked(seen(("a", 3.0), ("b", 2.0)), 10.5)
+    made.born("n0", before["n0"], 11.0)
+    made.looked(seen(("a", 3.0), ("b", 2.0)), 11.5)
+    made.looked(seen(("a", 2.0), ("b", 2.0)), 30.0)
+    assert made.places == before
+    assert all(node["others"] == 0 for node in made.described())
+
+
+def test_what_others_take_is_left_to_them():
+    made = placement(6)
+    made.looked(seen(("a", 1.0), ("b", 4.0)), 0.0)
+    assert sorted(made.places.values()) == ["id-a", *["id-b"] * 4]
+    assert list(made.homeless) == ["n5"]
+    all_born(made, 1.0)
+    made.looked(seen(("a", 3.0), ("b", 0.0)), 10.0)  # the others have gone
+    assert made.homeless == {}
+
+
+def test_who_waits_in_vain_gets_another_place():
+    made = placement(2)
+    made.looked(seen("a", total=2.0), 0.0)
+    made.looked(seen(("a", 0.0), "b", total=2.0), 1.0)  # another mind was faster
+    assert set(made.places.values()) == {"id-a"}
+    made.looked(seen(("a", 0.0), "b", total=2.0), 40.0)
+    assert set(made.places.values()) == {"id-b"}
+
+
+def test_a_new_node_takes_its_share_once_it_is_steady():
+    made = placement(4)
+    made.looked(seen("a"), 0.0)
+    all_born(made, 1.0)
+    made.looked(seen(("a", 0.0), "b"), 2.0)
+    assert set(made.places.values()) == {"id-a"}
+    made.looked(seen(("a", 0.0), "b"), 8.0)
+    assert sorted(made.places.values()) == ["id-a", "id-a", "id-b", "id-b"]
+
+
+def test_only_a_few_move_at_a_time():
+    made = placement(8, SETTINGS.model_copy(update={"moves": 1}))
+    made.looked(seen("a", total=8.0), 0.0)
+    all_born(made, 1.0)
+    made.looked(seen(("a", 0.0), "b", total=8.0), 2.0)
+    made.drain("a")
+    gone = 0
+    for step in range(40):
+        made.looked(seen(("a", 0.0), "b", total=8.0), 3.0 + step)
+        on_b = list(made.places.values()).count("id-b")
+        assert on_b - gone <= 1
+        gone = on_b
+        if step % 3 == 2:
+            all_born(made, 3.5 + step)
+    assert gone == 8
+
+
+def test_the_lost_come_back_at_once_and_drained_is_known_to_the_next():
+    made = placement(4)
+    made.looked(seen("a", "b", "c"), 0.0)
+    all_born(made, 1.0)
+    made.drain("c")
+    made.looked(seen("a", "c"), 2.0)
+    assert "id-b" not in made.places.values()
+    later = placement(4)
+    later.restore(made.saved())
+    later.looked(seen("a", "c"), 0.0)
+    assert set(later.places.values()) == {"id-a"}
+    later.drain("c", undo=True)
+    later.looked(seen("a", "c"), 10.0)
+    all_born(later, 11.0)
+    later.looked(seen(("a", 0.0), "c"), 20.0)
+    assert set(later.places.values()) == {"id-a", "id-c"}
+
+
+def test_a_node_is_meant_by_name_address_or_the_beginning_of_its_id():
+    made = placement()
+    made.looked([*seen("a", "b"), Seen("id-b2", "b", "10.0.0.9", 4.0, 4.0)], 0.0)
+    assert made.drain("10.0.0.1").name == "a"
+    assert made.drain("id-b2").address == "10.0.0.9"
+    with pytest.raises(NoSuchNode, match="may mean 2 nodes"):
+        made.drain("b")
+    with pytest.raises(NoSuchNode, match=r"no node 'x'; there are: a \(id-a\), b"):
+        made.drain("x")
+
+
+def test_needs_follow_name_role_and_default():
+    settings = ClusterSettings(units=2, units_of={"environment": 4, "perceptual": 0.5})
+    needs = needs_of([("environment", "environment"), ("text", "perceptual"), ("concern", "cognitive")], settings)
+    assert [(need.units, need.kind) for need in needs] == [(4, "singleton"), (0.5, ""), (2, "")]
+
+
+@pytest.mark.parametrize("address", ["nowhere", "http://a:1", "ray://a", "a:b", "ray://:1"])
+def test_an_address_that_is_none_is_refused(address):
+    with pytest.raises(ValueError, match="HOST:PORT, ray://HOST:PORT or auto"):
+        ClusterSettings(address=address)
