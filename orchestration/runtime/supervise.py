@@ -144,6 +144,7 @@ class ActorKeeper:
         """Return when it was asked to stop and there is nobody who could hear that."""
         await self._stopping.wait()
         while self._directory.find(self.name) is not None:
+            self._directory.stop(self.name)
             await asyncio.wait([life], timeout=1.0)
 
     async def _leave(self, life: asyncio.Future[str]) -> None:
