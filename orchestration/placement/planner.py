@@ -192,9 +192,9 @@ def _house(board: _Board, need: Need, order: Sequence[Need], homeless: dict[str,
 
 
 def _make_room(board: _Board, need: Need, order: Sequence[Need], homeless: dict[str, str]) -> str | None:
-    """The node where the fewest who are needed less have to go for it, once they are gone; None: nowhere."""
+    """The node where those who have to go for it are needed least, once they are gone; None: nowhere."""
     rank = {one.name: place for place, one in enumerate(order)}
-    found: tuple[int, str, list[str]] | None = None
+    found: tuple[int, int, str, list[str]] | None = None
     for node in board.nodes.values():
         if node.drained:
             continue
@@ -204,14 +204,17 @@ def _make_room(board: _Board, need: Need, order: Sequence[Need], homeless: dict[
         while free + _EPSILON < need.units and less:
             going.append(less.pop())
             free += board.needs[going[-1]].units
-        if free + _EPSILON >= need.units and (found is None or (len(going), node.id) < found[:2]):
-            found = (len(going), node.id, going)
+        if not going or free + _EPSILON < need.units:
+            continue
+        choice = (-rank[going[-1]], len(going), node.id, going)
+        if found is None or choice < found:
+            found = choice
     if found is None:
         return None
-    for name in found[2]:
+    for name in found[3]:
         board.lift(name)
         homeless[name] = f"{need.name} needs its place more"
-    return found[1]
+    return found[2]
 
 
 def _even_out(board: _Board, order: Sequence[Need], slack: float) -> bool:
