@@ -41,6 +41,7 @@ class CassandraServer(ServerProcess):
     ``properties`` are given to the virtual machine.
 
     ``durable``: what it acknowledges, and its schema, outlive a kill; otherwise it is quicker, and must not be killed.
+    ``long``: it works for many minutes, and compiles for that.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class CassandraServer(ServerProcess):
         configuration: Mapping[str, Any] | None = None,
         properties: Mapping[str, str] | None = None,
         durable: bool = True,
+        long: bool = False,
         heap_mb: int = 640,
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -63,7 +65,7 @@ class CassandraServer(ServerProcess):
         yaml.write_text(json.dumps(settings, indent=2), "utf-8")  # JSON is YAML
         super().__init__(
             "cassandra",
-            _command(directory, yaml, heap_mb, properties or {}, durable=durable),
+            _command(directory, yaml, heap_mb, properties or {}, durable=durable, long=long),
             directory / "server.log",
             lambda: listens(self.port),
         )
@@ -110,7 +112,9 @@ def _configuration(directory: Path, port: int, storage: int) -> dict[str, Any]:
     }
 
 
-def _command(directory: Path, yaml: Path, heap_mb: int, properties: Mapping[str, str], *, durable: bool) -> list[str]:
+def _command(
+    directory: Path, yaml: Path, heap_mb: int, properties: Mapping[str, str], *, durable: bool, long: bool
+) -> list[str]:
     jars = _jars()
     (agent,) = jars.glob("jamm-*.jar")
     return [
@@ -119,7 +123,7 @@ def _command(directory: Path, yaml: Path, heap_mb: int, properties: Mapping[str,
         f"-Xmx{heap_mb}m",
         "-Xss384k",
         "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",  # quick to start: the servers of tests do not live long
+        f"-XX:TieredStopAtLevel={4 if long else 1}",  # quick to start: the servers of most tests do not live long
         "-XX:-UsePerfData",
         "-Djdk.attach.allowAttachSelf=true",
         "-Dio.netty.tryReflectionSetAccessible=true",

@@ -21,9 +21,11 @@ SUPERUSER = "cassandra"
 
 
 class SecuredCassandra(CassandraServer):
-    """One node whose clients must speak TLS and log in. They show certificates, both sides."""
+    """One node whose clients must speak TLS and log in; and show certificates, where it ``asks`` for them."""
 
-    def __init__(self, directory: Path, *, configuration: Mapping[str, Any] | None = None, **options: Any) -> None:
+    def __init__(
+        self, directory: Path, *, asks: bool = True, configuration: Mapping[str, Any] | None = None, **options: Any
+    ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.authority = trustme.CA(organization_name="submind tests")
         self.ca_file = directory / "ca.pem"
@@ -40,7 +42,7 @@ class SecuredCassandra(CassandraServer):
                 "client_encryption_options": {
                     "enabled": True,
                     "optional": False,
-                    "require_client_auth": True,
+                    "require_client_auth": asks,
                     "ssl_context_factory": {"class_name": "org.apache.cassandra.security.PEMBasedSslContextFactory"},
                     "keystore": str(keystore),
                     "truststore": str(self.ca_file),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 
 import grpc
@@ -19,14 +20,23 @@ PASSWORDS = {"root": "the root of it all", "submind": "a mind's own", "stranger"
 
 
 class SecuredEtcd(EtcdServer):
-    """One member whose clients must speak TLS, show a certificate, and log in once ``secure`` was called."""
+    """One member whose clients must speak TLS, show a certificate, and log in once ``secure`` was called.
 
-    def __init__(self, directory: Path) -> None:
+    ``issue`` gives it its own certificate; ``asks``: for its clients'.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        issue: Callable[[trustme.CA], trustme.LeafCert] = lambda authority: authority.issue_cert("127.0.0.1"),
+        asks: bool = True,
+    ) -> None:
         super().__init__(directory)
         self.authority = trustme.CA(organization_name="submind tests")
         self.ca_file = directory / "ca.pem"
         self.authority.cert_pem.write_to_path(self.ca_file)
-        issued = self.authority.issue_cert("127.0.0.1")
+        issued = issue(self.authority)
         certificate, key = directory / "server.pem", directory / "server.key"
         issued.cert_chain_pems[0].write_to_path(certificate)
         issued.private_key_pem.write_to_path(key)
@@ -34,8 +44,9 @@ class SecuredEtcd(EtcdServer):
         plain, secure = f"http://{self.endpoint}", f"https://{self.endpoint}"
         self.command = [part.replace(plain, secure) for part in self.command]
         self.command += ["--cert-file", str(certificate), "--key-file", str(key)]
-        self.command += ["--trusted-ca-file", str(self.ca_file), "--client-cert-auth"]
+        self.command += ["--trusted-ca-file", str(self.ca_file), "--client-cert-auth"] if asks else []
         context = ssl.create_default_context(cafile=self.ca_file)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # whatever its certificate is worth
         context.load_cert_chain(self.cert_file, self.key_file)
         self._ready = lambda: _answers(f"{secure}/health", context)
 

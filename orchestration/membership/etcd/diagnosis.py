@@ -100,6 +100,8 @@ async def _meet(host: str, port: int, address: EtcdAddress) -> CoordinationError
     """Say hello as an HTTP/2 client and hear what comes back; None when all is as it should be."""
     where = endpoint_label(host, port)
     context = tls_context(address) if address.secure else None
+    if context is not None:
+        context.set_alpn_protocols(["h2"])  # else it is taken for a client of HTTP/1
     try:
         reader, writer = await asyncio.open_connection(host, port, ssl=context)
     except ssl.SSLCertVerificationError as error:
@@ -117,7 +119,9 @@ async def _meet(host: str, port: int, address: EtcdAddress) -> CoordinationError
     try:
         writer.write(_PREFACE)
         await writer.drain()
-        answer = await reader.read(_FRAME)
+        answer = await reader.readexactly(_FRAME)
+    except asyncio.IncompleteReadError as error:
+        answer = error.partial
     except ssl.SSLError as error:
         return _tls_reason(where, address, error)
     except ConnectionError:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ import structlog
 import trustme
 
 from orchestration.membership.errors import BadCoordination
+from orchestration.membership.etcd.address import parse_address
+from orchestration.membership.etcd.diagnosis import _meet
 from orchestration.membership.opening import open_coordination
 from orchestration.membership.ports import Listing
 from tests.orchestration.membership.joining import SHORT
@@ -105,9 +108,71 @@ async def test_what_is_wrong_is_told_in_a_sentence(secured: Secured) -> None:
             assert password not in str(caught.value)
 
 
+async def test_a_slow_server_is_not_taken_for_something_else(secured: Secured) -> None:
+    server = secured.server
+    assert await _meet("127.0.0.1", server.port, parse_address(secured.address())) is None
+
+
 async def test_tls_where_there_is_none(etcd_of_its_own: EtcdServer, tmp_path: Path) -> None:
     ca = tmp_path / "ca.pem"
     trustme.CA().cert_pem.write_to_path(ca)
     with pytest.raises(BadCoordination, match="does not speak TLS: leave ca_file"):
         async with open_coordination(f"etcd://{etcd_of_its_own.endpoint}?ca_file={ca}", "mind", settings=SHORT):
             pass
+
+
+async def test_a_server_that_asks_for_no_certificate_wants_a_password_all_the_same(
+    servers: None, tmp_path: Path
+) -> None:
+    server = SecuredEtcd(tmp_path / "etcd", asks=False)
+    await asyncio.to_thread(server.start)
+    try:
+        await server.secure()
+        one_sided = Secured(server, tmp_path)
+        nothing: dict[str, Path | None] = {"cert_file": None, "key_file": None}
+        async with (
+            open_coordination(one_sided.address(**nothing), "mind", settings=SHORT) as one,
+            one.leadership("host") as term,
+        ):
+            assert term.token == 1
+        with pytest.raises(BadCoordination, match="etcd knows no such username and password"):
+            async with open_coordination(one_sided.address("submind", "7f3a", **nothing), "mind", settings=SHORT):
+                pass
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+def _expired(authority: trustme.CA) -> trustme.LeafCert:
+    past = datetime(2020, 1, 1, tzinfo=UTC)
+    return authority.issue_cert("127.0.0.1", not_before=past, not_after=past + timedelta(days=90))
+
+
+def _elsewhere(authority: trustme.CA) -> trustme.LeafCert:
+    return authority.issue_cert("etcd-1.example", "10.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("issue", "sentence"),
+    [(_expired, "certificate has expired"), (_elsewhere, "IP address mismatch, certificate is not valid for")],
+)
+async def test_a_certificate_that_is_not_to_be_trusted_is_told_why(
+    servers: None,
+    tmp_path: Path,
+    issue: Callable[[trustme.CA], trustme.LeafCert],
+    sentence: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    server = SecuredEtcd(tmp_path / "etcd", issue=issue)
+    await asyncio.to_thread(server.start)
+    try:
+        began = time.monotonic()
+        with pytest.raises(BadCoordination) as caught:
+            async with open_coordination(Secured(server, tmp_path).address(), "mind", settings=SHORT):
+                pass
+        assert time.monotonic() - began <= SHORT.connect_timeout
+        where = f"the certificate of {server.endpoint} is not to be trusted by ca_file {server.ca_file}: "
+        assert f"{where}{sentence}" in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert PASSWORDS["submind"] not in f"{caught.value}{capfd.readouterr()}"
+    finally:
+        await asyncio.to_thread(server.stop)

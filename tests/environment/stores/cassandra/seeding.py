@@ -30,7 +30,7 @@ Make = Callable[[int], Trace]
 
 
 class _NothingIsThere:
-    """How the traces of an empty mind stand, and its entries."""
+    """How the traces of an empty mind stand, its entries, and its growth."""
 
     async def of(self, ids: Iterable[str]) -> dict[str, object]:
         return {}
@@ -93,6 +93,6 @@ async def _apply(stores: CassandraStores, decision: Decision) -> None:
 
 
 async def _draft(make: Make, numbers: Iterable[int], before: LaneState) -> Draft:
-    draft = Draft(before, LaneState())
-    await draft.add([WriteTrace(make(number)) for number in numbers], _NothingIsThere(), _NothingIsThere())
+    draft, nothing = Draft(before, LaneState(), LaneState()), _NothingIsThere()
+    await draft.add([WriteTrace(make(number)) for number in numbers], nothing, nothing, nothing)
     return draft

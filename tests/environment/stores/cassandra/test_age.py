@@ -30,9 +30,11 @@ from orchestration.view.follower import TraceFollower
 from orchestration.view.settings import ViewSettings
 from tests.environment.stores.cassandra.seeding import seed
 from tests.environment.stores.contract import DIM, NOON, trace, vector
+from tests.servers.cassandra import CassandraServer
 
 TRACES = int(os.environ.get("SUBMIND_TEST_TRACES", "20000"))
 EVERY = 50
+MANY = 100_000
 LIVE = TRACES // EVERY
 GENERATION = max(100, TRACES // 20)
 _log = logging.getLogger(__name__)
@@ -76,6 +78,20 @@ def one(number: int, *, live: bool):
     )
     level = Level(0.5 if live else 0.01, NOON + number, 1e9)
     return replace(made, thought=thought, level=level, live=live)
+
+
+@pytest.fixture(scope="module")
+def cassandra(request, servers, tmp_path_factory):
+    """A server of its own where there is very much to write."""
+    if TRACES <= MANY:
+        yield request.getfixturevalue("cassandra")
+        return
+    server = CassandraServer(tmp_path_factory.mktemp("aged"), durable=False, long=True, heap_mb=2048)
+    server.start()
+    try:
+        yield server.address
+    finally:
+        server.kill()
 
 
 def one_of_many(number):
