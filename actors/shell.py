@@ -14,15 +14,15 @@ import msgspec
 
 from actors.core import Core
 from actors.effects import Commit, Count, Divide, Effect, Generate, Note, Read, Retire, Send, Settled, WakeAt
-from actors.events import Configured, Event, Generated, Perceived, Started, Tick, Vitals
-from actors.growth import Pressure
+from actors.events import Configured, Credit, Event, Generated, Message, Perceived, Register, Started, Tick, Vitals
+from actors.growth import Gone, Pressure
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
 from actors.substrate.ports import Embedder, Generation
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, Perception, SubmindReport, SubmindState
-from environment.ports import Stores, Write, WriteReport, WriteState
+from environment.ports import Stores, Write, WriteConnections, WriteReport, WriteState
 
 
 class Driver(Protocol):
@@ -167,6 +167,24 @@ class ActorShell:
         self._collect(Perceived(tuple(perceptions), vectors), now)
         self.counters["perceptions_processed_total"] += len(perceptions)
         await self.finish()
+
+    async def bequeath(self, heir: str, now: Instant) -> None:
+        """The last step of one that ends: its core hands on what it has, and mail that waits goes to the heir.
+
+        Raises as ``step``; may then be repeated.
+        """
+        if self.unfinished:
+            await self.finish()
+        waiting = self.mailbox.take(len(self.mailbox))
+        self._collect(Gone(self.name, heir), now)
+        for event in waiting:
+            if isinstance(event, Message | Credit | Register):
+                priority = event.weight * event.thought.salience if isinstance(event, Message) else 0.5
+                self._others.append(Send(heir, event, priority))
+        await self.finish()
+        rows = tuple((link.topic, link.peer) for link in await self._stores.registry.connections(self.name))
+        if rows:  # also of topics that a crash made it forget
+            await self._stores.commit([WriteConnections(self.name, (), rows, ())], self._fence)
 
     async def finish(self) -> None:
         """Commit what is to be committed, then let the rest of the step go. Raises ``StoreUnavailable``."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from actors.attention.core import AttentionCore
 from actors.attention.pacing import Budget, BudgetPace, RatePace
@@ -28,6 +29,7 @@ from actors.submind.voice import Voice
 from actors.substrate.ports import Embedder
 from actors.thinking.core import ThinkingCore
 from environment.messages import Modality, StreamEntry
+from environment.population import Member
 from environment.ports import Progress, Stores
 from environment.subliminal import SubliminalEnvironment
 from orchestration.settings import Settings, SubmindRole
@@ -47,17 +49,34 @@ class ActorPlan:
         return " ".join(self.goals)
 
 
-def plan(settings: Settings) -> tuple[ActorPlan, ...]:
-    """Every actor of a mind: the singletons, then its subminds."""
+def plan(settings: Settings, members: Iterable[Member] = ()) -> tuple[ActorPlan, ...]:
+    """Every actor of a mind: the singletons, its configured subminds, those of its members that live."""
     singletons = tuple(ActorPlan(name, name) for name in (ENVIRONMENT, STREAM, ATTENTION, THINKING))
-    return singletons + tuple(ActorPlan(s.name, s.role.value, s.goals) for s in settings.mind.subminds)
+    configured = tuple(ActorPlan(s.name, s.role.value, s.goals) for s in settings.mind.subminds)
+    return singletons + configured + tuple(plan_of(member) for member in members if member.living)
 
 
-async def build_directory(settings: Settings, embedder: Embedder) -> Directory:
+def plan_of(member: Member) -> ActorPlan:
+    """A submind that was born in the mind."""
+    return ActorPlan(member.name, member.role, member.goals)
+
+
+def peer_of(member: Member) -> Peer:
+    """The same as the directory lists it."""
+    return Peer(member.name, member.role, " ".join(member.goals), member.about)
+
+
+async def build_directory(settings: Settings, embedder: Embedder, members: Iterable[Member] = ()) -> Directory:
     """The peers that every core of a process shares. Raises ``SubstrateUnavailable``."""
     subminds = settings.mind.subminds
+    living = [peer_of(member) for member in members if member.living]
     vectors = await embedder.embed([s.goal for s in subminds])
-    return Directory(Peer(s.name, s.role.value, s.goal, v) for s, v in zip(subminds, vectors, strict=True))
+    configured = [Peer(s.name, s.role.value, s.goal, v) for s, v in zip(subminds, vectors, strict=True)]
+    strange = [peer for peer in living if len(peer.vector) != embedder.dim]  # born under another embedder
+    if strange:
+        again = await embedder.embed([peer.goal for peer in strange])
+        configured += [replace(peer, vector=v) for peer, v in zip(strange, again, strict=True)]
+    return Directory([*configured, *(peer for peer in living if len(peer.vector) == embedder.dim)])
 
 
 async def build_shell(

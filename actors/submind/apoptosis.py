@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from actors.effects import Retire
@@ -42,11 +41,11 @@ class Apoptosis:
             return None
         return max(self.last_work + self._load.slowed(self._settings.idle_for, now), self._not_before)
 
-    def proposal(
-        self, growth: str, has: Belongings, voice: Voice, keys: Collection[str], now: Instant
-    ) -> Retire | None:
+    def proposal(self, growth: str, has: Belongings, voice: Voice, now: Instant) -> Retire | None:
         """What to propose; None where there is nobody to leave anything to."""
-        legacy = replace(bequest(has, voice, keys, now), events=tuple(has.events), waiting=tuple(has.waiting))
+        legacy = replace(
+            bequest(has, voice, voice.topics.keys, now), events=tuple(has.events), waiting=tuple(has.waiting)
+        )
         legacy = replace(legacy, via={e.id: has.via[e.id] for e in has.events if e.id in has.via})
         heir = voice.heir(legacy.about)
         if not heir:

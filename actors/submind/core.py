@@ -86,6 +86,11 @@ class SubmindCore(Inward):
         self._last_work: Instant = 0.0
         self._growing = Growing(self, goals, voice, settings)
 
+    @property
+    def topics(self) -> frozenset[str]:
+        """The keys of its topics."""
+        return self._voice.topics.keys
+
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
             case Message():

@@ -217,15 +217,18 @@ class Growing:
 
     def _propose_end(self, growth: str, tries: int, now: Instant) -> list[Effect]:
         has = self._owner.belongings(now)
-        keys = frozenset(h.key for h in self._voice.topics.holdings())
-        proposal: Retire | None = self._apoptosis.proposal(growth, has, self._voice, keys, now)
+        proposal: Retire | None = self._apoptosis.proposal(growth, has, self._voice, now)
         if proposal is None:
             return []
         self._asked = _Asked(growth, now, tries + 1, proposal.heir, (), frozenset(e.id for e in has.events))
         return [*self._asking(now), proposal, Count("retirements_proposed_total")]
 
     def _asking(self, now: Instant) -> list[Effect]:
-        return [WakeAt(now + self._settings.division.answer_within)]
+        """What it proposes to hand over is what it will have after a crash: its names mean the same to both."""
+        return [WakeAt(now + self._settings.division.answer_within), self._save()]
+
+    def _save(self) -> Effect:
+        return Commit(WriteState(self._owner.name, self._owner.snapshot()))
 
     # --- being told ---
 
@@ -266,7 +269,7 @@ class Growing:
                 self._owner.let_go([thought.id])
         self._voice.tie(event.child, self._settings.division.ties, now, "its child")
         _remember(self._children, event.child)
-        return [*effects, Commit(WriteState(self._owner.name, self._owner.snapshot())), Settled(event.child)]
+        return [*effects, self._save(), Settled(event.child)]
 
     @staticmethod
     def _hand_on(thought: Thought, via: Via | None, to: str) -> list[Effect]:
@@ -288,7 +291,7 @@ class Growing:
         for thought in legacy.events:
             effects += self._owner.take_up(thought, legacy.via.get(thought.id), now)
         _remember(self._took, event.name)
-        return [*effects, Commit(WriteState(self._owner.name, self._owner.snapshot())), Settled(event.name)]
+        return [*effects, self._save(), Settled(event.name)]
 
     def gone(self, event: Gone, now: Instant) -> list[Effect]:
         """A peer has ended, or this one does: then what came since it proposed to goes to the heir."""

@@ -125,6 +125,11 @@ class Topics:
         return float((self._matrix[: len(self._topics)] @ self._centre.remove(vector)).max())
 
     @property
+    def keys(self) -> frozenset[str]:
+        """The names of its topics."""
+        return frozenset(topic.key for topic in self._topics)
+
+    @property
     def common(self) -> tuple[Vector, int]:
         """The running mean that centring removes, and how many vectors are behind it."""
         return self._centre.mean.copy(), self._centre.seen

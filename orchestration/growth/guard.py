@@ -198,8 +198,8 @@ class Guard:
             return "configured", f"{name} is configured: only who was born retires", None
         if heir == name or self.role(heir) != COGNITIVE:
             return "heir", f"{heir or 'nobody'} cannot be its heir", None
-        if any(not child.settled and child.living and child.parent == name for child in self.members.values()):
-            return "unsettled", f"{name} has not let go yet of what its child has", now + self._settings.ask_again
+        if any(not m.settled and name == (m.parent if m.living else m.heir) for m in self.members.values()):
+            return "unsettled", f"{name} has to let go or take over something first", now + self._settings.ask_again
         settings = self._settings
         return self._too_fast("retirements_per_hour", settings.retirements_per_hour, self._retirements, now)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from environment.messages import Perception, Receipt, StreamEntry, Trace
+from environment.population import GrowthKind
 from environment.ports import Stores
+from orchestration.growth.granting import will_of
+from orchestration.growth.log import GrowthLog
 from orchestration.settings import Settings
 
 _PAGE = 10_000
@@ -29,7 +33,26 @@ async def broken(
         *_trust(entries, traces, {p.id: p.trust for p in perceptions}),
         *_bounds(entries, traces, settings),
         *await _connections(stores, settings),
+        *await _population(stores, settings),
     ]
+
+
+async def unowned(stores: Stores, held: Mapping[str, Collection[str]]) -> list[str]:
+    """Topics that were ever handed over and that nobody has, or more than one.
+
+    ``held``: the topic keys of every submind that lives. Holds where no topics merged or had to make room.
+    """
+    found = []
+    holders: dict[str, list[str]] = {}
+    for name, keys in held.items():
+        for key in keys:
+            holders.setdefault(key, []).append(name)
+    for member in await stores.registry.members():
+        for key in member.keys:
+            have = holders.get(key, [])
+            if len(have) != 1:
+                found.append(f"topic {key}, which {member.name} was born with, has {' and '.join(have) or 'nobody'}")
+    return found
 
 
 def _acknowledged(perceptions: Sequence[Perception], receipts: Sequence[Receipt]) -> Iterable[str]:
@@ -106,6 +129,34 @@ async def _connections(stores: Stores, settings: Settings) -> Iterable[str]:
         busiest = Counter(c.topic for c in mine).most_common(1)
         if busiest and busiest[0][1] > bounds.per_topic:
             found.append(f"{owner} has more than {bounds.per_topic} connections for topic {busiest[0][0]}")
+    return found
+
+
+async def _population(stores: Stores, settings: Settings) -> Iterable[str]:
+    """Members, log and states say the same, within the bounds of growth."""
+    found = []
+    configured = {s.name: s.role.value for s in settings.mind.subminds}
+    log = GrowthLog(stores, settings.growth, configured, lambda: math.inf)
+    events = await log.follow()
+    guard = log.guard
+    if [e.seq for e in events] != list(range(1, len(events) + 1)):
+        found.append("the log of growth has a gap or a repeat")
+    if len(guard.living) > max(settings.growth.ceiling, len(configured)):
+        found.append(f"{len(guard.living)} subminds live, more than {settings.growth.ceiling}")
+    if sum(guard.share(name, math.inf) for name in guard.living) > len(configured) + 1e-9:
+        found.append("the shares of all that live are more than what was configured")
+    born = {e.other for e in events if e.kind is GrowthKind.DIVIDED}
+    members = await stores.registry.members()
+    if born != {m.name for m in members} or len(born) != len(members):
+        found.append("who is said to be born is not who is a member")
+    owners = {c.owner for c in await stores.registry.connections()}
+    for member in members:
+        if not await stores.registry.state(member.name if member.living else will_of(member.name)):
+            found.append(f"{member.name} has {'no state' if member.living else 'left nothing'}")
+        if not member.living and member.heir not in guard.members and member.heir not in configured:
+            found.append(f"{member.name} left what it had to {member.heir}, who never was")
+        if not member.living and member.name in owners:
+            found.append(f"{member.name} has ended and still has connections")
     return found
 
 

@@ -19,8 +19,9 @@ from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
 from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.faults import NONE, Faults
-from orchestration.simulation.world import Prefetched, World
-from orchestration.wiring import build_directory, build_shell, plan
+from orchestration.simulation.population import Population
+from orchestration.simulation.world import Pace, Prefetched, World
+from orchestration.wiring import build_directory, build_shell
 
 _CHUNK = 512
 _TAIL = 600.0
@@ -46,6 +47,7 @@ class Replay:
         budget: Budget | None = None,
         faults: Faults = NONE,
         finish: bool = True,
+        pace: Pace | None = None,
     ) -> None:
         self._settings = settings
         self._stores = stores
@@ -54,16 +56,16 @@ class Replay:
         self._finish = finish
         self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
         substrate = build_substrate(settings.substrate, lambda: self.world.now)
-        self._plans = {p.name: p for p in plan(settings)}
-        self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults)
+        self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace)
+        self.population = Population(settings, stores, self.world)
         self._directory: Directory | None = None
         self._shown = 0
 
     async def _be_born(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
         if self._directory is None:
-            self._directory = await build_directory(self._settings, self._embedder)
+            self._directory = await build_directory(self._settings, self._embedder, self.population.members)
         return await build_shell(
-            self._plans[name],
+            self.population.plan(name),
             self._settings,
             self._stores,
             self.world,
@@ -79,7 +81,7 @@ class Replay:
         born = False
         for chunk in _chunks(perceptions, _CHUNK):
             if not born:
-                await self.world.begin(tuple(self._plans), chunk[0].time)
+                await self.world.begin(await self.population.begin(), chunk[0].time)
                 born = True
             await self._prefetch(chunk)
             receipts = await self._stores.perceptions.append(chunk)

@@ -7,12 +7,13 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from actors.effects import Divide, Generate, Note, Read, Retire, Settled
-from actors.events import Event, Generated
+from actors.events import Credit, Event, Generated, Message, Register
 from actors.shell import ActorShell
 from actors.substrate.ports import Embedder, Substrate
 from environment.errors import StoreUnavailable
@@ -20,13 +21,33 @@ from environment.messages import Instant, Modality, Perception
 from environment.ports import Stores
 from orchestration.simulation.faults import NONE, Faults
 
+T = TypeVar("T")
 Birth = Callable[[str], Awaitable[ActorShell]]
 """Makes an actor's shell anew, its core restored from the stores by ``start``."""
+
+Pace = Callable[[str], float]
+"""Seconds of virtual time that an actor of this name takes for one event."""
 
 _HOP = 0.001
 _THINKING = 0.2
 _RETRY = 1.0
 _BUFFER = 8192
+
+
+class Growth(Protocol):
+    """Who decides about the population of a world."""
+
+    async def consider(self, owner: str, effect: Divide | Retire | Settled) -> None:
+        """A proposal, or word that one is settled, has come from ``owner``."""
+        ...
+
+    async def returned(self, name: str) -> None:
+        """An actor has come back from a crash."""
+        ...
+
+    def present(self, name: str) -> str:
+        """Who has what somebody of this name had."""
+        ...
 
 
 class Prefetched:
@@ -58,13 +79,23 @@ class World:
     """
 
     def __init__(
-        self, stores: Stores, substrate: Substrate, embedder: Embedder, birth: Birth, seed: int, faults: Faults = NONE
+        self,
+        stores: Stores,
+        substrate: Substrate,
+        embedder: Embedder,
+        birth: Birth,
+        seed: int,
+        faults: Faults = NONE,
+        pace: Pace | None = None,
     ) -> None:
+        """``pace``: how long actors take; without it they handle all that has come at once."""
         self.now: Instant = 0.0
         self.shells: dict[str, ActorShell] = {}
         self.crashes = 0
         self.faults = faults
         self.calm = not faults.any
+        self.growth: Growth | None = None
+        """Without one the population stays as it began."""
         self.tally: dict[str, float] = {}
         """Counters of actors that died, which their successors do not know."""
         self._stores = stores
@@ -78,12 +109,34 @@ class World:
         self._arrived_seq = 0
         self._readers: dict[Modality, tuple[str, Read]] = {}
         self._due: dict[str, Instant] = {}
+        self._pace = pace
+        self._busy: dict[str, Instant] = {}
 
     async def begin(self, names: Sequence[str], now: Instant) -> None:
         """Give birth to every actor."""
         self.now = now
         for name in names:
             await self._be_born(name)
+
+    async def join(self, name: str) -> None:
+        """Somebody is born."""
+        await self._be_born(name)
+
+    async def leave(self, name: str, heir: str) -> bool:
+        """Somebody ends and hands on what it has; False while the store refuses: then it has not ended yet."""
+        shell = self.shells[name]
+        try:
+            await shell.bequeath(heir, self.now)
+        except StoreUnavailable:
+            return False
+        self._bury(shell)
+        del self.shells[name]
+        self._due.pop(name, None)
+        return True
+
+    def later(self, seconds: float, action: Callable[[], Awaitable[None]]) -> None:
+        """Have something happen."""
+        self._at(self.now + seconds, action)
 
     async def arrive(self, perceptions: Sequence[Perception]) -> None:
         """Perceptions are in the log now: wake whoever reads it."""
@@ -106,16 +159,23 @@ class World:
     # --- the driver of every shell ---
 
     def send(self, sender: str, to: str, event: Event, priority: float) -> None:  # noqa: ARG002  # a Driver's signature
-        if to not in self.shells:
-            return
+        if self._resident(to) in self.shells:
+            self._travel(lambda: self._deliver(to, event, priority))
+
+    def _travel(self, arrival: Callable[[], Awaitable[None]]) -> None:
+        """What is on its way may be lost, doubled and late."""
         chance, faults = self._chance, self.faults
         if self.calm:
-            self._at(self.now + _HOP, lambda: self._deliver(to, event, priority))
+            self._at(self.now + _HOP, arrival)
             return
         copies = 0 if chance.random() < faults.loss else 2 if chance.random() < faults.doubling else 1
         for _ in range(copies):
             late = chance.random() * faults.late if chance.random() < faults.delay else 0.0
-            self._at(self.now + _HOP + late, lambda: self._deliver(to, event, priority))
+            self._at(self.now + _HOP + late, arrival)
+
+    def _resident(self, name: str) -> str:
+        """Who has the mail of a name: mail for one that ended is its heir's."""
+        return name if name in self.shells or self.growth is None else self.growth.present(name)
 
     def generate(self, owner: str, effect: Generate) -> None:
         self._at(self.now + _THINKING, lambda: self._answer(owner, effect))
@@ -130,7 +190,9 @@ class World:
         """Log lines are for the living."""
 
     def propose(self, owner: str, effect: Divide | Retire | Settled) -> None:
-        """Nobody decides about growth in this world: a proposal goes unanswered."""
+        growth = self.growth
+        if growth is not None:
+            self._travel(lambda: growth.consider(owner, effect))
 
     # --- what the events do ---
 
@@ -139,11 +201,17 @@ class World:
         heapq.heappush(self._heap, (time, self._number, action))
 
     async def _deliver(self, to: str, event: Event, priority: float) -> None:
-        self.shells[to].offer(event, priority, self.now)
-        self._schedule(to, self.now)
+        shell = self.shells.get(to)
+        if shell is None:  # it ended while this was on its way
+            to = self._resident(to)
+            shell = self.shells.get(to) if isinstance(event, Message | Credit | Register) else None
+        if shell is not None:
+            shell.offer(event, priority, self.now)
+            self._schedule(to, self.now)
 
     def _schedule(self, name: str, time: Instant) -> None:
         """Have an actor step at ``time``; one step is pending at most, the earliest."""
+        time = max(time, self._busy.get(name, time))
         pending = self._due.get(name)
         if pending is not None and pending <= time:
             return
@@ -155,8 +223,10 @@ class World:
             return
         del self._due[name]
         shell = self.shells[name]
-        await self._guard(shell, shell.step(self.now))
-        if self.shells[name] is shell:
+        handled = await self._guard(shell, shell.step(self.now))
+        if self._pace is not None:
+            self._busy[name] = self.now + self._pace(name) * (handled or 0)
+        if self.shells.get(name) is shell:
             self._follow(shell)
 
     def _follow(self, shell: ActorShell) -> None:
@@ -168,26 +238,33 @@ class World:
         elif shell.wake_at is not None:
             self._schedule(shell.name, max(shell.wake_at, self.now))
 
-    async def _guard(self, shell: ActorShell, work: Awaitable[object]) -> None:
+    async def _guard(self, shell: ActorShell, work: Awaitable[T]) -> T | None:
         """Do some work of an actor; the store may refuse, the actor may die of it."""
+        done: T | None = None
         with suppress(StoreUnavailable):  # the step is kept; the actor may die with it
-            await work
+            done = await work
         if not self.calm:
             await self._wear(shell)
+        return done
 
     async def _wear(self, shell: ActorShell) -> None:
         """Save now and then, die now and then."""
         draw = self._chance.random()
         if draw < self.faults.crash:
             self.crashes += 1
-            for key, value in shell.counters.items():
-                self.tally[key] = self.tally.get(key, 0.0) + value
+            self._bury(shell)
             await self._be_born(shell.name)
+            if self.growth is not None:
+                await self.growth.returned(shell.name)
         elif draw < self.faults.crash + 0.05:  # about every twentieth step
             try:
                 await shell.save(self.now)
             except StoreUnavailable:
                 return
+
+    def _bury(self, shell: ActorShell) -> None:
+        for key, value in shell.counters.items():
+            self.tally[key] = self.tally.get(key, 0.0) + value
 
     async def _be_born(self, name: str) -> None:
         """Start an actor, trying again while the store refuses."""
@@ -200,9 +277,13 @@ class World:
             await shell.start(self.now)
         except StoreUnavailable:
             if not shell.unfinished:
-                self._at(self.now + _RETRY, lambda: self._be_born(name))
+                self._at(self.now + _RETRY, lambda: self._try_birth(name))
                 return
         self._follow(shell)
+
+    async def _try_birth(self, name: str) -> None:
+        if name in self.shells:  # else it has ended meanwhile
+            await self._be_born(name)
 
     async def _answer(self, owner: str, effect: Generate) -> None:
         generation = await self._substrate.generate(effect.request)
@@ -211,7 +292,7 @@ class World:
 
     async def _read(self, name: str, read: Read) -> None:
         perceptions = await self._perceptions(read)
-        shell = self.shells[name]
+        shell = self.shells[name]  # who reads the log is configured, and never ends
         if not perceptions:
             self._readers[read.modality] = (name, read)
             return
@@ -219,7 +300,7 @@ class World:
             self._at(self.now + _RETRY, lambda: self._read(name, read))
             return
         await self._guard(shell, shell.perceive(perceptions, self.now))
-        if self.shells[name] is shell:
+        if self.shells.get(name) is shell:
             self._follow(shell)
 
     async def _perceptions(self, read: Read) -> list[Perception]:
