@@ -23,12 +23,16 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.messages import Instant
+from environment.ports import Stores
 from environment.stores.sqlite import open_stores
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings
+from orchestration.growth.desk import GrowthDesk
+from orchestration.growth.settings import GrowthSettings
+from orchestration.settings import MindSettings
 from orchestration.view.mind import MindView
 from orchestration.view.tail import StreamTail
 
@@ -58,19 +62,23 @@ class Shot:
     phone: bool = False
     lineage: bool = False
     """With the lineage open of the thought that rests on most."""
+    network: bool = False
+    """With the network large, and a connection open in it; on a phone without."""
 
 
 SHOTS = (
     Shot("page-desktop", 1280, 880),
     Shot("page-dark", 1280, 880, theme="dark"),
     Shot("page-lineage", 1280, 880, lineage=True),
+    Shot("page-network", 1280, 880, network=True),
     Shot("page-phone", 390, 844, phone=True),
+    Shot("page-phone-network", 390, 844, phone=True, theme="dark", network=True),
 )
 
 
 @asynccontextmanager
-async def example_day(now: Instant) -> AsyncIterator[str]:
-    """The address of a page over the example day, at ``now``."""
+async def example_day(now: Instant) -> AsyncIterator[tuple[str, Stores]]:
+    """The address of a page over the example day, at ``now``, and what it is served from."""
     with tempfile.TemporaryDirectory() as folder:
         stores = await open_stores(Path(folder), "pantrow", synchronous="OFF")
         await pantrow.seed(stores, now)
@@ -78,10 +86,12 @@ async def example_day(now: Instant) -> AsyncIterator[str]:
         tail = StreamTail(stores.stream)
         intake = Intake(stores.perceptions, IntakeSettings(), lambda: now)
         settings = FeedSettings(listen="127.0.0.1:0", grace=1)
-        server = FeedServer(create_app(view, tail, intake, settings), settings)
+        configured = {submind.name: submind.role.value for submind in MindSettings().subminds}
+        desk = GrowthDesk(stores, GrowthSettings(), configured, lambda: now, runs=lambda: True)
+        server = FeedServer(create_app(view, tail, intake, settings, desk=desk), settings)
         await server.start()
         try:
-            yield server.url
+            yield server.url, stores
         finally:
             await server.stop()
             await tail.close()
@@ -98,8 +108,20 @@ async def _open_lineage(page: Page) -> None:
     await page.evaluate("document.activeElement.blur()")
 
 
-async def take(browser: Browser, shot: Shot, url: str, now: Instant | None) -> bytes:
-    """One picture as PNG. With ``now`` the browser believes that it is then."""
+async def _open_network(page: Page, shot: Shot) -> None:
+    await page.keyboard.press("2")
+    await page.wait_for_selector(".line", state="attached")
+    if not shot.phone:
+        strongest = """() => { const strong = [...document.querySelectorAll('.arc.ltp')]
+            .sort((a, b) => b.getAttribute('stroke-width') - a.getAttribute('stroke-width'))[0].dataset;
+            location.hash = `#line=${strong.owner}/${strong.peer}` }"""
+        await page.evaluate(strongest)
+        await page.wait_for_selector("#panel .life")
+        await page.evaluate("document.activeElement.blur()")
+
+
+async def take(browser: Browser, shot: Shot, url: str, now: Instant | None, stores: Stores | None = None) -> bytes:
+    """One picture as PNG. With ``now`` the browser believes that it is then; with ``stores`` something flows."""
     context = await browser.new_context(
         viewport={"width": shot.width, "height": shot.height},
         color_scheme="dark" if shot.theme == "dark" else "light",
@@ -114,10 +136,15 @@ async def take(browser: Browser, shot: Shot, url: str, now: Instant | None) -> b
     await page.goto(url)
     await page.wait_for_selector("#feed > article")
     await page.wait_for_selector("#figures dd")
+    if shot.network:
+        await _open_network(page, shot)
+    elif not shot.phone:
+        await page.wait_for_selector(".line", state="attached")
+    if stores is not None and (shot.network or not shot.phone):
+        await pantrow.use(stores, now or 0.0)
+        await page.wait_for_selector(".arc.used", state="attached")
     if shot.lineage:
         await _open_lineage(page)
-    elif not shot.phone:
-        await page.wait_for_selector(".curve")
     await page.wait_for_timeout(_SETTLE_MS)
     picture = await page.screenshot()
     await context.close()
@@ -141,8 +168,8 @@ async def take_all(out: Path, url: str | None) -> list[Path]:
             if url:
                 picture = await take(browser, shot, url, None)
             else:
-                async with example_day(pantrow.UNTIL_INSTANT) as served:
-                    picture = await take(browser, shot, served, now)
+                async with example_day(pantrow.UNTIL_INSTANT) as (served, stores):
+                    picture = await take(browser, shot, served, now, stores)
             picture = smaller(picture)
             if len(picture) > LARGEST:
                 raise RuntimeError(f"{shot.name} has {len(picture)} bytes, more than {LARGEST}")

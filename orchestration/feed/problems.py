@@ -190,6 +190,7 @@ _FORESEEN: tuple[type[Exception], ...] = (
     Stopping,
     Unknown,
     UnknownId,
+    GrowthError,
     StoreUnavailable,
 )
 

@@ -5,6 +5,7 @@ import { Changes, NOTABLE } from "./changes.js";
 import { SalienceChart } from "./chart.js";
 import { announce, byId, narrow, typing } from "./dom.js";
 import { Follower } from "./follow.js";
+import { Growth } from "./growth.js";
 import { Health } from "./health.js";
 import { Network } from "./network.js";
 import { Panel } from "./panel.js";
@@ -35,6 +36,7 @@ const network = new Network({
   onLink: (owner, peer) => go(lineAddress(owner, peer)),
 });
 const changes = new Changes();
+const growth = new Growth({ name: () => say.who, onChange: () => Promise.all([growth.look(), askStatus(), askWorld()]) });
 const chart = new SalienceChart({ onOpen: (id) => go(`#id=${encodeURIComponent(id)}`) });
 const say = new SayBox();
 const panel = new Panel({ network, onClose: closePanel, onFollow: (id) => go(`#id=${encodeURIComponent(id)}`) });
@@ -119,24 +121,27 @@ function poll(ask, every) {
 }
 
 const askStatus = poll(async () => {
-  const status = await get("v1/status");
-  health.update(status);
+  const [status] = await Promise.all([get("v1/status"), growth.look()]);
+  health.update(status, growth.word);
   const waiting = status.perceptions?.head ?? 0;
   byId("empty-arrived").hidden = waiting === 0;
-  byId("empty-arrived").textContent = `${waiting} perceptions have arrived; none has become conscious yet.`;
+  const starting = status.state === "starting";
+  byId("empty-lead").textContent = starting ? "The mind is starting." : "Nothing has come to mind yet.";
+  byId("empty-arrived").textContent = `${waiting} ${waiting === 1 ? "perception has" : "perceptions have"} arrived; ${starting ? "they are kept until it is awake" : "none has become conscious yet"}.`;
 }, STATUS_MS);
 let looked = 0;
 let told = [];
 const askWorld = poll(async () => {
   if (narrow.matches && document.body.dataset.view === "stream") return;
-  const [subminds, connections, traces] = await Promise.all([get("v1/subminds"), get("v1/connections", { limit: CONNECTIONS, history: false }), get("v1/traces", { limit: TRACES })]);
+  const asked = [get("v1/subminds"), get("v1/connections", { limit: CONNECTIONS, history: false }), get("v1/traces", { limit: TRACES }), growth.events()];
+  const [subminds, connections, traces, events] = await Promise.all(asked);
   const reports = list(subminds, "subminds");
   const all = list(connections, "connections");
   if (looked % CHANGES_EVERY === 0) told = list(await get("v1/connections/history", { limit: CHANGES, kind: NOTABLE }), "changes");
   looked += 1;
   health.updateReports(reports);
-  network.update(reports, all, { of: connections.total, every: WORLD_MS });
-  changes.update(told, all);
+  network.update(reports, all, { of: connections.total, members: growth.members, every: WORLD_MS });
+  changes.update(told, all, events);
   panel.refresh();
   chart.update(list(traces, "traces"), traces.now);
 }, WORLD_MS);

@@ -1,6 +1,7 @@
 // What happened to connections, in words; and the short log of what changed in the network.
 
 import { byId, el, narrow } from "./dom.js";
+import { sentence } from "./growth.js";
 import { agoElement, brief, outside, share } from "./text.js";
 
 const LISTED = { small: 6, large: 24 };
@@ -13,7 +14,7 @@ const WORDS = {
   promoted: "became strong (LTP)",
   demoted: "fell back to transient",
   forgotten: "faded out",
-  evicted: "gave way to a stronger one",
+  evicted: "was let go",
   refused: "was refused",
 };
 
@@ -50,23 +51,30 @@ function line(change, named) {
   );
 }
 
-/** The log below the network. */
+const told = (event) => el("li", { class: `change ${event.kind}` }, agoElement(event.at), el("p", {}, ...sentence(event)));
+
+/** The log below the network: what changed between subminds, and who was born or ended. */
 export class Changes {
   constructor() {
     this.list = byId("changes");
     this.title = byId("changes-title");
   }
 
-  update(changes, connections) {
-    this.last = [changes, connections];
+  update(changes, connections, events = []) {
+    this.last = [changes, connections, events];
     const large = !narrow.matches && document.body.dataset.view === "network";
-    const told = together(changes.filter((change) => NOTABLE.includes(change.kind))).slice(0, large || narrow.matches ? LISTED.large : LISTED.small);
-    const shape = `${large} ${told.map((change) => `${change.at}${change.owner}${change.topic}${change.kind}${change.peers.join()}`).join("\n")}`;
-    this.title.hidden = this.list.hidden = told.length === 0;
+    const items = [
+      ...together(changes.filter((change) => NOTABLE.includes(change.kind))).map((change) => ({ change, at: Date.parse(change.at), id: `${change.owner} ${change.topic} ${change.kind} ${change.peers}` })),
+      ...events.map((event) => ({ event, at: Date.parse(event.at), id: `growth ${event.seq}` })),
+    ];
+    items.sort((a, b) => b.at - a.at);
+    items.length = Math.min(items.length, large || narrow.matches ? LISTED.large : LISTED.small);
+    const shape = items.map(({ at, id }) => `${at} ${id}`).join("\n");
+    this.title.hidden = this.list.hidden = items.length === 0;
     if (shape === this.shape) return;
     this.shape = shape;
     const named = labels(connections);
-    this.list.replaceChildren(...told.map((change) => line(change, named)));
+    this.list.replaceChildren(...items.map(({ change, event }) => (change ? line(change, named) : told(event))));
   }
 
   /** As much as the place has room for. */

@@ -57,8 +57,9 @@ export class Health {
     if (this.status) this.update(this.status);
   }
 
-  update(status) {
-    this.status = status;
+  /** `growth`: a word on it, and whether somebody should look. */
+  update(status, growth = this.growth) {
+    Object.assign(this, { status, growth });
     const reports = this.reports ?? [];
     this.mind.textContent = status.mind;
     document.body.dataset.mind = status.state;
@@ -75,6 +76,7 @@ export class Health {
       fact("tokens", figure(tokens)),
       fact("limits hit", figure(limitsHit.length), { bad: limitsHit.length > 0 }),
     ];
+    if (growth) all.splice(growth[1] ? 0 : all.length, 0, fact("", growth[0], { hint: "Whether subminds may divide and retire", bad: growth[1] }));
     this.figures.replaceChildren(...all);
     this.#warn(status);
     this.#particulars(status, limitsHit, quarantined);

@@ -156,7 +156,7 @@ export class Network {
       "button",
       { type: "button", class: "spot", tabindex: -1, data: { name } },
       el("span", { class: "dot", "aria-hidden": "true" }),
-      el("span", { class: "label" }, outside(name, { class: "name" }), el("span", { class: "load" })),
+      el("span", { class: "label" }, el("span", { class: "named" }, outside(name, { class: "name" }), el("span", { class: "tail" })), el("span", { class: "load" })),
     );
   }
 
@@ -170,7 +170,9 @@ export class Network {
     spot.style.setProperty("--size", `${(this.#radius(item.members) * 2).toFixed(1)}px`);
     spot.style.setProperty("--label", `${Math.floor(this.plan.label - 16)}px`);
     Object.assign(spot.dataset, { side: item.side < 0 ? "left" : "right", state: worst.state, fold: more > 0 ? "folded" : "" });
-    spot.querySelector(".name").textContent = visible(item.name) + (more > 0 ? ` +${more}` : "");
+    const [, head, tail] = /^(.*?)(-\d+)?$/s.exec(visible(item.name)); // a child's number is what tells it apart
+    spot.querySelector(".name").textContent = head;
+    spot.querySelector(".tail").textContent = (tail ?? "") + (more > 0 ? ` +${more}` : "");
     const roomy = this.plan.row >= TWO_LINES;
     const shown = this.large && roomy ? [load, brief(worst.goal, 80)].filter(Boolean).join(" \u00b7 ") : load;
     spot.querySelector(".load").textContent = roomy || this.large || worst.state !== "running" ? shown : "";

@@ -42,6 +42,11 @@ export class SayBox {
     });
   }
 
+  /** Who speaks, as they name themselves. */
+  get who() {
+    return this.name.value.trim() || DEFAULT_NAME;
+  }
+
   focus() {
     this.words.focus();
   }
@@ -65,7 +70,7 @@ export class SayBox {
 
   async #send() {
     const text = this.words.value.trim();
-    const source = this.name.value.trim() || DEFAULT_NAME;
+    const source = this.who;
     if (!text || this.button.disabled) return;
     this.button.disabled = true;
     this.#say("waiting", "Saying it\u2026");

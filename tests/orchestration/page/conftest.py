@@ -31,13 +31,16 @@ from environment.messages import (
     ThoughtKind,
     Trace,
 )
-from environment.ports import WriteConnections, WriteEntries, WriteReport, WriteTrace
+from environment.population import GrowthEvent, GrowthKind, Member
+from environment.ports import WriteConnections, WriteEntries, WriteGrowth, WriteMember, WriteReport, WriteTrace
 from environment.stores.sqlite import open_stores
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings
+from orchestration.growth.desk import GrowthDesk
+from orchestration.growth.settings import Approval, GrowthSettings
 from orchestration.view.mind import MindView
 from orchestration.view.tail import StreamTail
 
@@ -76,6 +79,7 @@ class World:
         self.now = time.time()
         self.number = count(1)
         self.head = finish(self.stores.stream.head())
+        self.audited = 0
 
     def perceive(self, text, source="chat", age=600.0):
         new = NewPerception(
@@ -145,8 +149,26 @@ class World:
         link = Connection(
             owner, label, label, peer, weight, weight >= 0.6, uses, 9, self.now, ((self.now, "credited"),)
         )
-        told = tuple(ConnectionChange(owner, label, peer, self.now + at, *rest) for at, *rest in changes)
+        told = tuple(ConnectionChange(owner, label, peer, self.now + at, *rest, label) for at, *rest in changes)
         finish(self.stores.commit([WriteConnections(owner, (link,), (), told)]))
+
+    def decide(self, kind, **more):
+        """The next entry of the audit log of growth; a division comes with its child, who reports."""
+        self.audited += 1
+        event = GrowthEvent(self.audited, time.time(), kind, more.pop("by", "guard"), **more)
+        writes = [WriteGrowth(event)]
+        if kind is GrowthKind.DIVIDED:
+            child = Member(
+                event.other, "cognitive", ("To notice.",), event.submind, 1, event.seq, event.at, 0.5, event.topics
+            )
+            writes += [WriteMember(child)]
+            self.report(event.other)
+        finish(self.stores.commit(writes))
+        return event
+
+    @property
+    def audit(self):
+        return finish(self.stores.registry.growth(0, 100))
 
     def many(self, count, peers):
         """So many cognitive subminds, each connected with so many others, at all weights."""
@@ -195,7 +217,10 @@ class Server:
         tail = StreamTail(stores.stream)
         intake = Intake(stores.perceptions, IntakeSettings(), time.time)
         settings = FeedSettings(listen=f"127.0.0.1:{self.port}", grace=1)
-        server = FeedServer(create_app(view, tail, intake, settings, token=self.token, version="test"), settings)
+        bounds = GrowthSettings(approval=Approval.DIVISIONS)
+        desk = GrowthDesk(stores, bounds, {"concern": "cognitive"}, time.time, runs=lambda: True)
+        app = create_app(view, tail, intake, settings, token=self.token, version="test", desk=desk)
+        server = FeedServer(app, settings)
         await server.start()
         self.ready.set()
         await self.ending.wait()
