@@ -8,9 +8,13 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from cassandra.cluster import Cluster, NoHostAvailable
+from cassandra.policies import RoundRobinPolicy
 
 from environment.stores.cassandra.driver.address import CassandraAddress, parse_address
 from tests.servers.process import ServerProcess, free_ports, listens
@@ -41,7 +45,8 @@ class CassandraServer(ServerProcess):
     ``properties`` are given to the virtual machine.
 
     ``durable``: what it acknowledges, and its schema, outlive a kill; otherwise it is quicker, and must not be killed.
-    ``long``: it works for many minutes, and compiles for that.
+    ``long``: it works for many minutes, and compiles for that. ``host``, ``storage`` (a port) and ``seeds`` (hosts)
+    make it one of several: all of these have the same ports, each an address of its own.
     """
 
     def __init__(
@@ -54,11 +59,17 @@ class CassandraServer(ServerProcess):
         durable: bool = True,
         long: bool = False,
         heap_mb: int = 640,
+        host: str = "127.0.0.1",
+        storage: int | None = None,
+        seeds: Sequence[str] = (),
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
-        self.port, storage = (port, free_ports(1)[0]) if port else free_ports(2)
-        settings = _configuration(directory, self.port, storage) | (_DURABLE if durable else _QUICK)
+        self.host = host
+        ports = free_ports(2)
+        self.port, storage = port or ports[0], storage or ports[1]
+        settings = _configuration(directory, host, self.port, storage, seeds or (host,))
+        settings |= _DURABLE if durable else _QUICK
         settings |= configuration or {}
         (directory / "triggers").mkdir(exist_ok=True)
         yaml = directory / "cassandra.yaml"
@@ -67,12 +78,69 @@ class CassandraServer(ServerProcess):
             "cassandra",
             _command(directory, yaml, heap_mb, properties or {}, durable=durable, long=long),
             directory / "server.log",
-            lambda: listens(self.port),
+            lambda: listens(self.port, host),
         )
 
     def address(self, keyspace: str, *options: str) -> CassandraAddress:
         """The address of a keyspace in it; ``options`` (``name=value``) are added to the data centre."""
-        return parse_address(f"cassandra://127.0.0.1:{self.port}/{keyspace}?{'&'.join((f'dc={DC}', *options))}")
+        return parse_address(f"cassandra://{self.host}:{self.port}/{keyspace}?{'&'.join((f'dc={DC}', *options))}")
+
+
+class CassandraCluster:
+    """Several nodes on addresses of the loopback, each with a part of the ring; with three replicas all hold all."""
+
+    def __init__(self, directory: Path, count: int = 3) -> None:
+        port, storage = free_ports(2)
+        hosts = [f"127.0.0.{2 + at}" for at in range(count)]
+        self.nodes = [
+            CassandraServer(
+                directory / host,
+                port=port,
+                host=host,
+                storage=storage,
+                seeds=hosts,  # all: a seed starts though it finds nobody yet
+                heap_mb=512,
+                configuration={
+                    "initial_token": str(-(1 << 63) + ((1 << 64) // count) * at),
+                    # Nodes of a test begin together and empty: nobody has anything to stream to them.
+                    "auto_bootstrap": False,
+                    "hinted_handoff_enabled": True,
+                },
+            )
+            for at, host in enumerate(hosts)
+        ]
+
+    def start(self) -> None:
+        """Start all; returns when each of them serves and knows the others."""
+        for node in self.nodes:
+            node.launch()
+        for node in self.nodes:
+            node.wait()
+        deadline = time.monotonic() + 120.0
+        while not all(self._knows_all(node) for node in self.nodes):
+            if time.monotonic() > deadline:
+                raise RuntimeError("the nodes did not find each other")
+            time.sleep(0.5)
+
+    def stop(self) -> None:
+        """End those that run, at once."""
+        for node in self.nodes:
+            node.kill()
+
+    def _knows_all(self, node: CassandraServer) -> bool:
+        cluster = Cluster([node.host], port=node.port, load_balancing_policy=RoundRobinPolicy())
+        try:
+            with suppress(NoHostAvailable):
+                peers = cluster.connect().execute("SELECT peer, rpc_address FROM system.peers").all()
+                return sum(row.rpc_address is not None for row in peers) == len(self.nodes) - 1
+        finally:
+            cluster.shutdown()
+        return False
+
+    def address(self, keyspace: str) -> CassandraAddress:
+        """The address of a keyspace, by all nodes."""
+        hosts = ",".join(f"{node.host}:{node.port}" for node in self.nodes)
+        return parse_address(f"cassandra://{hosts}/{keyspace}?dc={DC}")
 
 
 # `periodic` answers first: with one replica, a kill -9 then loses what the last marker (100 ms) does not cover.
@@ -80,22 +148,22 @@ _DURABLE = {"commitlog_sync": "batch"}
 _QUICK = {"commitlog_sync": "periodic", "commitlog_sync_period": "10000ms"}
 
 
-def _configuration(directory: Path, port: int, storage: int) -> dict[str, Any]:
+def _configuration(directory: Path, host: str, port: int, storage: int, seeds: Sequence[str]) -> dict[str, Any]:
     """One node that keeps to the loopback, and small."""
     return {
         "cluster_name": "submind-tests",
         "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
         "endpoint_snitch": "SimpleSnitch",
         "num_tokens": 1,
-        "listen_address": "127.0.0.1",
-        "rpc_address": "127.0.0.1",
+        "listen_address": host,
+        "rpc_address": host,
         "start_native_transport": True,
         "native_transport_port": port,
         "storage_port": storage,
         "seed_provider": [
             {
                 "class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
-                "parameters": [{"seeds": f"127.0.0.1:{storage}"}],
+                "parameters": [{"seeds": ",".join(f"{each}:{storage}" for each in seeds)}],
             }
         ],
         "data_file_directories": [str(directory / "data")],

@@ -19,7 +19,7 @@ import pytest_asyncio
 from environment.stores.cassandra.driver.address import CassandraAddress, parse_address
 from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.driver.session import Session
-from tests.servers.cassandra import DC, CassandraServer
+from tests.servers.cassandra import DC, CassandraCluster, CassandraServer
 from tests.servers.etcd import EtcdCluster, EtcdServer
 
 
@@ -97,6 +97,17 @@ def cassandra_of_its_own(servers: None, tmp_path: Path) -> Iterator[CassandraSer
         yield server
     finally:
         server.kill()
+
+
+@pytest.fixture(scope="module")
+def cassandra_cluster(servers: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CassandraCluster]:
+    """Three nodes that the module's tests may kill and start again; started."""
+    cluster = CassandraCluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
 
 
 @pytest.fixture(scope="session")
