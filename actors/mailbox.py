@@ -46,6 +46,11 @@ class Mailbox:
         """Share of the room for thoughts that is taken, 0..1."""
         return self._waiting / self._capacity
 
+    @property
+    def load(self) -> float:
+        """How full it is, 0..1: beyond that events are dropped."""
+        return max(self._waiting, len(self._first)) / self._capacity
+
     def offer(self, event: Event, priority: float, now: Instant) -> bool:
         """Take in an event; False when an event, this or a lesser one, had to go."""
         if not isinstance(event, Message):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class AddressBook:
 
     def __init__(self) -> None:
         self._entries: dict[str, Endpoint] = {}
-        self._waiting: dict[str, asyncio.Event] = {}
+        self._count: Counter[Endpoint] = Counter()
         self.listeners: list[Callable[[frozenset[str]], None]] = []
         """Called with the names that were added, moved or removed."""
 
@@ -73,22 +73,26 @@ class AddressBook:
         """Where the actor is; None while it is nowhere."""
         return self._entries.get(name)
 
-    async def changed(self, name: str) -> None:
-        """Return when the entry of ``name`` changes."""
-        await self._waiting.setdefault(name, asyncio.Event()).wait()
+    def houses(self, endpoint: Endpoint) -> bool:
+        """Whether anybody is there."""
+        return endpoint in self._count
 
     def update(self, entries: Mapping[str, Endpoint | None], *, whole: bool = False) -> None:
         """Take in what changed (None: is nowhere now), or with ``whole`` everything that holds."""
         told = {**dict.fromkeys(self._entries), **entries} if whole else entries
         changed = frozenset(name for name, endpoint in told.items() if self._entries.get(name) != endpoint)
         for name in changed:
-            endpoint = told[name]
-            if endpoint is None:
-                del self._entries[name]
-            else:
-                self._entries[name] = endpoint
-            if (bell := self._waiting.pop(name, None)) is not None:
-                bell.set()
+            self._enter(name, told[name])
         if changed:
             for listener in self.listeners:
                 listener(changed)
+
+    def _enter(self, name: str, endpoint: Endpoint | None) -> None:
+        before = self._entries.pop(name, None)
+        if before is not None:
+            self._count[before] -= 1
+            if not self._count[before]:
+                del self._count[before]
+        if endpoint is not None:
+            self._entries[name] = endpoint
+            self._count[endpoint] += 1

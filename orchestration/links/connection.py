@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pickle
 import secrets
 import socket
 import struct
@@ -19,7 +18,8 @@ from dataclasses import dataclass, field
 import structlog
 
 from orchestration.links.addresses import Endpoint
-from orchestration.links.frames import Decoder, Frame
+from orchestration.links.codec import Decoder
+from orchestration.links.frames import Frame
 from orchestration.links.handshake import NONCE, Handshake, NotOfThisMind
 from orchestration.links.settings import LinkSettings
 
@@ -47,7 +47,9 @@ class Connection(asyncio.Protocol):
         on_lost: Callable[[Connection], None] | None = None,
         *,
         caller: bool = False,
+        on_clear: Callable[[], None] | None = None,
     ) -> None:
+        """``on_clear`` is called when the other end keeps up again after it did not."""
         self.met: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done once the other end is known; an ``OSError`` when it never was. Nothing is written before."""
         self._here = here
@@ -58,8 +60,9 @@ class Connection(asyncio.Protocol):
         self._on_frame = on_frame
         self._on_lost = on_lost
         self._transport: asyncio.Transport | None = None
-        self._writable = asyncio.Event()
-        self._writable.set()
+        self._on_clear = on_clear
+        self.writable = True
+        """False while the other end does not keep up with what was written."""
         self.met.add_done_callback(_looked_at)
 
     @property
@@ -98,33 +101,38 @@ class Connection(asyncio.Protocol):
         try:
             for frame in self._decoder.feed(data):
                 self._on_frame(frame, self)
-        except (ValueError, TypeError, pickle.UnpicklingError, EOFError):
+        except ValueError:
             self.abort()
             raise
 
     def pause_writing(self) -> None:
-        self._writable.clear()
+        self.writable = False
 
     def resume_writing(self) -> None:
-        self._writable.set()
+        self.writable = True
+        if self._on_clear is not None:
+            self._on_clear()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - a Protocol's signature
         self._transport = None
         self._no_longer_late()
-        self._writable.set()
         if not self.met.done():
             self.met.set_exception(ConnectionAbortedError("the connection ended before the other end was known"))
         if self._on_lost is not None:
             self._on_lost(self)
 
     def write(self, data: bytes) -> None:
-        """Write an encoded frame. Does nothing once the connection is lost."""
-        if self._transport is not None:
-            self._transport.write(data)
+        """Write an encoded frame. Does nothing once the connection is lost.
 
-    async def drained(self) -> None:
-        """Return when the peer keeps up again, or is gone."""
-        await self._writable.wait()
+        Who does not read for so long that more than two of the largest frames wait is cut off.
+        """
+        if self._transport is None:
+            return
+        if self._transport.get_write_buffer_size() > 2 * self._here.settings.frame_bytes:
+            _log.warning("peer_does_not_read", waiting=self._transport.get_write_buffer_size())
+            self.abort()
+            return
+        self._transport.write(data)
 
     def close(self) -> None:
         """End the connection; what was written still goes out."""
@@ -176,12 +184,13 @@ async def call(
     here: Here,
     on_frame: Callable[[Frame, Connection], None],
     on_lost: Callable[[Connection], None] | None = None,
+    on_clear: Callable[[], None] | None = None,
 ) -> Connection:
     """A connection to a process of this mind, on the shortest way. Raises ``OSError`` where there is none."""
     loop = asyncio.get_running_loop()
 
     def make() -> Connection:
-        return Connection(here, on_frame, on_lost, caller=True)
+        return Connection(here, on_frame, on_lost, caller=True, on_clear=on_clear)
 
     connection: Connection
     if endpoint.machine == here.machine:

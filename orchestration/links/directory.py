@@ -11,8 +11,9 @@ import structlog
 
 from actors.events import Configured
 from orchestration.links.addresses import Endpoint, machine_of
+from orchestration.links.codec import encode
 from orchestration.links.connection import Connection, Here
-from orchestration.links.frames import Configure, Frame, Housed, Listing, Ping, Pong, Stop, encode
+from orchestration.links.frames import Configure, Frame, Housed, Listing, Ping, Pong, Stop
 from orchestration.links.listening import Doors
 from orchestration.links.settings import LinkSettings
 

@@ -1,37 +1,48 @@
-"""What processes of one mind write to each other.
-
-A frame is its length (four bytes, big-endian) and a pickle. Pickles are safe here and only here: nothing is unpickled
-before who wrote it is known (``connection.py``). Nothing from outside travels this way but as a value inside an event
-that this program made.
-"""
+"""What processes of one mind write to each other; ``codec.py`` says how."""
 
 from __future__ import annotations
 
-import pickle
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from actors.events import Configured, Event
 from orchestration.links.addresses import Endpoint
 
-_LENGTH = struct.Struct("!I")
+Letter: TypeAlias = tuple[Event, float]
+"""An event with its priority."""
+Parcel: TypeAlias = tuple[str, Sequence[Letter]]
+"""The name of an actor, and events for it in the order in which they were sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Events for one actor, in the order in which they were sent."""
+    """Events of one process for actors in another. Answered by ``Received``."""
 
-    to: str
-    """The actor they are for: one process may hold many."""
-    sender: str
+    process: str
+    """Whose they are."""
     life: str
-    """Which life of the sender this is: numbers begin anew with each."""
+    """Which link of the process this is: numbers begin anew with each."""
     first: int
-    """Number of the first event, counted per sender, receiver and life from 1."""
-    events: tuple[tuple[Event, float], ...]
-    """Events with their priorities."""
+    """Number of the first event, counted per link from 1."""
+    parcels: Sequence[Parcel]
+
+    def __len__(self) -> int:
+        return sum(len(letters) for _, letters in self.parcels)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """All events of a link up to this number were handed over, so as many more may be on their way."""
+
+    through: int
+
+
+@dataclass(frozen=True, slots=True)
+class Full:
+    """Who of those that live here has no room for more now: all of them, each time that changes."""
+
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,35 +93,4 @@ class Listing:
     """These are all there are: who is not among them is nowhere."""
 
 
-Frame: TypeAlias = Batch | Ping | Pong | Stop | Configure | Housed | Listing
-
-
-def encode(frame: Frame) -> bytes:
-    """A frame as it is written."""
-    body = pickle.dumps(frame, protocol=pickle.HIGHEST_PROTOCOL)
-    return _LENGTH.pack(len(body)) + body
-
-
-class Decoder:
-    """Cuts a stream of bytes into frames. Memory is bounded by the largest frame."""
-
-    def __init__(self, largest: int) -> None:
-        self._largest = largest
-        self._bytes = bytearray()
-
-    def feed(self, data: bytes) -> Iterator[Frame]:
-        """The frames that ``data`` completes. Raises ``ValueError``, ``TypeError`` for what nobody here writes."""
-        self._bytes += data
-        while len(self._bytes) >= _LENGTH.size:
-            (length,) = _LENGTH.unpack_from(self._bytes)
-            if length > self._largest:
-                raise ValueError(f"a frame of {length} bytes; at most {self._largest} are written")
-            end = _LENGTH.size + length
-            if len(self._bytes) < end:
-                return
-            body = bytes(self._bytes[_LENGTH.size : end])
-            del self._bytes[:end]
-            frame = pickle.loads(body)  # noqa: S301 - from this mind's own processes only, see above
-            if not isinstance(frame, Frame):
-                raise TypeError(f"a frame holds {type(frame).__name__}")
-            yield frame
+Frame: TypeAlias = Batch | Received | Full | Ping | Pong | Stop | Configure | Housed | Listing

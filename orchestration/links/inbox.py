@@ -7,18 +7,24 @@ from typing import Protocol
 
 import structlog
 
-from actors.events import Configured, Event
+from actors.events import Configured
+from orchestration.links.codec import encode
 from orchestration.links.connection import Connection
-from orchestration.links.frames import Batch, Configure, Frame, Ping, Pong, Stop, encode
+from orchestration.links.frames import Batch, Configure, Frame, Full, Letter, Ping, Pong, Received, Stop
 
 _log = structlog.get_logger(__name__)
+_REMEMBERED = 65_536
+"""Processes whose numbers are known; of more than that the one that was first heard of is forgotten."""
 
 
 class Resident(Protocol):
     """An actor, as the links of its process know it. None of these may wait or fail."""
 
-    def deliver(self, events: Sequence[tuple[Event, float]]) -> None:
-        """Take mail in: events with their priorities."""
+    def deliver(self, letters: Sequence[Letter]) -> bool:
+        """Take mail in: events with their priorities. Whether there is room for more.
+
+        Who has none is sent no more until ``Links.relieved`` says that it has again, but gets what is on its way.
+        """
         ...
 
     def configure(self, event: Configured) -> None:
@@ -35,22 +41,25 @@ class Resident(Protocol):
 
 
 class Inbox:
-    """Hands over what arrives.
+    """Hands over what arrives, and tells all that send here who has no room for more.
 
-    Guarantee: a batch that was handed over before is not handed over again within one life of its sender.
+    Guarantee: a batch that was handed over before is not handed over again within one life of its link.
     """
 
     def __init__(self, counters: MutableMapping[str, float]) -> None:
         self.residents: dict[str, Resident] = {}
         """Who lives here, by name."""
+        self.full: set[str] = set()
+        """Who of them has no room for more."""
         self._counters = counters
-        self._seen: dict[tuple[str, str], tuple[str, int]] = {}
+        self._seen: dict[str, tuple[str, int]] = {}
+        self._senders: set[Connection] = set()
 
     def receive(self, frame: Frame, connection: Connection) -> None:
         """Do what a frame asks for."""
         match frame:
             case Batch():
-                self._on_batch(frame)
+                self._on_batch(frame, connection)
             case Ping(to) if to in self.residents:
                 connection.write(encode(Pong(to, dict(self.residents[to].health()))))
             case Stop(to) if to in self.residents:
@@ -60,26 +69,55 @@ class Inbox:
             case _:
                 _log.warning("frame_unasked", frame=type(frame).__name__)
 
-    def forget(self, name: str) -> None:
-        """An actor has gone: what is numbered for it begins anew where it comes back."""
-        self.residents.pop(name, None)
-        for key in [key for key in self._seen if key[1] == name]:
-            del self._seen[key]
-
-    def _on_batch(self, batch: Batch) -> None:
-        resident = self.residents.get(batch.to)
+    def hand_over(self, name: str, letters: Sequence[Letter]) -> None:
+        """Give events to an actor that lives here, or did so a moment ago."""
+        resident = self.residents.get(name)
         if resident is None:
-            self._counters["messages_dropped_total"] += len(batch.events)
-            self._counters["messages_astray_total"] += len(batch.events)
-            return
-        key = batch.sender, batch.to
-        life, last = self._seen.get(key, ("", 0))
+            self._counters["messages_dropped_total"] += len(letters)
+            self._counters["messages_astray_total"] += len(letters)
+        elif not resident.deliver(letters) and name not in self.full:
+            self.full.add(name)
+            self._counters["held_back_total"] += 1
+            self._tell_full()
+
+    def relieved(self, name: str) -> None:
+        """An actor has room again."""
+        if name in self.full:
+            self.full.remove(name)
+            self._tell_full()
+
+    def forget(self, name: str) -> None:
+        """An actor has gone."""
+        self.residents.pop(name, None)
+        self.relieved(name)
+
+    def lost(self, connection: Connection) -> None:
+        """Nobody is at the other end any more."""
+        self._senders.discard(connection)
+
+    def _tell_full(self) -> None:
+        data = encode(Full(tuple(self.full)))
+        for connection in tuple(self._senders):
+            connection.write(data)
+
+    def _on_batch(self, batch: Batch, connection: Connection) -> None:
+        if connection not in self._senders:
+            self._senders.add(connection)
+            if self.full:
+                connection.write(encode(Full(tuple(self.full))))
+        count = len(batch)
+        life, last = self._seen.get(batch.process, ("", 0))
         if life != batch.life:
             last = 0
         if batch.first <= last:
-            self._counters["messages_doubled_total"] += len(batch.events)
+            self._counters["messages_doubled_total"] += count
             return
         if life == batch.life and batch.first > last + 1:
             self._counters["messages_lost_total"] += batch.first - last - 1
-        self._seen[key] = (batch.life, batch.first + len(batch.events) - 1)
-        resident.deliver(batch.events)
+        through = batch.first + count - 1
+        if batch.process not in self._seen and len(self._seen) >= _REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        self._seen[batch.process] = (batch.life, through)
+        for name, letters in batch.parcels:
+            self.hand_over(name, letters)
+        connection.write(encode(Received(through)))

@@ -11,11 +11,12 @@ import structlog
 
 from orchestration.backoff import backoff
 from orchestration.links.addresses import AddressBook, Endpoint, machine_of
+from orchestration.links.codec import encode
 from orchestration.links.connection import Connection, Here, call
-from orchestration.links.frames import Frame, Housed, Listing, encode
+from orchestration.links.frames import Frame, Housed, Listing
 from orchestration.links.inbox import Inbox, Resident
 from orchestration.links.listening import Doors
-from orchestration.links.outbox import Outboxes
+from orchestration.links.outboxes import Outboxes
 from orchestration.links.settings import LinkSettings
 
 _log = structlog.get_logger(__name__)
@@ -52,9 +53,9 @@ class Links:
         self._directory = directory
         self._chance = chance
         self._inbox = Inbox(self.counters)
-        self.outboxes = Outboxes(process, life, self.book, self._here, chance, self.counters)
+        self.outboxes = Outboxes(process, life, self.book, self._here, chance, self.counters, self._inbox)
         """What waits to be sent."""
-        self._doors = Doors(process, place, self._here, host, self._inbox.receive, self.counters)
+        self._doors = Doors(process, place, self._here, host, self._inbox.receive, self.counters, self._inbox.lost)
         self._endpoint: Endpoint | None = None
         self._line: Connection | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -79,11 +80,20 @@ class Links:
     def house(self, name: str, resident: Resident) -> None:
         """An actor lives here from now on: mail for it is handed to it."""
         self._inbox.residents[name] = resident
-        self._say()
+        self._moved(name)
 
     def forget(self, name: str) -> None:
         """An actor lives here no more."""
         self._inbox.forget(name)
+        self._moved(name)
+
+    def relieved(self, name: str) -> None:
+        """An actor of this process that had no room has some again."""
+        self._inbox.relieved(name)
+        self.outboxes.route([name])
+
+    def _moved(self, name: str) -> None:
+        self.outboxes.route([name])
         self._say()
 
     def _say(self) -> None:

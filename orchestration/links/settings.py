@@ -13,12 +13,21 @@ class LinkSettings(Section):
     """How events travel from one actor to another."""
 
     linger: Seconds = 0.003
-    """How long the first event of a batch waits for others: on a busy link one write carries many."""
+    """Least time between two writes on a link that do not fill a batch: a first event leaves at once, on a busy link
+    one write carries many."""
     batch: int = Field(default=256, ge=1, le=65_536)
     """Most events in one write."""
     outbox: int = Field(default=4096, ge=16, le=1_000_000)
-    """Events that may wait for a peer that is slow or away; beyond it newcomers are dropped, counted as
+    """Events that may wait for a peer that is slow or away; beyond it the least important are dropped, counted as
     ``limit_hits:outbox``."""
+    outboxes: int = Field(default=65_536, ge=16, le=100_000_000)
+    """The same for all peers of a process together, counted as ``limit_hits:outboxes``."""
+    away: Seconds = Field(default=300.0, gt=0)
+    """How long a peer that is nowhere is waited for; then what waited for it is dropped, counted as
+    ``limit_hits:away``."""
+    window: int = Field(default=1024, ge=1, le=1_000_000)
+    """Events that may be on their way from one process to another, written and not yet handed over: what a receiver
+    may still get after it had no room."""
     frame_bytes: int = Field(default=64 * MIB, ge=MIB)
     """Largest batch on the wire; a larger one is dropped and said so."""
     retry: Seconds = Field(default=0.05, gt=0)

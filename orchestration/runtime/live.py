@@ -20,6 +20,7 @@ from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Perception, SubmindState
 from orchestration.backoff import backoff
 from orchestration.clock import Clock, wall
+from orchestration.links.frames import Letter
 from orchestration.links.links import Links
 from orchestration.runtime.meter import LiveMeter
 from orchestration.runtime.settings import RuntimeSettings
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from actors.shell import ActorShell, Driver
 
 _log = structlog.get_logger(__name__)
+_CROWDED, _RELIEVED = 0.5, 0.25
+"""Load of the mailbox at which senders hold back, for there is more on its way, and at which they go on."""
 _OWN_WORDS = frozenset({"event", "level", "logger", "time"})
 
 
@@ -81,7 +84,8 @@ class LiveActor:
         self._shell: ActorShell | None = None
         self._bell = asyncio.Event()
         self._stopped = asyncio.Event()
-        self._early: list[tuple[Event, float]] = []
+        self._early: list[Letter] = []
+        self._crowded = False
         self._reader: asyncio.Task[None] | None = None
         self._found: list[Perception] = []
         self._failure: BaseException | None = None
@@ -97,17 +101,21 @@ class LiveActor:
         """The shell, once it is born."""
         return self._shell
 
-    def deliver(self, events: Sequence[tuple[Event, float]]) -> None:
-        """Take mail in. Never waits; what comes before birth waits for it."""
+    def deliver(self, letters: Sequence[Letter]) -> bool:
+        """Take mail in; whether there is room for more. Never waits; what comes before birth waits for it."""
         if self._shell is None:
-            if len(self._early) < self._settings.link.outbox:
-                self._early.extend(events)
-            return
+            room = max(0, self._settings.link.outbox - len(self._early))
+            self._early.extend(letters[:room])
+            self._links.counters["messages_dropped_total"] += len(letters[room:])
+            self._crowded = 2 * len(self._early) > self._settings.link.outbox
+            return not self._crowded
         now = self._clock.now()
-        for event, priority in events:
+        for event, priority in letters:
             self._shell.offer(event, priority, now)
-        self._shell.counters["messages_received_total"] += len(events)
+        self._shell.counters["messages_received_total"] += len(letters)
         self._bell.set()
+        self._crowded = self._crowded or self._shell.mailbox.load > _CROWDED
+        return not self._crowded
 
     def configure(self, event: Configured) -> None:
         """Settings were changed: the core is told before it does anything else. An older change than the last is none.
@@ -177,6 +185,7 @@ class LiveActor:
                 await self._obey(shell)
                 handled = await shell.step(self._clock.now())
                 handled += await self._perceive(shell)
+                self._relieve(shell)
                 await self._save(shell)
             except StoreUnavailable as error:
                 await self._refused(error)
@@ -189,6 +198,12 @@ class LiveActor:
                 await asyncio.sleep(0)
             elif not len(shell.mailbox) and not self._found:
                 await self._wait(shell)
+
+    def _relieve(self, shell: ActorShell) -> None:
+        """Let mail in again once there is room for it."""
+        if self._crowded and shell.mailbox.load <= _RELIEVED:
+            self._crowded = False
+            self._links.relieved(shell.name)
 
     async def _obey(self, shell: ActorShell) -> None:
         """Hand the core what was configured last, once."""

@@ -19,15 +19,20 @@ def event(number):
     return Reinforce(str(number), "me", 0.1)
 
 
+def mail(*numbers):
+    return [(event(number), 0.5) for number in numbers]
+
+
 class Listener:
     """An actor that notes what it hears."""
 
     def __init__(self):
-        self.heard, self.batches, self.stopped, self.configured = [], 0, False, []
+        self.heard, self.batches, self.stopped, self.configured, self.room = [], 0, False, [], True
 
     def deliver(self, events):
         self.batches += 1
         self.heard += [event.trace_id for event, _ in events]
+        return self.room
 
     def configure(self, event):
         self.configured.append(event)

@@ -2,8 +2,10 @@
 
 import asyncio
 
+from orchestration.host.supervise import _configured
 from orchestration.links.addresses import AddressBook, Endpoint
 from orchestration.links.directory import Directory
+from orchestration.settings import Settings
 from tests.orchestration.links.houses import SETTINGS, Listener, Town
 from tests.orchestration.links.test_links import MACHINES
 from tests.orchestration.until import until
@@ -15,13 +17,14 @@ async def test_it_asks_how_an_actor_is_and_tells_it_what_it_shall_do(tmp_path, m
         assert await town.directory.ping("peer", 60) is None
         _, peer, other = await town.house("peer", "other", machine=machine)
         await until(lambda: town.directory.find("other"))
+        changed = _configured(Settings(), 7)
         pongs = await asyncio.gather(town.directory.ping("other", 60), town.directory.ping("peer", 60))
         assert [pong.name for pong in pongs] == ["other", "peer"]
         assert pongs[0].health == {"born": 1.0}
-        town.directory.configure("peer", "changed")
+        town.directory.configure("peer", changed)
         town.directory.stop("peer")
         await until(lambda: peer.stopped)
-        assert peer.configured == ["changed"]
+        assert peer.configured == [changed]
         assert (other.stopped, other.configured) == (False, [])
         assert await town.directory.ping("nobody", 60) is None
 

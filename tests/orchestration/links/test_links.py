@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.events import Started
 from orchestration.backoff import backoff
 from orchestration.links.addresses import Endpoint, machine_of, socket_path
+from orchestration.links.codec import encode
 from orchestration.links.connection import Here, call
-from orchestration.links.frames import Batch, Decoder, encode
+from orchestration.links.frames import Batch
 from orchestration.links.handshake import new_secret
-from tests.orchestration.links.houses import SETTINGS, Town, event
+from tests.orchestration.links.houses import SETTINGS, Town, event, mail
 from tests.orchestration.until import until
 
 MACHINES = pytest.mark.parametrize("machine", ["mind", "other"])
@@ -96,7 +96,7 @@ async def test_one_process_holds_many_actors_and_what_goes_astray_is_counted(tmp
         await until(lambda: all(peer.heard for peer in peers))
         assert [peer.heard for peer in peers] == [[name] for name in names]
         link = await call(house._endpoint, house._here, lambda *_: None)
-        link.write(encode(Batch("stranger", "me", "x", 1, ((event(1), 0.5),))))
+        link.write(encode(Batch("me", "x", 1, [("stranger", mail(1))])))
         await until(lambda: house.counters["messages_astray_total"] == 1)
         link.close()
 
@@ -104,19 +104,21 @@ async def test_one_process_holds_many_actors_and_what_goes_astray_is_counted(tmp
 async def test_what_is_doubled_is_heard_once_and_what_is_missing_is_counted(tmp_path):
     async with Town(tmp_path) as town:
         house, peer = await town.house("peer")
-        link = await call(house._endpoint, house._here, lambda *_: None)
+        answers = []
+        link = await call(house._endpoint, house._here, lambda frame, _: answers.append(frame.through))
         for batch in (
-            Batch("peer", "me", "a", 1, ((event(1), 0.5), (event(2), 0.5))),
-            Batch("peer", "me", "a", 1, ((event(1), 0.5), (event(2), 0.5))),
-            Batch("peer", "me", "a", 6, ((event(6), 0.5),)),
-            Batch("peer", "me", "b", 1, ((event("again"), 0.5),)),
-            Batch("peer", "other", "a", 1, ((event("other"), 0.5),)),
+            Batch("me", "a", 1, [("peer", mail(1, 2))]),
+            Batch("me", "a", 1, [("peer", mail(1, 2))]),
+            Batch("me", "a", 6, [("peer", mail(6))]),
+            Batch("me", "b", 1, [("peer", mail("again"))]),
+            Batch("other", "a", 1, [("peer", mail("other"))]),
         ):
             link.write(encode(batch))
-        await until(lambda: "other" in peer.heard)
+        await until(lambda: len(answers) == 4)
         assert peer.heard == ["1", "2", "6", "again", "other"]
         assert house.counters["messages_doubled_total"] == 2
         assert house.counters["messages_lost_total"] == 3
+        assert answers == [2, 6, 1, 1]
         link.close()
 
 
@@ -158,26 +160,44 @@ def test_a_path_that_no_socket_can_have_is_refused(tmp_path):
         socket_path(tmp_path, "x" * 108)
 
 
+async def test_who_is_nowhere_for_long_is_not_waited_for(tmp_path):
+    async with Town(tmp_path, SETTINGS.model_copy(update={"away": 0.1})) as town:
+        sender, _ = await town.house("me")
+        for number in range(3):
+            sender.outboxes.put("nobody", event(number), 0.5)
+        await until(lambda: sender.counters["limit_hits:away"] == 1)
+        assert sender.counters["messages_dropped_total"] == 3
+        assert (sender.outboxes.waiting, sender.outboxes._by_peer) == (0, {})
+
+
+async def test_actors_of_one_process_reach_each_other_without_a_socket(tmp_path):
+    async with Town(tmp_path) as town:
+        block, one, other = await town.house("one", "other", process="block")
+        for number in range(600):
+            block.outboxes.put("other", event(number), 0.5)
+        block.outboxes.put("one", event("self"), 0.5)
+        await until(lambda: len(other.heard) == 600 and one.heard)
+        assert other.heard == [str(number) for number in range(600)]
+        assert not block.outboxes._links
+
+
+async def test_a_link_ends_with_the_process_it_leads_to(tmp_path):
+    async with Town(tmp_path) as town:
+        house, peer = await town.house("peer")
+        sender, _ = await town.house("me")
+        sender.outboxes.put("peer", event(1), 0.5)
+        await until(lambda: peer.heard)
+        assert len(sender.outboxes._links) == 1
+        await house.close()
+        await until(lambda: not sender.outboxes._links)
+
+
 async def test_without_a_secret_no_other_machine_is_called(tmp_path):
     here = Here("here", SETTINGS)
     with pytest.raises(ConnectionRefusedError):
         await call(Endpoint("there", "/nowhere", "127.0.0.1", 1), here, lambda *_: None)
     with pytest.raises(ConnectionRefusedError):
         await call(Endpoint("there", "/nowhere"), Here("here", SETTINGS, new_secret()), lambda *_: None)
-
-
-@given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 17))
-def test_frames_survive_any_cut_of_the_stream(counts, cut):
-    frames = [Batch("peer", "me", "a", n, ((Started(), 0.5),) * n) for n in counts]
-    data = b"".join(encode(frame) for frame in frames)
-    decoder = Decoder(1 << 20)
-    decoded = [frame for at in range(0, len(data), cut) for frame in decoder.feed(data[at : at + cut])]
-    assert decoded == frames
-
-
-def test_a_length_that_nobody_writes_is_refused():
-    with pytest.raises(ValueError, match="at most 1000"):
-        list(Decoder(1000).feed(b"\xff\xff\xff\xff"))
 
 
 @given(st.integers(0, 10_000), st.integers(0, 1 << 30))

@@ -1,0 +1,108 @@
+"""Back-pressure from end to end: who has no room is sent no more, senders keep what matters most, nothing grows."""
+
+from __future__ import annotations
+
+import asyncio
+
+from orchestration.links.codec import encode
+from orchestration.links.connection import call
+from orchestration.links.frames import Batch, Full, Received
+from tests.orchestration.links.houses import SETTINGS, Town, event, mail
+from tests.orchestration.links.test_links import MACHINES
+from tests.orchestration.until import until
+
+NARROW = SETTINGS.model_copy(update={"outbox": 50, "window": 64, "batch": 16})
+
+
+@MACHINES
+async def test_a_receiver_without_room_makes_its_senders_hold_back_and_drop_the_least(tmp_path, machine):
+    async with Town(tmp_path, NARROW) as town:
+        house, peer = await town.house("peer")
+        sender, _ = await town.house("me", machine=machine)
+        peer.room = False
+        sender.outboxes.put("peer", event("first"), 0.5)
+        await until(lambda: sender.outboxes._links and next(iter(sender.outboxes._links.values()))._full)
+        for number in range(1000):
+            sender.outboxes.put("peer", event(number), (number % 100) / 100)
+        assert sender.outboxes.waiting == 50
+        assert sender.counters["messages_dropped_total"] == sender.counters["limit_hits:outbox"] == 950
+        assert peer.heard == ["first"]
+        peer.room = True
+        house.relieved("peer")
+        await until(lambda: len(peer.heard) == 51)
+        kept = [int(name) for name in peer.heard[1:]]
+        assert kept == sorted(kept)
+        assert all(number % 100 >= 95 for number in kept)
+        assert house.counters["held_back_total"] == 1
+
+
+async def test_only_who_has_no_room_is_held_back(tmp_path):
+    async with Town(tmp_path, NARROW) as town:
+        house, slow, quick = await town.house("slow", "quick", process="block")
+        sender, _ = await town.house("me")
+        slow.room = False
+        sender.outboxes.put("slow", event("first"), 0.5)
+        await until(lambda: sender.outboxes._links and next(iter(sender.outboxes._links.values()))._full)
+        for number in range(300):
+            sender.outboxes.put("slow", event(number), 0.5)
+            sender.outboxes.put("quick", event(number), 0.5)
+            if number % 40 == 39:
+                await until(lambda wanted=number + 1: len(quick.heard) == wanted)
+        await until(lambda: len(quick.heard) == 300)
+        assert slow.heard == ["first"]
+        slow.room = True
+        house.relieved("slow")
+        await until(lambda: len(slow.heard) == 51)
+
+
+async def test_who_has_no_room_is_known_to_those_who_come_later_and_within(tmp_path):
+    async with Town(tmp_path, NARROW) as town:
+        house, peer, inside = await town.house("peer", "inside", process="block")
+        peer.room = False
+        house.outboxes.put("peer", event("within"), 0.5)
+        await until(lambda: peer.heard)
+        for number in range(60):
+            house.outboxes.put("peer", event(number), 0.5)
+        house.outboxes.put("inside", event("b"), 0.5)
+        await until(lambda: inside.heard)
+        told = []
+        link = await call(house._endpoint, house._here, lambda frame, _: told.append(frame))
+        link.write(encode(Batch("x", "a", 1, [("inside", mail("y"))])))
+        await until(lambda: len(told) == 2)
+        assert told == [Full(("peer",)), Received(1)]
+        link.close()
+        assert peer.heard == ["within"]
+        assert house.counters["limit_hits:outbox"] == 10
+        peer.room = True
+        house.relieved("peer")
+        await until(lambda: len(peer.heard) == 51)
+
+
+async def test_no_more_is_on_its_way_than_the_window(tmp_path):
+    """A process that receives but says nothing gets so many events and no more, and they are given up when it ends."""
+    async with Town(tmp_path, NARROW) as town:
+        house, _ = await town.house("peer")
+        got = []
+        house._inbox._on_batch = lambda batch, _: got.append(batch)
+        sender, _ = await town.house("me")
+        await until(lambda: sender.book.find("peer"))
+        for number in range(100):
+            sender.outboxes.put("peer", event(number), 0.5)
+            await asyncio.sleep(0)
+        await until(lambda: sum(map(len, got)) == 64)
+        sender.outboxes.put("peer", event("more"), 0.5)
+        await asyncio.sleep(0.05)
+        assert sum(map(len, got)) == 64
+        await house.close()
+        await until(lambda: sender.counters["messages_unconfirmed_total"] == 64)
+        assert sender.outboxes.waiting + sender.counters["messages_dropped_total"] == 101 - 64
+
+
+async def test_all_outboxes_together_are_bounded(tmp_path):
+    async with Town(tmp_path, SETTINGS.model_copy(update={"outboxes": 100})) as town:
+        sender, _ = await town.house("me")
+        for number in range(400):
+            sender.outboxes.put(f"away-{number % 8}", event(number), 0.5)
+        assert sender.outboxes.waiting == 100
+        assert sender.counters["limit_hits:outboxes"] == sender.counters["messages_dropped_total"] == 300
+        assert len(sender.outboxes._by_peer) <= 8
