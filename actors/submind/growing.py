@@ -281,13 +281,14 @@ class Growing:
         if event.name in self._took:
             return [Settled(event.name)]
         legacy = event.legacy
+        kept = self._heirless(event.name, now)
         self._voice.gone(Gone(event.name, self._owner.name), now)
         self._voice.take(legacy, now)
         self._given_goals -= {goal.text for goal in legacy.goals}
         self.share = event.share
         self._owner.allow(event.share, now)
         self.load.merged(legacy.rounds, now)
-        effects = [Count("inheritances_total"), *self._owner.post(legacy.waiting, now)]
+        effects = [*kept, Count("inheritances_total"), *self._owner.post(legacy.waiting, now)]
         for thought in legacy.events:
             effects += self._owner.take_up(thought, legacy.via.get(thought.id), now)
         _remember(self._took, event.name)
@@ -297,7 +298,7 @@ class Growing:
         """A peer has ended, or this one does: then what came since it proposed to goes to the heir."""
         if event.name != self._owner.name:
             self._voice.gone(event, now)
-            return []
+            return self._heirless(event.name, now)
         has = self._owner.belongings(now)
         effects: list[Effect] = []
         for thought in has.events:
@@ -305,6 +306,12 @@ class Growing:
         if has.waiting:
             effects.append(Send(ENVIRONMENT, Post(self._owner.name, tuple(has.waiting)), 1.0))
         return effects
+
+    def _heirless(self, gone: str, now: Instant) -> list[Effect]:
+        """Whom it wanted to leave everything to has ended first: it goes on."""
+        if self._asked is None or self._asked.heir != gone:
+            return []
+        return self.refused(GrowthRefused(self._asked.growth, f"{gone} has ended", now), now)
 
     def figures(self) -> dict[str, float]:
         """Gauges by metric name."""
