@@ -26,3 +26,8 @@ class Chance:
     def below(self, n: int) -> int:
         """A whole number in 0..n-1."""
         return int(self.uniform() * n)
+
+
+def phase(name: str) -> float:
+    """Where in a period an actor begins, 0..1: the same in every life, another for each of many that begin at once."""
+    return Chance(0, f"{name}/phase").uniform()

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from actors.chance import phase
 from actors.core import Core
 from actors.effects import Commit, Count, Divide, Effect, Generate, Note, Read, Retire, Send, Settled, WakeAt
 from actors.events import Configured, Credit, Event, Generated, Message, Perceived, Register, Started, Tick, Vitals
@@ -97,7 +98,7 @@ class ActorShell:
         self._writes: list[Write] = []
         self._others: list[Effect] = []
         self._changed = False
-        self._vitals_at: Instant = 0.0
+        self._vitals_at: Instant | None = None
         self._gauge = _Gauge(settings.pressure_every)
 
     @property
@@ -262,6 +263,8 @@ class ActorShell:
             self.meter.observe("handle_seconds", self.meter.now() - began)
         self._sort(effects)
         self.counters["events_handled_total"] += 1
+        if self._vitals_at is None:  # not all at once where thousands begin together
+            self._vitals_at = now + phase(self.name) * self._settings.vitals_every
         if now >= self._vitals_at and self.name != MONITORING:
             self._vitals_at = now + self._settings.vitals_every
             self._others.append(Send(MONITORING, Vitals(self.name, self.figures())))

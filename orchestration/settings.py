@@ -7,6 +7,8 @@ A setting comes from, in rising order: its default, the YAML file named by ``--m
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Self
@@ -63,6 +65,12 @@ def _name(value: str) -> str:
     return value
 
 
+MOST = 100_000
+"""Subminds that a mind may be configured to have."""
+
+_GOALS = 16
+
+
 class SubmindRole(StrEnum):
     """What a submind works on."""
 
@@ -88,9 +96,23 @@ class SubmindSettings(Section):
     role: SubmindRole = SubmindRole.COGNITIVE
     """``perceptual``, ``cognitive`` or ``metacognitive``."""
     goals: Annotated[
-        tuple[Annotated[str, Field(min_length=3, max_length=500)], ...], Field(min_length=1, max_length=16)
+        tuple[Annotated[str, Field(min_length=3, max_length=500)], ...], Field(min_length=1, max_length=MOST)
     ]
-    """What it is after, in plain sentences. A thought is relevant to a submind as far as it is near one of these."""
+    """What it is after, in plain sentences, at most 16. A thought is relevant to a submind as far as it is near one of
+    these."""
+    count: int = Field(default=1, ge=1, le=MOST)
+    """More than 1: so many cognitive subminds called ``NAME-1``, ``NAME-2`` and so on, each after one of ``goals``, in
+    turn. See ``runtime.subminds_per_actor`` for how they share processes."""
+
+    def everyone(self) -> Iterator[Self]:
+        """Whom this describes: itself, or as many as there are to be."""
+        if self.count == 1:
+            yield self
+            return
+        for number in range(self.count):
+            goal = self.goals[number % len(self.goals)]
+            update = {"name": f"{self.name}-{number + 1}", "goals": (goal,), "count": 1}
+            yield self.model_copy(update=update)
 
     @property
     def goal(self) -> str:
@@ -112,6 +134,14 @@ class SubmindSettings(Section):
         }.get(self.role)
         if allowed is not None and self.name not in allowed:
             raise ValueError(f"a {self.role} submind is called one of: {', '.join(allowed)}")
+        if self.count > 1 and self.role is not SubmindRole.COGNITIVE:
+            raise ValueError(f"there is one {self.role} submind of each name: `count` is for cognitive ones")
+        if self.count > 1:
+            _name(f"{self.name}-{self.count}")
+        elif len(self.goals) > _GOALS:
+            raise ValueError(
+                f"a submind has at most {_GOALS} goals; to share more among several, say how many: `count`"
+            )
         taken = {*METACOGNITIVE, *(modality.value for modality in Modality)}
         if allowed is None and self.name in taken:
             raise ValueError(f"{self.name!r} is kept for a submind of another role: choose another name")
@@ -186,10 +216,14 @@ class MindSettings(Section):
         "Notice what matters to the people I work for before they have to ask, say it once, and leave the rest unsaid.",
     )
     """What the whole mind is after: attention weighs every thought against these."""
-    subminds: Annotated[tuple[SubmindSettings, ...], Field(min_length=1, max_length=256)] = DEFAULT_SUBMINDS
+    subminds: Annotated[tuple[SubmindSettings, ...], Field(min_length=1, max_length=MOST)] = DEFAULT_SUBMINDS
     """Who lives in it. A list given here replaces the default one as a whole."""
     clock: ClockSettings = ClockSettings()
     """What time it is to the mind."""
+
+    def everyone(self) -> Iterator[SubmindSettings]:
+        """Every submind, those of which there are several one by one."""
+        return (one for submind in self.subminds for one in submind.everyone())
 
     @field_validator("name")
     @classmethod
@@ -199,10 +233,15 @@ class MindSettings(Section):
     @field_validator("subminds")
     @classmethod
     def _distinct(cls, value: tuple[SubmindSettings, ...]) -> tuple[SubmindSettings, ...]:
-        names = [submind.name for submind in value]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        total = sum(submind.count for submind in value)
+        if total > MOST:
+            raise ValueError(f"a mind is configured with at most {MOST:,} subminds, not {total:,}")
+        counts = Counter(one.name for submind in value for one in submind.everyone())
+        twice = sorted(name for name, count in counts.items() if count > 1)
         if twice:
-            raise ValueError(f"each submind needs a name of its own, and {', '.join(twice)} is there more than once")
+            raise ValueError(
+                f"each submind needs a name of its own, and {', '.join(twice[:8])} is there more than once"
+            )
         if not any(submind.role is SubmindRole.PERCEPTUAL for submind in value):
             raise ValueError("a mind without a perceptual submind (text, telemetry or image) would never hear anything")
         return value

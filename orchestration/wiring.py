@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from actors.attention.core import AttentionCore
 from actors.attention.pacing import Budget, BudgetPace, RatePace
@@ -52,8 +53,12 @@ class ActorPlan:
 def plan(settings: Settings, members: Iterable[Member] = ()) -> tuple[ActorPlan, ...]:
     """Every actor of a mind: the singletons, its configured subminds, those of its members that live."""
     singletons = tuple(ActorPlan(name, name) for name in (ENVIRONMENT, STREAM, ATTENTION, THINKING))
-    configured = tuple(ActorPlan(s.name, s.role.value, s.goals) for s in settings.mind.subminds)
+    configured = tuple(ActorPlan(s.name, s.role.value, s.goals) for s in settings.mind.everyone())
     return singletons + configured + tuple(plan_of(member) for member in members if member.living)
+
+
+_ALOOF = frozenset({ENVIRONMENT, STREAM, THINKING, SubmindRole.METACOGNITIVE.value})
+"""Those whose work it is not to know who else there is."""
 
 
 def plan_of(member: Member) -> ActorPlan:
@@ -68,7 +73,7 @@ def peer_of(member: Member) -> Peer:
 
 async def build_directory(settings: Settings, embedder: Embedder, members: Iterable[Member] = ()) -> Directory:
     """The peers that every core of a process shares. Raises ``SubstrateUnavailable``."""
-    subminds = settings.mind.subminds
+    subminds = list(settings.mind.everyone())
     living = [peer_of(member) for member in members if member.living]
     vectors = await embedder.embed([s.goal for s in subminds])
     configured = [Peer(s.name, s.role.value, s.goal, v) for s, v in zip(subminds, vectors, strict=True)]
@@ -77,6 +82,11 @@ async def build_directory(settings: Settings, embedder: Embedder, members: Itera
         again = await embedder.embed([peer.goal for peer in strange])
         configured += [replace(peer, vector=v) for peer, v in zip(strange, again, strict=True)]
     return Directory([*configured, *(peer for peer in living if len(peer.vector) == embedder.dim)])
+
+
+async def in_common(settings: Settings, stores: Stores, embedder: Embedder) -> Mapping[str, Any]:
+    """What the shells of one process share: arguments of ``build_shell``. Raises as that does."""
+    return {"directory": await build_directory(settings, embedder, await stores.registry.members())}
 
 
 async def build_shell(
@@ -96,8 +106,9 @@ async def build_shell(
     ``directory`` is shared with the other actors of the process; without it the actor has one of its own.
     Raises ``StoreUnavailable``; may then be called again.
     """
-    directory = await build_directory(settings, embedder) if directory is None else directory
-    core = await _core(actor, settings, stores, driver, embedder, seed, budget, directory)
+    if directory is None and actor.role not in _ALOOF:
+        directory = await build_directory(settings, embedder, await stores.registry.members())
+    core = await _core(actor, settings, stores, driver, embedder, seed, budget, directory or Directory())
     return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from actors.chance import Chance
+from actors.chance import Chance, phase
 from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Send, WakeAt
 from actors.events import (
@@ -85,6 +85,7 @@ class SubmindCore(Inward):
         self._made = 0
         self._last_work: Instant = 0.0
         self._growing = Growing(self, goals, voice, settings)
+        self._wandered: Instant | None = None
 
     @property
     def topics(self) -> frozenset[str]:
@@ -287,13 +288,14 @@ class SubmindCore(Inward):
         self._voice.tend(now)
         effects = self._growing.tend(now)
         every = self._settings.wander_every
-        if now - self._last_work >= every and self._allowance.ready(now):
+        if self._wandered is None:  # not all at once where thousands begin together
+            self._wandered = now - (1.0 - phase(self.name)) * every
+        if now - max(self._last_work, self._wandered) >= every and self._allowance.ready(now):
+            self._wandered = now
             events = self._window.events(now)
-            if self._chance.uniform() < self._settings.random_share or not events:
-                effects.append(self._crawl(CrawlKind.RANDOM, None, now))
-            else:
-                effects.append(self._crawl(CrawlKind.DIRECTED, events[-1], now))
-        return [*effects, WakeAt(now + every)]
+            event = None if self._chance.uniform() < self._settings.random_share or not events else events[-1]
+            effects.append(self._crawl(CrawlKind.DIRECTED if event else CrawlKind.RANDOM, event, now))
+        return [*effects, WakeAt(max(self._last_work + every, self._wandered + every, now + every / 60))]
 
     def _remember(self, thought_id: str) -> None:
         self._seen[thought_id] = None

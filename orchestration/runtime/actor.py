@@ -1,4 +1,4 @@
-"""The process of one actor: the class Ray makes an actor of.
+"""The process of one actor, or of a pack: the class Ray makes an actor of.
 
 Its one long method, ``live``, keeps the worker's main thread. That is on purpose: a Ray worker whose main thread waits
 for tasks wakes a hundred times a second, which for the fourteen actors of an idle mind is a tenth of a core; one that
@@ -14,8 +14,9 @@ import os
 import random
 import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,10 +27,14 @@ from orchestration.backoff import backoff
 from orchestration.housing import embedded_in, log_file, open_patiently
 from orchestration.links.links import Links
 from orchestration.runtime import cluster, processes
+from orchestration.runtime.cohort import Cohort
 from orchestration.runtime.ledgers import StoreLedgers
 from orchestration.runtime.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.live import Ending, LiveActor
+from orchestration.runtime.meter import LiveMeter
 from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.runtime.overdue import Overdue
+from orchestration.runtime.together import JointStores
 from orchestration.runtime.touch import Touch
 from orchestration.runtime.watch import LogWatch
 from orchestration.telemetry.logs import configure_logs
@@ -54,6 +59,7 @@ class Wiring(Protocol):
 
     plan: Callable[[Settings], Sequence[ActorPlan]]
     build_shell: Callable[..., Awaitable[ActorShell]]
+    in_common: Callable[[Settings, Stores, Embedder], Awaitable[Mapping[str, Any]]]
 
 
 def wiring_of(run: RunOrders) -> Wiring:
@@ -63,7 +69,10 @@ def wiring_of(run: RunOrders) -> Wiring:
 
 
 class ActorProcess:
-    """One actor in a Ray worker. ``live`` may be called again when it failed: state comes from the stores each time."""
+    """One actor in a Ray worker, or a pack of them.
+
+    ``live`` may be called again when it failed: state comes from the stores each time.
+    """
 
     def __init__(self, orders: ActorOrders) -> None:
         self._orders = orders
@@ -75,21 +84,20 @@ class ActorProcess:
         """
         may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
-        raylet.setproctitle(f"{processes.TITLE}{self._orders.plan.name}")
+        raylet.setproctitle(f"{processes.TITLE}{self._orders.name}")
         return asyncio.run(live(self._orders, restarts, configured)).value
 
 
 async def live(orders: ActorOrders, restarts: int, configured: Configured | None = None) -> Ending:
-    """One life of an actor, in this process."""
+    """One life of a process, and of all actors in it."""
     orders = at_home(orders)
-    run, name = orders.run, orders.plan.name
+    run, name = orders.run, orders.name
     settings = run.settings
     stop_watching = processes.watch(orders.mind_pid, _orphaned) if processes.machine() == orders.machine else None
-    mind = settings.mind.name
     configure_logs(
         settings.telemetry.model_copy(update={"stderr": "off"}),
         file=run.data_dir / "submind.log",
-        fields={"mind": mind, "submind": name},
+        fields={"mind": settings.mind.name, "submind": name},
     )
     chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
     again = settings.runtime
@@ -108,42 +116,22 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
     )
     purses: list[Account] = []
     substrate, embedder = await thinking(orders, stores, purses)
-
-    async def birth(driver: Driver) -> ActorShell:
-        return await wiring_of(run).build_shell(
-            orders.plan, settings, stores, driver, embedder, fence=orders.fence, seed=run.seed
-        )
-
-    def spend(budget: BudgetSettings) -> None:
-        for purse in purses:
-            purse.limit(Limits.share(budget, _shares(orders)))
-
-    watch = _log_watch(stores, orders)
-    actor = LiveActor(
-        birth,
-        run.clock,
-        links,
-        watch,
-        substrate,
-        embedder,
-        settings.runtime,
-        settings.shell.save_every,
-        chance,
-        spend,
-    )
-    if configured is not None:
-        actor.configure(configured)
-    links.house(name, actor)
+    overdue = Overdue(settings.runtime.supervision.stuck_after)
+    house = House(orders, stores, links, substrate, embedder, overdue, chance, purses)
+    resident = house.resident(configured)
     try:
+        overdue.start()
         await links.open()
         _log.info("actor_alive", pid=os.getpid(), restarts=restarts)
-        return await actor.live(restarts)
+        return await resident.live(restarts)
     except Exception as error:
         _log.exception("actor_died", error=type(error).__name__)
         raise
     finally:
+        overdue.stop()
+        await links.outboxes.close(within=0.2)
         await links.close()
-        watch.close()
+        await substrate.close()
         await stores.close()
         if stop_watching is not None:
             stop_watching()
@@ -162,9 +150,104 @@ def at_home(orders: ActorOrders) -> ActorOrders:
     return replace(orders, run=replace(orders.run, data_dir=data_dir))
 
 
+class House:
+    """What the actors of one process have in common."""
+
+    def __init__(
+        self,
+        orders: ActorOrders,
+        stores: Stores,
+        links: Links,
+        substrate: Substrate,
+        embedder: Embedder,
+        overdue: Overdue,
+        chance: random.Random,
+        purses: Sequence[Account],
+    ) -> None:
+        self._orders = orders
+        self._links = links
+        self._substrate, self._embedder = substrate, embedder
+        self._overdue = overdue
+        self._chance = chance
+        self._purses = purses
+        self._alone = len(orders.plans) == 1
+        self._stores = stores if self._alone else JointStores(stores)
+        self._beat = asyncio.get_running_loop().time()
+        self._wiring = wiring_of(orders.run)
+        self._shared: asyncio.Future[Mapping[str, Any]] | None = None
+
+    def resident(self, configured: Configured | None) -> LiveActor | Cohort:
+        """Whoever lives here, found under its name by all others: the one actor there is, or all of them."""
+        orders = self._orders
+        resident: LiveActor | Cohort
+        if self._alone:
+            resident = self._begin(orders.plans[0])
+        else:
+            supervision = orders.run.settings.runtime.supervision
+            rest = orders.fence, supervision, self._chance, self._links.forget
+            resident = Cohort(orders.plans, self._begin, self._stores, *rest)
+            for member in resident.members:
+                self._links.house(member.plan.name, member)
+        self._links.house(orders.name, resident)
+        if configured is not None:
+            resident.configure(configured)
+        return resident
+
+    def _begin(self, plan: ActorPlan) -> LiveActor:
+        run = self._orders.run
+        settings = run.settings
+
+        async def birth(driver: Driver) -> ActorShell:
+            return await self._wiring.build_shell(
+                plan,
+                settings,
+                self._stores,
+                driver,
+                self._embedder,
+                fence=self._orders.fence,
+                seed=run.seed,
+                **await self._in_common(),
+            )
+
+        first = plan is self._orders.plans[0]
+        return LiveActor(
+            birth,
+            run.clock,
+            self._links,
+            partial(_log_watch, self._stores, self._orders),
+            self._substrate,
+            self._embedder,
+            settings.runtime,
+            settings.shell.save_every,
+            self._chance,
+            self._spend,
+            overdue=self._overdue,
+            meter=partial(LiveMeter, self._substrate if first else None),
+            beat=self._beat,
+        )
+
+    async def _in_common(self) -> Mapping[str, Any]:
+        """What the shells of one process share, made once; by each anew where that failed."""
+        if self._alone:
+            return {}
+        if self._shared is None:
+            settings = self._orders.run.settings
+            self._shared = asyncio.ensure_future(self._wiring.in_common(settings, self._stores, self._embedder))
+        try:
+            return await asyncio.shield(self._shared)
+        except Exception:
+            self._shared = None
+            raise
+
+    def _spend(self, budget: BudgetSettings) -> None:
+        for purse in self._purses:
+            purse.limit(Limits.share(budget, _shares(self._orders)))
+
+
 def _shares(orders: ActorOrders) -> int:
-    """Accounts that share the substrate's budget: an embedder on a server has one beside each actor's."""
-    return orders.shares * (2 if orders.run.settings.substrate.embedder.kind == "openai" else 1)
+    """Accounts that share the substrate's budget: an embedder on a server has one beside each process's."""
+    actors = -(-orders.shares // len(orders.plans))  # a pack has the shares of all its members, rounded down
+    return actors * (2 if orders.run.settings.substrate.embedder.kind == "openai" else 1)
 
 
 async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -> tuple[Substrate, Embedder]:
@@ -175,7 +258,7 @@ async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -
     """
     from actors.substrate.build import build_embedder, build_substrate  # noqa: PLC0415 - numpy, half a second
 
-    run, name = orders.run, orders.plan.name
+    run, name = orders.run, orders.name
     settings = run.settings.substrate
     if settings.kind == "extractive" and settings.embedder.kind == "wordllama":
         return build_substrate(settings, run.clock.now), build_embedder(settings, run.clock.now)

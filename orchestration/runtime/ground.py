@@ -134,7 +134,7 @@ async def open_ground(
     embedded = embedded_in(run.settings, run.data_dir)
     lookout = Lookout(settings.cluster, Witness(embedded) if embedded is not None else None)
     placement = Placement(
-        settings.cluster, needs_of([(one.plan.name, one.plan.role) for one in orders], settings.cluster)
+        settings.cluster, needs_of([(one.name, one.plans[0].role) for one in orders], settings.cluster)
     )
     saved = await stores.registry.state(_SAVED)
     if saved:

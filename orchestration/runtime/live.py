@@ -7,6 +7,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
@@ -23,6 +24,7 @@ from orchestration.clock import Clock, wall
 from orchestration.links.frames import Letter
 from orchestration.links.links import Links
 from orchestration.runtime.meter import LiveMeter
+from orchestration.runtime.overdue import Overdue, WatchedCore
 from orchestration.runtime.settings import RuntimeSettings
 from orchestration.runtime.watch import LogWatch
 
@@ -63,19 +65,28 @@ class LiveActor:
         birth: Birth,
         clock: Clock,
         links: Links,
-        watch: LogWatch,
+        watch: Callable[[], LogWatch],
         substrate: Substrate,
         embedder: Embedder,
         settings: RuntimeSettings,
         save_every: float,
         chance: random.Random,
         spend: Callable[[BudgetSettings], None] | None = None,
+        *,
+        overdue: Overdue | None = None,
+        meter: Callable[[], LiveMeter] | None = None,
+        beat: float = 0.0,
     ) -> None:
-        """``spend`` is told another budget for the substrate when there is one."""
+        """``spend`` is told another budget for the substrate when there is one; ``overdue`` watches the core.
+
+        ``watch`` opens the log for one that reads it. ``meter``: measures with another meter than one that tells of the
+        substrate. Saves fall on whole multiples of ``save_every`` after ``beat``, so that those of one process meet.
+        """
         self._birth = birth
         self._clock = clock
         self._links = links
-        self._watch = watch
+        self._open_watch = watch
+        self._watch: LogWatch | None = None
         self._substrate = substrate
         self._embedder = embedder
         self._settings = settings
@@ -93,6 +104,9 @@ class LiveActor:
         self._save_at = 0.0
         self._refusals = 0
         self._spend = spend
+        self._overdue = overdue
+        self._meter = meter or partial(LiveMeter, substrate)
+        self._beat = beat
         self._configured: Configured | None = None
         self._obeyed = 0
 
@@ -107,7 +121,7 @@ class LiveActor:
             room = max(0, self._settings.link.outbox - len(self._early))
             self._early.extend(letters[:room])
             self._links.counters["messages_dropped_total"] += len(letters[room:])
-            self._crowded = 2 * len(self._early) > self._settings.link.outbox
+            self._crowded = self._crowded or 2 * len(self._early) > self._settings.link.outbox
             return not self._crowded
         now = self._clock.now()
         for event, priority in letters:
@@ -116,6 +130,10 @@ class LiveActor:
         self._bell.set()
         self._crowded = self._crowded or self._shell.mailbox.load > _CROWDED
         return not self._crowded
+
+    def succeed(self, former: LiveActor) -> None:
+        """Take the place of one that died: whom that had no room for is let in again once there is some."""
+        self._crowded = former._crowded
 
     def configure(self, event: Configured) -> None:
         """Settings were changed: the core is told before it does anything else. An older change than the last is none.
@@ -164,7 +182,9 @@ class LiveActor:
             try:
                 shell = await self._birth(self)
                 shell.counters["restarts_total"] = float(restarts)
-                shell.meter = LiveMeter(self._substrate)
+                shell.meter = self._meter()
+                if self._overdue is not None:
+                    shell.core = WatchedCore(shell.core, self._overdue)
                 await shell.start(self._clock.now())
             except StoreUnavailable as error:
                 await self._refused(error)
@@ -241,7 +261,7 @@ class LiveActor:
             shell.counters[name] += value
         self._links.counters.clear()
         await shell.save(wall())
-        self._save_at = now + self._save_every
+        self._save_at = now + self._save_every - (now - self._beat) % self._save_every
 
     async def _wait(self, shell: ActorShell) -> None:
         """Sleep until mail, the core's wake-up or, if anything changed, the time to save."""
@@ -276,8 +296,8 @@ class LiveActor:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._links.outboxes.close(within=0.2)
-        await self._substrate.close()
+        if self._watch is not None:
+            self._watch.close()
 
     async def _refused(self, error: StoreUnavailable) -> None:
         settings = self._settings
@@ -309,7 +329,9 @@ class LiveActor:
     def read(self, owner: str, effect: Read) -> None:
         if self._reader is not None:
             self._reader.cancel()
-        self._reader = asyncio.create_task(self._read(effect), name=f"read-{owner}")
+        if self._watch is None:
+            self._watch = self._open_watch()
+        self._reader = asyncio.create_task(self._read(self._watch, effect), name=f"read-{owner}")
         self._reader.add_done_callback(self._heard)
 
     def note(self, owner: str, effect: Note) -> None:
@@ -345,5 +367,5 @@ class LiveActor:
             self._failure = task.exception()
         self._bell.set()
 
-    async def _read(self, effect: Read) -> None:
-        self._found = await self._watch.next(effect.after, effect.limit, effect.modality)
+    async def _read(self, watch: LogWatch, effect: Read) -> None:
+        self._found = await watch.next(effect.after, effect.limit, effect.modality)

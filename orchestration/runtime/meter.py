@@ -11,9 +11,12 @@ _TOLD = ("budget_left", "cache_hits", "cache_shared")
 
 
 class LiveMeter:
-    """A shell's ``Meter``: histograms of durations, and the substrate's figures."""
+    """A shell's ``Meter``: histograms of durations, and the substrate's figures.
 
-    def __init__(self, substrate: Substrate) -> None:
+    Of several actors that share a substrate one tells its figures, the others are given None: sums stay true.
+    """
+
+    def __init__(self, substrate: Substrate | None) -> None:
         self._metrics = Metrics()
         self._substrate = substrate
 
@@ -24,6 +27,6 @@ class LiveMeter:
         self._metrics.observe(name, seconds)
 
     def flat(self) -> dict[str, float]:
-        status = self._substrate.status()
+        status = self._substrate.status() if self._substrate is not None else {}
         told = {name: float(value) for name in _TOLD if isinstance(value := status.get(name), int | float)}
         return {**self._metrics.flat(), **told}

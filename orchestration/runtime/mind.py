@@ -31,6 +31,8 @@ from orchestration.runtime.ground import Ground, namespace_of, open_ground
 from orchestration.runtime.joining import join, reachable_from
 from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.runtime.packing import pack
+from orchestration.runtime.reporting import write_reports
 from orchestration.telemetry.logs import configure_logs
 
 if TYPE_CHECKING:
@@ -77,17 +79,23 @@ def encode_request(number: int, request: Mapping[str, Any]) -> bytes:
 
 def read_orders(pipe: BinaryIO) -> RunOrders:
     """What the host wrote. Raises ``EOFError`` when it went away before that was done."""
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    (length,) = _LENGTH.unpack(head)
-    body = pipe.read(length)
-    if len(body) < length:
-        raise EOFError
+    (length,) = _LENGTH.unpack(_read_whole(pipe, _LENGTH.size))
+    body = _read_whole(pipe, length)
     orders = pickle.loads(body)  # noqa: S301 - this process's own parent wrote it
     if not isinstance(orders, RunOrders):
         raise TypeError(f"orders are {type(orders).__name__}")
     return orders
+
+
+def _read_whole(pipe: BinaryIO, length: int) -> bytes:
+    """So many bytes; a pipe hands over some tens of kilobytes at a time, and many subminds take more."""
+    body = b""
+    while len(body) < length:
+        more = pipe.read(length - len(body))
+        if not more:
+            raise EOFError
+        body += more
+    return body
 
 
 class Report:
@@ -174,7 +182,7 @@ class MindProcess:
 
     async def _restart(self, names: Sequence[str]) -> list[str]:
         """Have actors save, end and live on in new processes, one after the other; which these were."""
-        wanted = [keeper for name, keeper in tuple(self.keepers.items()) if not names or name in names]
+        wanted = [k for k in tuple(self.keepers.values()) if not names or k.name in names or k.members & set(names)]
         for keeper in wanted:
             await keeper.restart()
         return [keeper.name for keeper in wanted]
@@ -183,8 +191,11 @@ class MindProcess:
         """Take over from whatever ran before, and say that everybody is starting."""
         fence = await stores.lead(self.run.token)
         plans = wiring_of(self.run).plan(self.run.settings)
-        here, plans_ = processes.machine(), len(plans)
-        orders = [ActorOrders(self.run, plan, fence, os.getpid(), here, plans_, directory.endpoint) for plan in plans]
+        here, shares = processes.machine(), len(plans)
+        orders = [
+            ActorOrders(self.run, one.name, one.plans, fence, os.getpid(), here, shares, directory.endpoint)
+            for one in pack(plans, self.run.settings.runtime.subminds_per_actor)
+        ]
         at = wall()
         reports = [
             SubmindReport(name=plan.name, role=plan.role, goal=plan.goal, state=SubmindState.STARTING, at=at)
@@ -208,8 +219,8 @@ class MindProcess:
         chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
         supervision = self.run.settings.runtime.supervision
         self.keepers = {
-            order.plan.name: ActorKeeper(
-                order, stores, directory, supervision, chance, self._changed, ground.seat(order.plan.name)
+            order.name: ActorKeeper(
+                order, stores, directory, supervision, chance, self._changed, ground.seat(order.name)
             )
             for order in orders
         }
@@ -253,20 +264,18 @@ class MindProcess:
             if name not in ground.homeless():
                 await keeper.born.wait()
         self.report.tell(state="running")
-        _log.info("mind_runs", actors=len(self.keepers))
+        _log.info("mind_runs", processes=len(self.keepers))
 
     async def _tell_of_homeless(self, stores: Stores, orders: Sequence[ActorOrders], ground: Ground) -> None:
         """Say in the registry of actors without a place why they have none, whenever that changes."""
-        from orchestration.runtime.supervise import write_report  # noqa: PLC0415 - imports Ray
-
         told: dict[str, str] = {}
         while True:
             homeless = dict(ground.homeless())
             for order in orders:
-                reason = homeless.get(order.plan.name, "")
-                if reason and told.get(order.plan.name) != reason:
-                    _log.warning("no_place", submind=order.plan.name, reason=reason)
-                    await write_report(stores, order, SubmindState.STARTING, reason)
+                reason = homeless.get(order.name, "")
+                if reason and told.get(order.name) != reason:
+                    _log.warning("no_place", submind=order.name, reason=reason)
+                    await write_reports(stores, order.plans, order.fence, SubmindState.STARTING, reason)
             told = homeless
             await self.turned.wait()
             self.turned.clear()
@@ -278,6 +287,8 @@ class MindProcess:
 
     def _changed(self, keeper: ActorKeeper) -> None:
         self.report.tell(actor=keeper.name, restarts=keeper.restarts, quarantined=keeper.quarantined)
+        for name, (restarts, quarantined) in keeper.troubles.items():
+            self.report.tell(actor=name, restarts=restarts, quarantined=quarantined)
 
     def _fallen(self, role: str) -> None:
         if self.stopping.is_set():

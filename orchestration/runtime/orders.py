@@ -37,10 +37,13 @@ class RunOrders:
 
 @dataclass(frozen=True, slots=True)
 class ActorOrders:
-    """One actor of a run."""
+    """One process of a run, and the actors in it."""
 
     run: RunOrders
-    plan: ActorPlan
+    name: str
+    """The process's, by which it is asked how it is."""
+    plans: tuple[ActorPlan, ...]
+    """Who lives in it: one, or a pack."""
     fence: int
     """Epoch this run leads under: once another run leads, its writes are refused."""
     mind_pid: int
@@ -48,6 +51,6 @@ class ActorOrders:
     machine: str
     """Where that process runs."""
     shares: int
-    """Actors that share the substrate's budget."""
+    """Actors of the mind, all of which share the substrate's budget."""
     directory: Endpoint
     """Where the mind process takes in who is where (``orchestration/links/directory.py``)."""

@@ -41,10 +41,36 @@ class SupervisionSettings(Section):
     """Longest of these waits."""
     ping_every: Seconds = Field(default=15.0, gt=0)
     """How often each actor is asked whether it is well."""
+    stuck_after: Seconds = Field(default=30.0, gt=0)
+    """A submind that takes longer than this over one event is named and interrupted, which counts as a death of that
+    one alone. Should be less than ``hung_after``."""
     hung_after: Seconds = Field(default=60.0, gt=0)
     """An actor that has not answered for this long is killed, which counts as a death."""
     settle: Seconds = 10.0
     """When stopping: how long actors may take to finish what they began and save."""
+
+
+class DensitySettings(Section):
+    """How many subminds of a kind share one Ray actor, which is one process.
+
+    Alone (1) a submind costs a process, some 60 MB; packed it costs some tens of kilobytes, and does the same. An error
+    in a packed submind ends and restarts that one alone; the end of the process restarts all that live in it.
+    """
+
+    perceptual: int = Field(default=1, ge=1, le=3)
+    """Subminds that perceive, to one actor."""
+    cognitive: int = Field(default=1, ge=1, le=100_000)
+    """Subminds that think about the world, to one actor. One actor uses one core at most."""
+    metacognitive: int = Field(default=1, ge=1, le=2)
+    """Subminds that think about the mind, to one actor."""
+
+    def of(self, kind: str) -> int:
+        """How many of a kind share an actor; 1 for the actors that every mind has."""
+        return {
+            "perceptual": self.perceptual,
+            "cognitive": self.cognitive,
+            "metacognitive": self.metacognitive,
+        }.get(kind, 1)
 
 
 class RuntimeSettings(Section):
@@ -58,6 +84,8 @@ class RuntimeSettings(Section):
     """When an actor is brought back, and when it is given up."""
     cluster: ClusterSettings = ClusterSettings()
     """On which Ray the actors live: one of the mind's own, or a cluster that others run."""
+    subminds_per_actor: DensitySettings = DensitySettings()
+    """How many subminds of a kind share one Ray actor."""
     generations: int = Field(default=256, ge=1)
     """Thoughts an actor may have asked the substrate for at a time; beyond it the newest are dropped, counted as
     ``limit_hits:generations``."""

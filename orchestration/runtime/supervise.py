@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,15 +13,15 @@ import structlog
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from actors.events import Configured
-from environment.errors import FencedOut, StoreUnavailable
-from environment.messages import SubmindReport, SubmindState
-from environment.ports import Stores, WriteReport
-from orchestration.clock import wall
+from environment.errors import FencedOut
+from environment.messages import SubmindState
+from environment.ports import Stores
 from orchestration.links.directory import Directory
 from orchestration.runtime.actor import ActorProcess
 from orchestration.runtime.fate import Fate
 from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders
+from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.seat import Seat
 from orchestration.runtime.settings import SupervisionSettings
 
@@ -40,6 +40,9 @@ class ActorKeeper:
     of the core leaves its process to the next. When its seat is elsewhere the actor is asked to save and end, and
     lives on there. The death of a node is none of the actor's. One that answers no ping for ``hung_after`` seconds is
     killed. ``changed`` is called when restarts or quarantine change.
+
+    Where a pack of actors shares the process, these are the lives of the process: those within it are its own business
+    (``cohort.py``), of which it tells.
     """
 
     def __init__(
@@ -52,13 +55,17 @@ class ActorKeeper:
         changed: Callable[[ActorKeeper], None],
         seat: Seat,
     ) -> None:
-        self.name = orders.plan.name
+        self.name = orders.name
+        self.members = frozenset(plan.name for plan in orders.plans)
+        """Who lives in the process."""
         self.born = asyncio.Event()
         """Set once it was alive and had read its state for the first time, or never will be."""
         self.alive = asyncio.Event()
         """Set while it is."""
         self.quarantined = ""
         """Why it is not started again; empty while it is."""
+        self.troubles: dict[str, tuple[int, str]] = {}
+        """Of the actors in the process, where they are several, those that died: restarts, and why it was given up."""
         self._orders = orders
         self._stores = stores
         self._settings = settings
@@ -185,9 +192,7 @@ class ActorKeeper:
         _log.warning("actor_restarts", submind=self.name, cause=cause, after=round(verdict.after, 3))
         self._changed(self)
         reason = f"{cause}; it starts again after {verdict.after:.1f} s"
-        saying = asyncio.create_task(
-            write_report(self._stores, self._orders, SubmindState.RESTARTING, reason, self.restarts)
-        )
+        saying = asyncio.create_task(self._say(SubmindState.RESTARTING, reason))
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), verdict.after)
         with suppress(TimeoutError, FencedOut):  # the next life speaks for itself, and must have the last word
@@ -199,7 +204,20 @@ class ActorKeeper:
         _log.error("actor_quarantined", submind=self.name, reason=reason)
         self._end_process()
         self._changed(self)
-        await write_report(self._stores, self._orders, SubmindState.QUARANTINED, reason, self.restarts)
+        await self._say(SubmindState.QUARANTINED, reason)
+
+    async def _say(self, state: SubmindState, reason: str) -> None:
+        orders = self._orders
+        await write_reports(self._stores, orders.plans, orders.fence, state, reason, self.restarts)
+
+    def _take_in(self, health: Mapping[str, float]) -> None:
+        """What a pack tells of its members."""
+        told = {key.partition(":")[2]: int(value) for key, value in health.items() if key.startswith("restarts:")}
+        gone = "it died too often: its report says of what"
+        troubles = {name: (n, gone if f"quarantined:{name}" in health else "") for name, n in told.items()}
+        if troubles != self.troubles:
+            self.troubles = troubles
+            self._changed(self)
 
     async def _ping(self, node: str) -> None:
         """Ask whether it is well; kill it when it has not said so for too long."""
@@ -209,6 +227,7 @@ class ActorKeeper:
             pong = await self._directory.ping(self.name, self._settings.hung_after)
             if pong is not None:
                 well = loop.time()
+                self._take_in(pong.health)
                 if pong.health.get("born"):
                     if not self.alive.is_set() and not self._recalled.is_set():
                         self._seat.born(node)
@@ -231,30 +250,6 @@ async def _first(*waits: Awaitable[Any]) -> None:
     finally:
         for task in tasks:
             task.cancel()
-
-
-async def write_report(
-    stores: Stores, orders: ActorOrders, state: SubmindState, reason: str = "", restarts: int = 0
-) -> None:
-    """Say in the registry how an actor is that cannot say it itself. A store that refuses is asked again."""
-    plan = orders.plan
-    report = SubmindReport(
-        name=plan.name,
-        role=plan.role,
-        goal=plan.goal,
-        state=state,
-        at=wall(),
-        metrics={"restarts_total": float(restarts)},
-        reason=reason,
-    )
-    for _ in range(10):
-        try:
-            await stores.commit([WriteReport(report)], orders.fence)
-        except StoreUnavailable as error:
-            await asyncio.sleep(error.retry_after)
-        else:
-            return
-    _log.error("report_not_written", submind=plan.name, state=state.value, reason=reason)
 
 
 def _cause(error: RayError) -> str:

@@ -59,7 +59,7 @@ class LivingMind:
             self.host = subprocess.Popen(
                 self._command(self.data_dir), cwd=ROOT, env=self._env, stdout=errors, stderr=errors
             )
-        eventually(lambda: self._here() and self.report()["addresses"].get("http"))
+        eventually(lambda: self._here() and self.report()["addresses"].get("http"), 90.0)
         if running:
             self.running()
         return self

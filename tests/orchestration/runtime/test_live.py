@@ -4,6 +4,7 @@ import asyncio
 import random
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -22,11 +23,14 @@ from orchestration.clock import WallClock, wall
 from orchestration.host.supervise import _configured
 from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
+from orchestration.runtime.cohort import Cohort
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
+from orchestration.runtime.together import JointStores
 from orchestration.runtime.touch import Touch
 from orchestration.runtime.watch import LogWatch
 from orchestration.settings import Settings
+from orchestration.wiring import ActorPlan
 from tests.orchestration.runtime.tiny import Counter, Doomed, Keeper, thought_of
 from tests.orchestration.until import until
 
@@ -37,9 +41,8 @@ SHELL = ShellSettings(save_every=0.05)
 class Recorder:
     """A core that remembers what it handled and answers with what the test gave it."""
 
-    name = "recorder"
-
-    def __init__(self, *effects):
+    def __init__(self, *effects, name="recorder"):
+        self.name = name
         self.handled = []
         self.first = list(effects)
 
@@ -78,34 +81,62 @@ class Refusing:
         await self._stores.commit(writes, fence)
 
 
+class Packed:
+    """One of several in a process, handled as if it were alone."""
+
+    def __init__(self, cohort, name):
+        self._cohort = cohort
+        (self._member,) = (member for member in cohort.members if member.plan.name == name)
+        self.deliver, self.health = self._member.deliver, self._member.health
+        self.configure, self.stop, self.live = cohort.configure, cohort.stop, cohort.live
+
+    @property
+    def shell(self):
+        return self._member.actor.shell
+
+
+@pytest.fixture(params=["alone", "packed"])
+def living(request):
+    """A context in which a core lives: in a process of its own, or with neighbours. Both are to be the same to it."""
+    return partial(_living, packed=request.param == "packed")
+
+
 @asynccontextmanager
-async def living(tmp_path, core, *, refusals=0, fence=0, substrate=None):
+async def _living(tmp_path, core, *, packed, refusals=0, fence=0, substrate=None):
     stores = Refusing(await open_stores(tmp_path, "mind", synchronous="OFF"), refusals)
+    used = JointStores(stores) if packed else stores
     embedder = WordLlamaEmbedder()
+    links = Links(core.name, "a", Endpoint("nowhere", ""), tmp_path, SETTINGS.link, random.Random(1))
 
-    async def birth(driver):
-        return ActorShell(core, stores, driver, SHELL, embedder=embedder, fence=fence)
+    def watch():
+        touch = Touch(tmp_path / "perceptions.db-wal")
+        assert touch.sees
+        return LogWatch(stores.perceptions, ReadSettings(certain=60), touch)
 
-    touch = Touch(tmp_path / "perceptions.db-wal")
-    assert touch.sees
-    actor = LiveActor(
-        birth,
-        WallClock(),
-        Links(core.name, "a", Endpoint("nowhere", ""), tmp_path, SETTINGS.link, random.Random(1)),
-        LogWatch(stores.perceptions, ReadSettings(certain=60), touch),
-        substrate or ScriptedSubstrate(),
-        embedder,
-        SETTINGS,
-        SHELL.save_every,
-        random.Random(1),
-    )
+    def begin(plan):
+        async def birth(driver):
+            mine = core if plan.name == core.name else Recorder(name=plan.name)
+            return ActorShell(mine, used, driver, SHELL, embedder=embedder, fence=fence)
+
+        substrates = substrate or ScriptedSubstrate()
+        settings = SETTINGS, SHELL.save_every, random.Random(1)
+        return LiveActor(birth, WallClock(), links, watch, substrates, embedder, *settings)
+
+    own = ActorPlan(core.name, "cognitive")
+    if packed:
+        plans = (ActorPlan("before", "cognitive"), own, ActorPlan("behind", "cognitive"))
+        actor = Packed(
+            Cohort(plans, begin, used, fence, SETTINGS.supervision, random.Random(1), links.forget), core.name
+        )
+    else:
+        actor = begin(own)
     life = asyncio.create_task(actor.live(restarts=3))
     try:
         yield actor, life, stores
     finally:
         actor.stop()
         await asyncio.wait([life])
-        touch.close()
+        await links.outboxes.close()
         await stores.close()
 
 
@@ -113,7 +144,7 @@ def mail(*events):
     return tuple((event, 0.5) for event in events)
 
 
-async def test_it_takes_mail_wakes_up_and_saves_on_the_way_out(tmp_path):
+async def test_it_takes_mail_wakes_up_and_saves_on_the_way_out(tmp_path, living):
     core = Recorder(WakeAt(wall() + 0.05), Note("hello", "info", {"event": "x", "n": 1}))
     async with living(tmp_path, core) as (actor, life, stores):
         actor.deliver(mail(Reinforce("early", "me", 0.1)))
@@ -121,13 +152,13 @@ async def test_it_takes_mail_wakes_up_and_saves_on_the_way_out(tmp_path):
         await until(lambda: any(isinstance(event, Tick) for event in core.handled))
         actor.stop()
         assert await life == Ending.STOPPED
-        (report,) = await stores.registry.reports()
+        (report,) = [report for report in await stores.registry.reports() if report.name == core.name]
         assert report.state == "stopped"
         assert report.metrics["restarts_total"] == 3
         assert await stores.registry.state("recorder") == b"saved"
 
 
-async def test_the_next_life_begins_with_what_was_saved(tmp_path):
+async def test_the_next_life_begins_with_what_was_saved(tmp_path, living):
     async with living(tmp_path, Recorder()) as (actor, life, _):
         await until(lambda: actor.shell)
         actor.stop()
@@ -138,7 +169,7 @@ async def test_the_next_life_begins_with_what_was_saved(tmp_path):
         assert core.handled[0] == "restored"
 
 
-async def test_a_store_that_refuses_loses_nothing(tmp_path):
+async def test_a_store_that_refuses_loses_nothing(tmp_path, living):
     core = Counter()
     async with living(tmp_path, core, refusals=5) as (actor, _, stores):
         now = wall()
@@ -152,14 +183,14 @@ async def test_a_store_that_refuses_loses_nothing(tmp_path):
 
 
 async def test_an_error_in_the_core_ends_the_life_and_names_itself(tmp_path):
-    async with living(tmp_path, Doomed()) as (actor, life, _):
+    async with _living(tmp_path, Doomed(), packed=False) as (actor, life, _):
         await until(lambda: actor.shell)
         actor.deliver(mail(Vitals("x", {})))
         with pytest.raises(RuntimeError, match="I cannot bear it"):
             await life
 
 
-async def test_one_whose_mind_is_led_by_another_ends(tmp_path):
+async def test_one_whose_mind_is_led_by_another_ends(tmp_path, living):
     stores = await open_stores(tmp_path, "mind")
     old = await stores.lead()
     await stores.lead()
@@ -168,7 +199,7 @@ async def test_one_whose_mind_is_led_by_another_ends(tmp_path):
         assert await asyncio.wait_for(life, 5) == Ending.FENCED_OUT
 
 
-async def test_a_thought_comes_back_with_its_vector(tmp_path):
+async def test_a_thought_comes_back_with_its_vector(tmp_path, living):
     request = Request(Act.EVALUATE, "recorder", ())
     core = Recorder(Generate("g1", request), Send("nobody", Started()))
     substrate = ScriptedSubstrate("the pump is loud")
@@ -179,7 +210,7 @@ async def test_a_thought_comes_back_with_its_vector(tmp_path):
         assert abs(float((generated.vector**2).sum()) - 1) < 1e-5
 
 
-async def test_nothing_to_do_costs_nothing(tmp_path):
+async def test_nothing_to_do_costs_nothing(tmp_path, living):
     core = Counter()
     async with living(tmp_path, core) as (actor, _, stores):
         await until(lambda: actor.shell and not actor.shell.unsaved)
@@ -212,7 +243,7 @@ async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path):
     await stores.close()
 
 
-async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path):
+async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path, living):
     """While the store is away mail waits in a mailbox of fixed size, and the step under way is kept once."""
     core = Keeper()
     async with living(tmp_path, core, refusals=1_000_000) as (actor, _, stores):
@@ -239,7 +270,7 @@ async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path):
     await kept.close()
 
 
-async def test_settings_that_change_reach_the_core_once_even_while_the_store_refuses(tmp_path):
+async def test_settings_that_change_reach_the_core_once_even_while_the_store_refuses(tmp_path, living):
     core = Recorder()
     async with living(tmp_path, core, refusals=3) as (actor, _, _stores):
         actor.configure(_configured(Settings(), 2))  # before birth

@@ -143,6 +143,10 @@ def plan(settings):
     return tuple(ActorPlan(name, "perceptual" if name == "text" else name, ("a goal",)) for name in CORES)
 
 
+async def in_common(settings, stores, embedder):
+    return {}
+
+
 async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, seed=0):
     Chance(seed, actor.name)
     return ActorShell(CORES[actor.name](), stores, driver, settings.shell, embedder=embedder, fence=fence)

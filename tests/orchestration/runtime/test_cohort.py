@@ -1,0 +1,178 @@
+"""Several actors in one process: what happens to one happens to no other."""
+
+import asyncio
+import random
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+
+from actors.settings import ShellSettings
+from actors.shell import ActorShell
+from actors.substrate.embedding import WordLlamaEmbedder
+from actors.substrate.scripted import ScriptedSubstrate
+from environment.errors import SequenceGap, StoreUnavailable
+from environment.ports import WriteEntries, WriteState
+from environment.stores.sqlite import open_stores
+from orchestration.clock import WallClock
+from orchestration.links.addresses import Endpoint
+from orchestration.links.links import Links
+from orchestration.runtime.cohort import Cohort
+from orchestration.runtime.live import Ending, LiveActor
+from orchestration.runtime.overdue import CoreStuck, Overdue
+from orchestration.runtime.packing import pack
+from orchestration.runtime.settings import DensitySettings, RuntimeSettings, SupervisionSettings
+from orchestration.runtime.together import JointStores
+from orchestration.wiring import ActorPlan
+from tests.actors.making import entry
+from tests.orchestration.runtime.crowd import CALM, TOLD, core_of
+from tests.orchestration.until import until
+
+SETTINGS = RuntimeSettings(supervision=SupervisionSettings(settle=4, deaths=2, backoff=0.05, backoff_most=0.1))
+SHELL = ShellSettings(save_every=0.05)
+
+
+@asynccontextmanager
+async def crowd(tmp_path, *more, stuck_after=60.0):
+    stores = JointStores(await open_stores(tmp_path, "mind", synchronous="OFF"))
+    embedder, chance = WordLlamaEmbedder(), random.Random(1)
+    links = Links("crowd", "a", Endpoint("nowhere", ""), tmp_path, SETTINGS.link, chance)
+    overdue, gone = Overdue(stuck_after), []
+
+    def begin(plan):
+        async def birth(driver):
+            return ActorShell(core_of(plan.name), stores, driver, SHELL, embedder=embedder)
+
+        rest = None, ScriptedSubstrate(), embedder, SETTINGS, SHELL.save_every, chance
+        return LiveActor(birth, WallClock(), links, *rest, overdue=overdue)
+
+    plans = [ActorPlan(name, "cognitive", ("be",)) for name in (*CALM, *more)]
+    cohort = Cohort(plans, begin, stores, 0, SETTINGS.supervision, chance, gone.append)
+    overdue.start()
+    life = asyncio.create_task(cohort.live())
+    try:
+        yield {member.plan.name: member for member in cohort.members}, cohort, stores, life
+    finally:
+        cohort.stop()
+        await asyncio.wait([life])
+        overdue.stop()
+        await links.outboxes.close()
+        await stores.close()
+
+
+def tell(member):
+    member.deliver([(TOLD, 1.0)])
+
+
+async def reports(stores):
+    return {report.name: report for report in await stores.registry.reports()}
+
+
+async def test_one_that_dies_comes_back_alone_and_is_given_up_alone(tmp_path):
+    async with crowd(tmp_path, "doomed") as (members, cohort, stores, _):
+        await until(lambda: cohort.health()["born"])
+        shells = {name: members[name].actor.shell for name in CALM}
+        for deaths in (1, 2):
+            tell(members["doomed"])
+            await until(lambda deaths=deaths: members["doomed"].fate.restarts == deaths)
+            await until(lambda: members["doomed"].actor.shell)
+            assert members["doomed"].actor.shell.counters["restarts_total"] == deaths
+        assert cohort.health()["restarts:doomed"] == 2
+        tell(members["doomed"])
+        await until(lambda: members["doomed"].quarantined)
+        assert "I cannot bear it" in members["doomed"].quarantined
+        assert cohort.health()["quarantined:doomed"] == 1
+        tell(members["doomed"])  # nobody is there
+        for name in CALM:
+            tell(members[name])
+        await until(lambda: all(members[name].actor.shell.core.describe().figures["heard"] == 1 for name in CALM))
+        assert {name: members[name].actor.shell for name in CALM} == shells
+        async with asyncio.timeout(60):
+            while (await reports(stores))["doomed"].state != "quarantined":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert cohort.health()["born"]
+        assert cohort.health()["living"] == 3
+
+
+async def test_one_that_is_stuck_is_named_and_interrupted_and_the_others_go_on(tmp_path):
+    async with crowd(tmp_path, "stuck", stuck_after=0.3) as (members, cohort, _, _):
+        await until(lambda: cohort.health()["born"])
+        tell(members["stuck"])
+        for name in CALM:
+            tell(members[name])
+        await until(lambda: members["stuck"].fate.restarts == 1)
+        await until(lambda: all(members[name].actor.shell.core.describe().figures["heard"] == 1 for name in CALM))
+        assert not any(members[name].fate.restarts for name in CALM)
+        await until(lambda: members["stuck"].actor.shell)
+
+
+async def test_what_they_counted_survives_the_process(tmp_path):
+    for life in (1, 2):
+        async with crowd(tmp_path) as (members, cohort, _, task):
+            await until(lambda: cohort.health()["born"])
+            for name in CALM:
+                tell(members[name])
+            heard = [lambda m=members[name]: m.actor.shell.core.describe().figures["heard"] for name in CALM]
+            await until(lambda life=life, heard=heard: all(one() == life for one in heard))
+            cohort.stop()
+            assert await task == Ending.STOPPED
+
+
+async def test_what_takes_too_long_is_interrupted_wherever_it_waits():
+    overdue = Overdue(0.2)
+    overdue.start()
+    try:
+        assert overdue.call("quick", lambda: 1) == 1
+        with pytest.raises(CoreStuck, match=r"slow took longer than 0\.2 s"):
+            overdue.call("slow", time.sleep, 30)
+        assert overdue.call("quick", lambda: 2) == 2
+    finally:
+        overdue.stop()
+
+
+async def test_commits_that_wait_are_made_together(tmp_path):
+    stores = JointStores(await open_stores(tmp_path, "mind", synchronous="OFF"))
+    await asyncio.gather(*(stores.commit([WriteState(f"a{n}", b"x")]) for n in range(5000)))
+    assert stores.commits < 10
+    assert [await stores.registry.state(f"a{n}") for n in (0, 4999)] == [b"x", b"x"]
+    await stores.close()
+
+
+async def test_one_that_writes_nonsense_fails_alone(tmp_path):
+    stores = JointStores(await open_stores(tmp_path, "mind", synchronous="OFF"))
+    gap = entry(7)
+    good = [stores.commit([WriteState(f"a{n}", b"x")]) for n in range(20)]
+    failed = stores.commit([WriteEntries((gap,))])
+    *fine, wrong = await asyncio.gather(*good, failed, return_exceptions=True)
+    assert fine == [None] * 20
+    assert isinstance(wrong, SequenceGap)
+    assert await stores.registry.state("a19") == b"x"
+    await stores.close()
+
+
+async def test_a_store_that_refuses_refuses_all(tmp_path):
+    inner = await open_stores(tmp_path, "mind", synchronous="OFF")
+    stores = JointStores(inner)
+    await inner.close()
+    told = await asyncio.gather(*(stores.commit([WriteState("a", b"")]) for _ in range(3)), return_exceptions=True)
+    assert [type(one) for one in told] == [StoreUnavailable] * 3
+    await stores.close()
+
+
+def plans(role, count):
+    return [ActorPlan(f"{role}-{n}", role) for n in range(count)]
+
+
+def test_who_shares_a_process():
+    everyone = [ActorPlan("environment", "environment"), *plans("perceptual", 2), *plans("cognitive", 10)]
+    assert [one.plans for one in pack(everyone, DensitySettings())] == [(one,) for one in everyone]
+    packs = pack(everyone, DensitySettings(cognitive=4))
+    assert [one.name for one in packs[:3]] == ["environment", "perceptual-0", "perceptual-1"]
+    assert [(one.name, len(one.plans)) for one in packs[3:]] == [
+        ("cognitive~1", 4),
+        ("cognitive~2", 4),
+        ("cognitive~3", 2),
+    ]
+    assert [plan for one in packs for plan in one.plans] == everyone
+    (single,) = pack(plans("cognitive", 1), DensitySettings(cognitive=4))
+    assert single.name == "cognitive-0"
