@@ -133,6 +133,7 @@ let looked = 0;
 let told = [];
 const askWorld = poll(async () => {
   if (narrow.matches && document.body.dataset.view === "stream") return;
+  if (!growth.known) await growth.look(); // parents first, so that nobody has to move
   const asked = [get("v1/subminds"), get("v1/connections", { limit: CONNECTIONS, history: false }), get("v1/traces", { limit: TRACES }), growth.events()];
   const [subminds, connections, traces, events] = await Promise.all(asked);
   const reports = list(subminds, "subminds");

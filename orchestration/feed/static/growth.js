@@ -7,6 +7,7 @@ import { agoElement, brief, figure, outside } from "./text.js";
 /** Events of the audit log that are read for the log. */
 const EVENTS = 40;
 const TOPICS_NAMED = 6;
+const APPROVED = { divisions: " Births wait for an approval.", all: " Births and retirements wait for an approval." };
 const DOES = { divide: "divide", retire: "retire" };
 
 /** Topics in quotes, the first few. */
@@ -71,6 +72,11 @@ export class Growth {
     if (population) this.update(population);
   }
 
+  /** Whether it was answered yet. */
+  get known() {
+    return Boolean(this.population || this.absent);
+  }
+
   /** The latest events of the audit log, in order. */
   async events() {
     const events = list(await this.#asked("v1/growth/events", { limit: EVENTS }), "events");
@@ -101,7 +107,7 @@ export class Growth {
   /** What the figures on top say, and whether somebody should look. */
   get word() {
     if (!this.population) return null;
-    const waiting = this.population?.waiting?.length ?? 0;
+    const waiting = this.population.waiting.length;
     if (this.frozen) return ["Growth frozen", true];
     return waiting ? [`${figure(waiting)} to approve`, true] : ["Growth free", false];
   }
@@ -109,11 +115,11 @@ export class Growth {
   update(population) {
     this.population = population;
     this.section.hidden = false;
-    const { frozen, waiting = [], living, ceiling } = population;
+    const { frozen, waiting, bounds } = population;
     const parts = frozen
       ? [el("strong", { text: "Growth is frozen" }), " by ", outside(frozen.by), " ", agoElement(frozen.at), why(frozen)]
-      : [`${plural(living, "submind")}, at most ${figure(ceiling)}.`, population.approval === "none" ? "" : " Births wait for an approval."];
-    if (population.mind_runs === false) parts.push(" The mind does not run: what is decided here holds once it does.");
+      : [`${figure(bounds.living)} of at most ${plural(bounds.ceiling, "submind")}; ${figure(bounds.births)} of ${plural(bounds.births_per_hour, "birth")} in the last hour.`, APPROVED[bounds.approval] ?? ""];
+    if (!population.mind_runs) parts.push(" The mind does not run: what is decided here holds once it does.");
     this.state.replaceChildren(...parts);
     this.section.classList.toggle("frozen", Boolean(frozen));
     this.switch.textContent = frozen ? "Thaw growth\u2026" : "Freeze growth\u2026";

@@ -167,7 +167,7 @@ export class Network {
     const load = worst.state !== "running" ? worst.state : waiting > 0 ? `${figure(waiting)} waiting` : "";
     const lately = item.members.reduce((sum, name) => sum + (this.activity.get(name) ?? 0), 0);
     spot.style.translate = `${item.x}px ${item.y}px`;
-    spot.style.setProperty("--size", `${(this.#radius(item.members) * 2).toFixed(1)}px`);
+    spot.style.setProperty("--size", `${Math.round(this.#radius(item.members)) * 2}px`);
     spot.style.setProperty("--label", `${Math.floor(this.plan.label - 16)}px`);
     Object.assign(spot.dataset, { side: item.side < 0 ? "left" : "right", state: worst.state, fold: more > 0 ? "folded" : "" });
     const [, head, tail] = /^(.*?)(-\d+)?$/s.exec(visible(item.name)); // a child's number is what tells it apart

@@ -81,7 +81,12 @@ export class Panel {
 
   /** A submind, kept up to date while it is shown. */
   submind(name) {
-    const load = async () => aboutSubmind(name, { ...this.network, folded: this.network.folded(name) });
+    const unfold = (open) => {
+      this.network.unfold(name, open);
+      this.content.replaceChildren(...about());
+    };
+    const about = () => aboutSubmind(name, { ...this.network, folded: this.network.folded(name), unfold });
+    const load = async () => about();
     return this.#living(brief(name, 60), load);
   }
 

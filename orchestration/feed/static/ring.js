@@ -107,7 +107,7 @@ export function arrange(nodes, { width, height, unfolded, large = false }) {
   const halves = sides(groups, most);
   const deepest = Math.max(1, ...halves.map(rows));
   const row = Math.min(large ? ROW.large : ROW.most, Math.max(ROW.least - 3, (height - 2 * PAD) / deepest));
-  const label = Math.min(220, Math.max(84, width * (large ? 0.27 : 0.235)));
+  const label = Math.min(220, Math.max(98, width * (large ? 0.27 : 0.235)));
   const reach = width / 2 - label;
   const middle = (deepest * row) / 2;
   const place = (index, count) => {

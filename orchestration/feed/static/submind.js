@@ -91,7 +91,7 @@ function metrics(report) {
 }
 
 /** Everything about a submind, for the panel. */
-export function aboutSubmind(name, { reports, links, members, folded }) {
+export function aboutSubmind(name, { reports, links, members, folded, unfolded, unfold }) {
   const report = reports.find((candidate) => candidate.name === name);
   if (!report) return [el("p", { class: "quiet" }, "No submind of this name reports. It may have retired, or not have begun.")];
   const member = members.get(name);
@@ -108,7 +108,8 @@ export function aboutSubmind(name, { reports, links, members, folded }) {
       ["born", member?.born ? el("span", {}, agoElement(member.born), member.parent ? " of " : "", member.parent ? el("a", { href: addressOf(member.parent) }, outside(member.parent)) : "") : ""],
       ["reported", agoElement(report.at)],
     ]),
-    ...(folded.length ? section(`Stands for ${folded.length}`, el("ul", { class: "peers names" }, ...folded.map((one) => el("li", {}, el("a", { href: addressOf(one) }, outside(one)))))) : []),
+    unfolded.has(name) && el("button", { type: "button", class: "more", text: "Fold its line into one again", on: { click: () => unfold(false) } }),
+    ...(folded.length ? section(`Stands for ${folded.length}`, el("button", { type: "button", class: "more", text: "Draw them all", on: { click: () => unfold(true) } }), el("ul", { class: "peers names" }, ...folded.map((one) => el("li", {}, el("a", { href: addressOf(one) }, outside(one)))))) : []),
     ...(to.length ? section("Talks to", lines(to, (link) => link.peer, (link) => lineAddress(name, link.peer))) : []),
     ...(by.length ? section("Hears from", lines(by, (link) => link.owner, (link) => lineAddress(link.owner, name))) : []),
     ...(topics.length ? section(`Topics (${topics.length})`, el("ul", { class: "topics" }, ...topics.slice(0, TOPICS_LISTED).map((topic) => el("li", {}, outside(brief(topic, 80))))), topics.length > TOPICS_LISTED && el("p", { class: "quiet", text: `and ${topics.length - TOPICS_LISTED} more` })) : []),

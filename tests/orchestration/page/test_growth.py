@@ -66,12 +66,18 @@ def test_a_child_appears_below_its_parent_and_is_told_of(grown, read):
 def test_a_family_that_is_too_large_is_folded_and_opens_into_its_members(grown, read):
     for number in range(2, 42):
         grown.decide(GrowthKind.DIVIDED, submind="concern", other=f"concern-{number}", act="divide", topics=("room 2",))
-    page = read(height=700).open()
+    reader = read(height=700)
+    page = reader.open()
     page.wait_for_selector('.spot[data-name="concern"][data-fold="folded"]')
     assert "+40" in page.inner_text('.spot[data-name="concern"]')
     page.click('.spot[data-name="concern"]')
     page.wait_for_selector("#panel .names")
     assert page.locator("#panel .names a").count() == 41
+    assert page.locator(".spots > .spot:not(.leaving)").count() == 2
+    page.click("#panel button.more")
+    reader.until("document.querySelectorAll('.spots > .spot').length > 20")
+    page.click("#panel button.more")
+    page.wait_for_selector('.spot[data-name="concern"][data-fold="folded"]')
 
 
 def test_what_waits_is_approved_once_and_by_whom(asked, read):
@@ -82,6 +88,8 @@ def test_what_waits_is_approved_once_and_by_whom(asked, read):
     told = page.inner_text("#waiting li p")
     assert told.startswith(f"concern asks to divide: a child would take ‘payments’, ‘{HARM}’ — mailbox 86 % for 5 min")
     assert "1 to approve" in page.inner_text("#figures")
+    bounds = "1 of at most 24 subminds; 0 of 4 births in the last hour. Births wait for an approval."
+    assert page.inner_text("#growth-state") == bounds
     page.click('#waiting button[data-act="approve"]')
     page.wait_for_selector("#waiting", state="hidden")
     assert "Approved" in page.inner_text("#growth-answer")
