@@ -23,6 +23,7 @@ from orchestration.gateway.errors import (
     FieldViolation,
     IntakeBusy,
     InvalidRequest,
+    OverQuota,
     StandingBy,
     Stopping,
     TooLarge,
@@ -134,6 +135,8 @@ def refusal_of(error: Exception) -> Refusal:
             return Refusal(409, error.reason.lower().replace("_", "-"), text)
         case IntakeBusy():
             return Refusal(429, "busy", text, retry_after=error.retry_after)
+        case OverQuota():
+            return Refusal(429, "over-quota", text, retry_after=error.retry_after)
         case TooMany():
             return Refusal(503, "too-many", text, retry_after=error.retry_after)
         case StoreFull():
@@ -187,6 +190,7 @@ _FORESEEN: tuple[type[Exception], ...] = (
     TooLarge,
     TooMany,
     IntakeBusy,
+    OverQuota,
     Stopping,
     Unknown,
     UnknownId,

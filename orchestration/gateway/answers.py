@@ -18,6 +18,7 @@ from orchestration.gateway.encode import duration
 from orchestration.gateway.errors import (
     IntakeBusy,
     InvalidRequest,
+    OverQuota,
     StandingBy,
     Stopping,
     TooLarge,
@@ -58,7 +59,7 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
             return code.INVALID_ARGUMENT, text, [_bad_request(error)]
         case IntakeBusy():
             return code.RESOURCE_EXHAUSTED, text, [_retry(error.retry_after), _quota("gateway.intake.pending", text)]
-        case TooMany():
+        case TooMany() | OverQuota():
             return code.RESOURCE_EXHAUSTED, text, [_retry(error.retry_after), _quota(error.name, text)]
         case TooLarge():
             return code.RESOURCE_EXHAUSTED, text, [_quota(error.name, text)]

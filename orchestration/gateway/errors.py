@@ -63,6 +63,19 @@ class IntakeBusy(GatewayError):
         return f"more perceptions are waiting to be written than may wait: try again in {self.retry_after:g} s"
 
 
+class OverQuota(GatewayError):
+    """More came in than ``name`` allows on average: nothing was taken in; come back after ``retry_after`` seconds."""
+
+    def __init__(self, name: str, per_second: float, retry_after: float) -> None:
+        super().__init__(name, per_second, retry_after)
+        self.name = name
+        self.per_second = per_second
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return f"{self.name} allows {self.per_second:g} on average: try again in {self.retry_after:.3g} s"
+
+
 class TooLarge(GatewayError):
     """A message is larger than ``limit`` bytes (the setting ``name``): send less at a time."""
 

@@ -12,7 +12,7 @@ import structlog
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, NewPerception, PerceptionBatch, Receipt, Receipts
 from environment.ports import Appender, PreparedBatch
-from orchestration.gateway.errors import IntakeBusy, Stopping
+from orchestration.gateway.errors import IntakeBusy, OverQuota, Stopping
 from orchestration.gateway.limits import Limits
 from orchestration.gateway.settings import IntakeSettings
 
@@ -180,7 +180,7 @@ class Intake:
         began = asyncio.get_running_loop().time()
         try:
             receipts = await self._log.append_batches([batch.perceptions for batch in wanted])
-        except StoreUnavailable as error:
+        except (StoreUnavailable, OverQuota) as error:
             # What waits fails as well: who sent several batches may then send them all again, in their order.
             self._answer_all([*wanted, *self._queue], error)
         except Exception as error:  # noqa: BLE001 - one caller's batch must not fail its neighbours'
@@ -219,4 +219,5 @@ _LIMITS = (
     "far_future",
     "pending",
     "pending_bytes",
+    "per_second",
 )

@@ -26,6 +26,7 @@ from orchestration.host.errors import StillMoving
 from orchestration.host.gate import Gate
 from orchestration.host.origin import clock_in
 from orchestration.host.places import DataLock
+from orchestration.host.ration import Rationed
 from orchestration.host.reign import ALONE, Reign
 from orchestration.host.retention import keep_forgetting
 from orchestration.host.supervise import MindSupervisor
@@ -138,7 +139,8 @@ class Host:
         self.supervisor = MindSupervisor(settings, self.data_dir, clock, wall, self._wiring)
         self.tail = StreamTail(stores.stream, settings.view.tail)
         self._owned.push_async_callback(self.tail.close)
-        gate = Gate(self._log(stores), _STAND_BY)
+        self._ration = Rationed(self._log(stores), coordination.quotas, settings.gateway.intake, wall)
+        gate = Gate(self._ration, _STAND_BY)
         intake = Intake(gate, settings.gateway.intake, wall)
         self.view = MindView(
             stores,
@@ -256,7 +258,7 @@ class Host:
         )
 
     def _limit_hits(self) -> Mapping[str, float]:
-        return self._gateway.limit_hits()
+        return {**self._gateway.limit_hits(), "gateway.intake.per_second": float(self._ration.refusals)}
 
     def _figures(self) -> Mapping[str, float]:
         report = self.supervisor.report
