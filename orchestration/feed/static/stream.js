@@ -9,6 +9,7 @@ import { brief } from "./text.js";
 /** Entries kept in the document. */
 export const KEEP = 500;
 const TOP_PX = 120;
+const RETRY_MS = 4000;
 
 export class StreamView {
   constructor({ onOpen }) {
@@ -145,7 +146,8 @@ export class StreamView {
       this.older.textContent = "Older thoughts";
       this.#look();
     } catch (error) {
-      this.older.textContent = `Older thoughts could not be read: ${error.message} Try again`;
+      this.older.textContent = `Older thoughts could not be read: ${error.message}. Try again`;
+      setTimeout(() => this.#look(), RETRY_MS);
     } finally {
       this.loading = false;
       this.feed.setAttribute("aria-busy", "false");

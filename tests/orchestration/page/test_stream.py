@@ -159,3 +159,26 @@ def test_less_motion_is_respected(world, read):
     world.conscious("two")
     page.wait_for_selector('article[data-seq="2"]')
     assert page.evaluate("document.getAnimations().length") == 0
+
+
+def test_a_reader_who_stays_at_the_end_is_brought_older_ones_that_failed_to_come(world, read):
+    world.conscious(*[f"thought number {number}" for number in range(1, 181)])
+    reader = read()
+    reader.expected = ("net::ERR",)
+    refused = []
+
+    def once(route):
+        if "from=61&" in route.request.url and not refused:
+            refused.append(route.request.url)
+            route.abort()
+        else:
+            route.fallback()
+
+    page = reader.page
+    page.route("**/v1/stream?*", once)
+    reader.open()
+    page.wait_for_selector('article[data-seq="180"]')
+    page.evaluate("setInterval(() => scrollTo(0, document.documentElement.scrollHeight), 5)")
+    reader.until("document.querySelector('article[data-seq=\"1\"]') !== null")
+    assert len(refused) == 1
+    assert reader.numbers() == list(range(180, 0, -1))
