@@ -135,7 +135,7 @@ async def _connections(stores: Stores, settings: Settings) -> Iterable[str]:
 async def _population(stores: Stores, settings: Settings) -> Iterable[str]:
     """Members, log and states say the same, within the bounds of growth."""
     found = []
-    configured = {s.name: s.role.value for s in settings.mind.subminds}
+    configured = {s.name: s.role.value for s in settings.mind.everyone()}
     log = GrowthLog(stores, settings.growth, configured, lambda: math.inf)
     events = await log.follow()
     guard = log.guard

@@ -32,7 +32,7 @@ class Population:
         self._settings = settings
         self._stores = stores
         self._world = world
-        configured = {s.name: s.role.value for s in settings.mind.subminds}
+        configured = {s.name: s.role.value for s in settings.mind.everyone()}
         self.log = GrowthLog(stores, settings.growth, configured, lambda: world.now)
         self._plans = {p.name: p for p in plan(settings)}
         self._again = False
