@@ -66,6 +66,8 @@ class ConnectionSettings(Section):
     """Connections a submind may have over all topics."""
     fan_out: int = Field(default=3, ge=1, le=64)
     """Peers a thought is sent to."""
+    follow: Share = 0.0
+    """Peers whose connection has less than this share of the strongest one's weight are not sent to."""
     explore: Share = 0.05
     """Chance that one of them is a peer outside the registries."""
     history: int = Field(default=16, ge=1, le=256)
@@ -91,6 +93,8 @@ class BindingSettings(Section):
     """Event time that must lie between the two: what was said a moment ago is context, not a memory."""
     same: float = Field(default=0.92, ge=0, le=1)
     """Cosine beyond which a memory says the same as the event and adds nothing."""
+    least_fit: float = Field(default=-1.0, ge=-1, le=1)
+    """Cosine to the nearest goal that an event needs to be considered at all; -1: any will do."""
     interest: Share = 0.6
     """Percentile of salience times relevance an event needs before memories are sought for it."""
     per_hour: float = Field(default=60.0, gt=0)

@@ -26,6 +26,7 @@ from actors.submind.binding import Goal
 from actors.submind.budget import Allowance
 from actors.submind.core import SubmindCore
 from actors.submind.peers import Directory, Peer
+from actors.submind.routing import LEARNED, Routing
 from actors.submind.voice import Voice
 from actors.substrate.ports import Embedder
 from actors.thinking.core import ThinkingCore
@@ -100,15 +101,17 @@ async def build_shell(
     seed: int = 0,
     budget: Budget | None = None,
     directory: Directory | None = None,
+    routing: Routing = LEARNED,
 ) -> ActorShell:
     """An actor ready to ``start``. What its core needs of the stores is read here: live traces, the stream's tail.
 
-    ``directory`` is shared with the other actors of the process; without it the actor has one of its own.
+    ``routing`` chooses whom its thoughts are sent to. ``directory`` is shared with the other actors of the process;
+    without it the actor has one of its own.
     Raises ``StoreUnavailable``; may then be called again.
     """
     if directory is None and actor.role not in _ALOOF:
         directory = await build_directory(settings, embedder, await stores.registry.members())
-    core = await _core(actor, settings, stores, driver, embedder, seed, budget, directory or Directory())
+    core = await _core(actor, settings, stores, driver, embedder, seed, budget, directory or Directory(), routing)
     return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
 
 
@@ -121,6 +124,7 @@ async def _core(
     seed: int,
     budget: Budget | None,
     directory: Directory,
+    routing: Routing,
 ) -> Core:
     dim = embedder.dim
     match actor.role:
@@ -141,7 +145,7 @@ async def _core(
             return AttentionCore(actor.name, dim, pace, ceiling, directory, goals, settings.attention)
         case "thinking":
             return ThinkingCore(actor.name, settings.perception.interlocutors, settings.thinking)
-    return await _submind(actor, settings, embedder, seed, directory)
+    return await _submind(actor, settings, embedder, seed, directory, routing)
 
 
 def _telling(driver: Driver, actor: str) -> Progress:
@@ -158,14 +162,16 @@ def _telling(driver: Driver, actor: str) -> Progress:
     return progress
 
 
-async def _submind(actor: ActorPlan, settings: Settings, embedder: Embedder, seed: int, directory: Directory) -> Core:
+async def _submind(
+    actor: ActorPlan, settings: Settings, embedder: Embedder, seed: int, directory: Directory, routing: Routing
+) -> Core:
     dim = embedder.dim
     if actor.name == MONITORING:
         return MonitoringCore(actor.name, actor.goal, dim, settings.metacognition)
     if actor.name == CONTROL:
         return ControlCore(actor.name, actor.goal, settings.metacognition)
     topics, connections = settings.submind.topics, settings.submind.connections
-    voice = Voice(actor.name, dim, topics, connections, directory, Chance(seed, f"{actor.name}/voice"))
+    voice = Voice(actor.name, dim, topics, connections, directory, Chance(seed, f"{actor.name}/voice"), routing)
     if actor.role == SubmindRole.PERCEPTUAL.value:
         modality = Modality(actor.name)
         interpreter = _interpreter(modality, dim, settings)

@@ -154,8 +154,8 @@ class SubmindCore(Inward):
             return [Count("limit_hits:depth")]
         self._binder.rarity.learn(thought.associations)
         fit = max(float(thought.vector @ goal.vector) for goal in self._growing.goals)
-        rank = self._interest.update(thought.salience * (0.5 + 0.5 * max(fit, 0.0)))
-        if rank < self._settings.binding.interest:
+        worth = thought.salience * (0.5 + 0.5 * max(fit, 0.0))
+        if fit < self._settings.binding.least_fit or self._interest.update(worth) < self._settings.binding.interest:
             return []
         self._window.add(thought)
         self._last_work = now

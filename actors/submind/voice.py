@@ -15,12 +15,12 @@ from actors.settings import CognitiveSettings, ConnectionSettings, TopicSettings
 from actors.submind.given import Given, GivenAway, GivenState
 from actors.submind.legacy import Legacy
 from actors.submind.peers import LISTENING, Directory, Peer
-from actors.submind.registry import Link, Registry
+from actors.submind.registry import Registry
+from actors.submind.routing import LEARNED, Occasion, Routing
 from actors.submind.topics import Topic, Topics
 from environment.messages import Instant, Thought, Vector
 from environment.ports import WriteConnections
 
-_SEEDS = 2
 _ASKED = 1024
 _GIVEN = 4
 """Times as many topics as it may hold are remembered that were given away."""
@@ -37,7 +37,9 @@ class Voice:
         connections: ConnectionSettings,
         peers: Directory,
         chance: Chance,
+        routing: Routing = LEARNED,
     ) -> None:
+        """``routing`` chooses whom a thought is sent to."""
         self.topics = Topics(dim, topics)
         self.registry = Registry(owner, connections)
         self.given = GivenAway(topics.capacity * _GIVEN)
@@ -46,6 +48,7 @@ class Voice:
         self._settings = connections
         self._peers = peers
         self._chance = chance
+        self._routing = routing
         self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def configure(self, settings: CognitiveSettings) -> None:
@@ -65,24 +68,17 @@ class Voice:
         return topic
 
     def speak(self, thought: Thought, now: Instant, exclude: frozenset[str] = frozenset()) -> list[Effect]:
-        """Send a thought to the strongest few peers of its topic; now and then the last of them is somebody new."""
+        """Send a thought to those whom the routing chooses; each send is a use of the connection, if there is one."""
         given = self.given_to(thought.vector)
         if given is not None:  # whoever listened to this topic here listens there
             message = Message(thought, self._owner, given.key, given.label, self._settings.initial)
             return [Send(given.holder, message, thought.salience)] if given.holder not in exclude else []
         topic = self.topics.nearest(thought.vector) or self.place(thought.vector, thought.associations, now)
-        links = self._listeners(topic.key, exclude)
-        if not links:
-            self._seed(topic.key, topic.label, thought, now, exclude)
-            links = self._listeners(topic.key, exclude)
-        chosen = links[: self._settings.fan_out]
-        if self._chance.uniform() < self._settings.explore:
-            known = {link.peer for link in links}
-            self._explore(topic.key, topic.label, now, exclude | known)
-            new = [link for link in self._listeners(topic.key, exclude) if link.peer not in known]
-            chosen = [*chosen[: self._settings.fan_out - len(new)], *new]
+        occasion = Occasion(
+            self._owner, topic, thought, now, exclude, self.registry, self._peers, self._settings, self._chance
+        )
         effects: list[Effect] = []
-        for link in chosen:
+        for link in self._routing.choose(occasion):
             self.registry.use(topic.key, link.peer, now)
             message = Message(thought, self._owner, topic.key, topic.label, link.weight)
             effects.append(Send(link.peer, message, link.weight * thought.salience))
@@ -185,20 +181,6 @@ class Voice:
         if not (kept or gone or changes):
             return []
         return [Commit(WriteConnections(self._owner, tuple(kept), tuple(gone), tuple(changes)))]
-
-    def _listeners(self, topic: str, exclude: frozenset[str]) -> list[Link]:
-        """Connected peers that are there, strongest first."""
-        return [x for x in self.registry.peers(topic) if x.peer not in exclude and x.peer in self._peers]
-
-    def _seed(self, topic: str, label: str, thought: Thought, now: Instant, exclude: frozenset[str]) -> None:
-        """A new topic knows nobody: begin with those whose goals are nearest to it."""
-        for peer in self._peers.nearest(thought.vector, _SEEDS, exclude | {self._owner}):
-            self.registry.open(topic, label, peer.name, now, "its goal is near this topic")
-
-    def _explore(self, topic: str, label: str, now: Instant, exclude: frozenset[str] | set[str]) -> None:
-        peer = self._peers.stranger(self._chance, exclude | {self._owner})
-        if peer is not None:
-            self.registry.open(topic, label, peer.name, now, "exploring")
 
     def _follow_topics(self, now: Instant) -> None:
         for gone, kept in self.topics.merged:

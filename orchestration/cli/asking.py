@@ -14,6 +14,7 @@ from rich.tree import Tree
 from environment.lineage import Explanation, NodeKind
 from environment.messages import Connection, ThoughtKind
 from environment.search import Hit, SearchFilters
+from orchestration.cli.changes import show_changes
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import bar, clock, console, emit
@@ -21,6 +22,7 @@ from orchestration.cli.safety import safe
 from orchestration.cli.server import Server, connected, server
 from orchestration.client import MindClient
 from orchestration.view import json as as_json
+from orchestration.view.changes import ChangeFilter
 from orchestration.view.status import MindState, MindStatus
 
 app = typer.Typer(add_completion=False)
@@ -104,14 +106,36 @@ def subminds(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None
 
 @app.command()
 def connections(
-    owner: Annotated[str | None, typer.Option(help="Only those of this submind.", show_default=False)] = None,
+    owner: Annotated[
+        str | None,
+        typer.Option("--submind", "--owner", metavar="NAME", help="Only those of this submind.", show_default=False),
+    ] = None,
+    history: Annotated[bool, typer.Option("--history", help="What happened to connections, and why.")] = False,
+    topic: Annotated[
+        str | None, typer.Option(help="Only about this: a topic's key, or part of its name.", show_default=False)
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With --history: not before.", show_default=False)
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="With --history: go on as it happens, until Ctrl-C.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="With --history: the latest so many.")] = 100,
     json: Json = False,
     grpc: Grpc = None,
     token_file: TokenFile = None,
     mind: MindFile = None,
 ) -> None:
-    """List who is connected to whom, about what, and how strongly."""
+    """List who is connected to whom, about what, and how strongly; or what happened to connections, and why."""
+    if history:
+        wants = ChangeFilter(owner or "", topic or "", since=_instant("--since", since))
+        show_changes(server(grpc, token_file, mind), wants, limit, follow=follow, json=json)
+        return
+    if since is not None or follow:
+        raise Failure("--since and --follow go with --history", MISUSED)
     found = _ask(server(grpc, token_file, mind), lambda client: client.connections(owner))
+    if topic:
+        found = [each for each in found if topic == each.topic or topic.casefold() in each.label.casefold()]
     if json:
         _emit_all(as_json.connection_json(connection) for connection in found)
         return

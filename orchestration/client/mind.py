@@ -12,7 +12,7 @@ import grpc
 from google.protobuf.message import Message
 
 from environment.lineage import Explanation
-from environment.messages import Connection, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
+from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
 from environment.search import Hit, SearchFilters
 from orchestration.client.errors import Unavailable, translate
 from orchestration.client.growth import GrowthClient
@@ -20,6 +20,7 @@ from orchestration.client.patience import Patience
 from orchestration.client.upload import Upload
 from orchestration.gateway import decode, encode
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage
 from orchestration.view.tail import EVERYTHING, EntryFilter
 
 if TYPE_CHECKING:
@@ -169,6 +170,39 @@ class MindClient:
     def growth(self, by: str | None = None) -> GrowthClient:
         """Who was born, who may be, and orders; ``by`` stands in the audit log, this user where it is None."""
         return GrowthClient(self, by)
+
+    async def changes(self, wants: ChangeFilter = ANY_CHANGE, limit: int = 100, before: str = "") -> ChangePage:
+        """What happened to connections, newest first: a page of at most ``limit``, behind ``before``.
+
+        A page may be short and yet have an ``older``. Kinds are not asked for over this way.
+        """
+        request = mind_pb2.ListConnectionChangesRequest(filter=encode.change_filter(wants), limit=limit, before=before)
+        answer = await self.ask("MindService/ListConnectionChanges", request, mind_pb2.ListConnectionChangesResponse)
+        return ChangePage(tuple(decode.change(change) for change in answer.changes), answer.older)
+
+    async def watch_changes(self, wants: ChangeFilter = ANY_CHANGE, after: str = "") -> AsyncIterator[ConnectionChange]:
+        """What happens to connections behind the mark ``after`` (empty: what is new), without end."""
+        patience = self.patience()
+        while True:
+            request = mind_pb2.WatchConnectionChangesRequest(filter=encode.change_filter(wants), after=after)
+            call = self.channel.unary_stream(
+                "/submind.v1.MindService/WatchConnectionChanges",
+                request_serializer=mind_pb2.WatchConnectionChangesRequest.SerializeToString,
+                response_deserializer=mind_pb2.WatchConnectionChangesResponse.FromString,
+            )(request, metadata=self._metadata)
+            try:
+                async for answer in call:
+                    patience.succeeded(for_good=True)
+                    yield decode.change(answer.change)
+                    after = answer.change.mark
+                await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
+            except grpc.aio.AioRpcError as error:
+                meaning = translate(error)
+                if not isinstance(meaning, Unavailable):
+                    raise meaning from error
+                await patience.after(meaning)
+            finally:
+                call.cancel()
 
     @property
     def channel(self) -> grpc.aio.Channel:

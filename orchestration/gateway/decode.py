@@ -10,7 +10,9 @@ import numpy as np
 from environment.lineage import Explanation, NodeKind, Standing
 from environment.messages import (
     NO_LABELS,
+    ChangeKind,
     Connection,
+    ConnectionChange,
     EntryKind,
     Image,
     Instant,
@@ -29,6 +31,7 @@ from environment.messages import (
 )
 from environment.search import Hit, SearchFilters
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.view.changes import ChangeFilter
 from orchestration.view.status import (
     LimitHits,
     MindState,
@@ -236,6 +239,27 @@ def connection(sent: mind_pb2.Connection) -> Connection:
         last_use=instant(sent.last_use),
         history=tuple((instant(outcome.time), outcome.outcome) for outcome in sent.history),
     )
+
+
+def change(sent: mind_pb2.ConnectionChange) -> ConnectionChange:
+    """An event in the life of a connection."""
+    return ConnectionChange(
+        owner=sent.owner,
+        topic=sent.topic,
+        peer=sent.peer,
+        at=instant(sent.at),
+        kind=ChangeKind(sent.kind),
+        weight=sent.weight,
+        reason=sent.reason,
+        label=sent.label,
+        mark=sent.mark,
+    )
+
+
+def change_filter(sent: mind_pb2.ConnectionChangeFilter) -> ChangeFilter:
+    """Which changes a reader wants."""
+    since = instant(sent.since) if sent.HasField("since") else None
+    return ChangeFilter(sent.owner, sent.topic, since=since)
 
 
 def entry_filter(sent: consciousness_pb2.WatchFilter) -> EntryFilter:

@@ -11,6 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from environment.messages import (
     Connection,
+    ConnectionChange,
     Instant,
     NewPerception,
     PerceptionRef,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from environment.lineage import Explanation
     from environment.search import Hit, SearchFilters
     from orchestration.gateway.errors import InvalidRequest
+    from orchestration.view.changes import ChangeFilter
     from orchestration.view.status import MindStatus
     from orchestration.view.tail import EntryFilter
 
@@ -183,6 +185,27 @@ def connection(made: Connection) -> mind_pb2.Connection:
         last_use=timestamp(made.last_use),
         history=[mind_pb2.Outcome(time=timestamp(time), outcome=outcome) for time, outcome in made.history],
     )
+
+
+def change(made: ConnectionChange) -> mind_pb2.ConnectionChange:
+    """An event in the life of a connection."""
+    return mind_pb2.ConnectionChange(
+        mark=made.mark,
+        owner=made.owner,
+        topic=made.topic,
+        label=made.label,
+        peer=made.peer,
+        at=timestamp(made.at),
+        kind=made.kind.value,
+        weight=made.weight,
+        reason=made.reason,
+    )
+
+
+def change_filter(wants: ChangeFilter) -> mind_pb2.ConnectionChangeFilter:
+    """Which changes a reader wants."""
+    since = None if wants.since is None else timestamp(wants.since)
+    return mind_pb2.ConnectionChangeFilter(owner=wants.owner, topic=wants.topic, since=since)
 
 
 def status(made: MindStatus) -> mind_pb2.MindStatus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
 import grpc
@@ -10,10 +11,11 @@ import grpc
 from environment.messages import Connection, Instant, StreamEntry, SubmindReport, Trace
 from orchestration.gateway import decode, encode
 from orchestration.gateway.binding import Guard, both_streams, server_stream, service, unary
-from orchestration.gateway.errors import Unknown
+from orchestration.gateway.errors import InvalidRequest, Unknown
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.uploads import PerceptionService
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.view.changes import ChangeFilter, ChangePage, ChangeTail
 from orchestration.view.tail import EntryFilter
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from orchestration.view.status import MindStatus
 
 _K = 10
+_PAGE = 100
 
 
 class Tail(Protocol):
@@ -40,6 +43,11 @@ class View(Protocol):
     async def subminds(self) -> Sequence[SubmindReport]: ...
 
     async def connections(self, owner: str | None = None) -> Sequence[Connection]: ...
+
+    async def changes(self, wants: ChangeFilter, limit: int, before: str) -> ChangePage: ...
+
+    @property
+    def change_tail(self) -> ChangeTail: ...
 
     async def trace(self, trace_id: str) -> Sequence[Trace]: ...
 
@@ -105,6 +113,32 @@ class MindService:
         connections = await self._view.connections(request.owner or None)
         return mind_pb2.ListConnectionsResponse(connections=[encode.connection(one) for one in connections])
 
+    async def list_connection_changes(
+        self, request: mind_pb2.ListConnectionChangesRequest
+    ) -> mind_pb2.ListConnectionChangesResponse:
+        """A page of the history of connections. Raises ``InvalidRequest`` for a ``before`` that is no mark."""
+        wants = decode.change_filter(request.filter)
+        try:
+            page = await self._view.changes(wants, request.limit or _PAGE, request.before)
+        except ValueError as error:
+            raise InvalidRequest("before", str(error)) from None
+        return mind_pb2.ListConnectionChangesResponse(
+            changes=[encode.change(change) for change in page.changes], older=page.older
+        )
+
+    async def watch_connection_changes(
+        self, request: mind_pb2.WatchConnectionChangesRequest
+    ) -> AsyncIterator[mind_pb2.WatchConnectionChangesResponse]:
+        """The history as it is written. Raises ``InvalidRequest`` for an ``after`` that is no mark."""
+        following = self._view.change_tail.follow(decode.change_filter(request.filter), request.after)
+        try:
+            async with aclosing(following) as batches:
+                async for batch in batches:
+                    for change in batch:
+                        yield mind_pb2.WatchConnectionChangesResponse(change=encode.change(change))
+        except ValueError as error:
+            raise InvalidRequest("after", str(error)) from None
+
 
 PERCEPTION = "submind.v1.PerceptionService"
 CONSCIOUSNESS = "submind.v1.ConsciousnessService"
@@ -147,6 +181,12 @@ def services(guard: Guard, intake: Intake, tail: Tail, view: View) -> list[grpc.
                 "GetStatus": unary(guard, mind_pb2.GetStatusRequest, mind.get_status),
                 "ListSubminds": unary(guard, mind_pb2.ListSubmindsRequest, mind.list_subminds),
                 "ListConnections": unary(guard, mind_pb2.ListConnectionsRequest, mind.list_connections),
+                "ListConnectionChanges": unary(
+                    guard, mind_pb2.ListConnectionChangesRequest, mind.list_connection_changes
+                ),
+                "WatchConnectionChanges": server_stream(
+                    guard, mind_pb2.WatchConnectionChangesRequest, mind.watch_connection_changes
+                ),
             },
         ),
     ]

@@ -12,6 +12,7 @@ from actors.attention.pacing import Budget
 from actors.names import ATTENTION, STREAM
 from actors.stream.core import StreamCore
 from actors.submind.peers import Directory
+from actors.submind.routing import LEARNED, Routing
 from actors.substrate.build import build_embedder, build_substrate
 from environment.messages import Instant, NewPerception, Perception, StreamEntry
 from environment.ports import Stores
@@ -20,7 +21,7 @@ from orchestration.settings import Settings
 from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.faults import NONE, Faults
 from orchestration.simulation.population import Population
-from orchestration.simulation.world import Pace, Prefetched, World
+from orchestration.simulation.world import Pace, Prefetched, Watch, World
 from orchestration.wiring import build_directory, build_shell
 
 _CHUNK = 512
@@ -48,15 +49,19 @@ class Replay:
         faults: Faults = NONE,
         finish: bool = True,
         pace: Pace | None = None,
+        routing: Routing = LEARNED,
+        watch: Watch | None = None,
     ) -> None:
+        """``routing`` and ``watch`` are for measurements: see ``Voice`` and ``World``."""
         self._settings = settings
         self._stores = stores
         self._seed = seed
         self._budget = budget
         self._finish = finish
+        self._routing = routing
         self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
         substrate = build_substrate(settings.substrate, lambda: self.world.now)
-        self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace)
+        self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch)
         self.population = Population(settings, stores, self.world)
         self._directory: Directory | None = None
         self._shown = 0
@@ -74,6 +79,7 @@ class Replay:
             seed=self._seed,
             budget=self._budget,
             directory=self._directory,
+            routing=self._routing,
         )
 
     async def run(self, perceptions: Iterable[NewPerception]) -> AsyncIterator[StreamEntry]:

@@ -22,6 +22,8 @@ from environment.ports import Stores
 from orchestration.simulation.faults import NONE, Faults
 
 T = TypeVar("T")
+Watch = Callable[[Instant, str, str, Event], None]
+"""Mind time, sender, receiver and event of something that is sent."""
 Birth = Callable[[str], Awaitable[ActorShell]]
 """Makes an actor's shell anew, its core restored from the stores by ``start``."""
 
@@ -87,8 +89,9 @@ class World:
         seed: int,
         faults: Faults = NONE,
         pace: Pace | None = None,
+        watch: Watch | None = None,
     ) -> None:
-        """``pace``: how long actors take; without it they handle all that has come at once."""
+        """``pace``: how long actors take; without it they handle all that has come at once. ``watch`` sees sends."""
         self.now: Instant = 0.0
         self.shells: dict[str, ActorShell] = {}
         self.crashes = 0
@@ -98,6 +101,7 @@ class World:
         """Without one the population stays as it began."""
         self.tally: dict[str, float] = {}
         """Counters of actors that died, which their successors do not know."""
+        self._watch = watch
         self._stores = stores
         self._substrate = substrate
         self._embedder = embedder
@@ -158,8 +162,10 @@ class World:
 
     # --- the driver of every shell ---
 
-    def send(self, sender: str, to: str, event: Event, priority: float) -> None:  # noqa: ARG002  # a Driver's signature
+    def send(self, sender: str, to: str, event: Event, priority: float) -> None:
         if self._resident(to) in self.shells:
+            if self._watch is not None:
+                self._watch(self.now, sender, to, event)
             self._travel(lambda: self._deliver(to, event, priority))
 
     def _travel(self, arrival: Callable[[], Awaitable[None]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from environment.messages import SubmindReport, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
 from orchestration.cli.safety import safe
-from tests.environment.stores.contract import NOON, connection, trace
+from tests.environment.stores.contract import NOON, change, connection, trace
 from tests.orchestration.cli.conftest import submind
 
 HOSTILE = "x\x1b[31m\u202ey"
@@ -75,3 +76,23 @@ async def test_status_is_one_object_and_a_table(lived: Any, at: list[str]) -> No
     shown = await submind("status", *at)
     assert "alpha" in shown.out
     assert json.loads((await submind("status", "--json", *at)).out)["mind"] == "alpha"
+
+
+async def test_the_history_of_connections_is_told_with_reasons(lived: Any, at: list[str]) -> None:
+    changes = (change(1), replace(change(2), reason=f"met {HOSTILE}"), change(3, "people"))
+    for each in changes:
+        await lived.stores.commit([WriteConnections(each.owner, (), (), (each,))])
+    shown = await submind("connections", "--history", *at)
+    assert shown.code == 0
+    told = [line.partition(" credited   ")[2].partition(" about lost keys ")[0] for line in shown.out.splitlines()]
+    assert told == ["causes > people", "causes > people", "people > people"]
+    assert "reason 1" in shown.out
+    assert "\x1b" not in shown.out
+    asked = ("--history", "--submind", "causes", "--topic", "keys", "-n", "1", "--json")
+    assert [each["weight"] for each in (await submind("connections", *asked, *at)).objects] == [0.3]
+    since = await submind("connections", "--history", "--since", "1999-01-01T00:00:00Z", "--json", *at)
+    assert len(since.objects) == 3
+    none = await submind("connections", "--history", "--topic", "weather", *at)
+    assert (none.code, none.out) == (0, "")
+    assert (await submind("connections", "--follow", *at)).code == 2
+    assert (await submind("connections", "--topic", "keys", "--json", *at)).code == 0

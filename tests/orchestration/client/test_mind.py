@@ -15,9 +15,10 @@ from environment.search import SearchFilters
 from orchestration.client import Busy, ClientError, Denied, MindClient, Rejected, Unavailable, UnknownId
 from orchestration.gateway.errors import FieldViolation
 from orchestration.gateway.settings import IntakeSettings
+from orchestration.view.changes import ChangeFilter
 from orchestration.view.status import MindState
 from orchestration.view.tail import EntryFilter
-from tests.environment.stores.contract import NOON, connection, entry, name, perception, report, revision, trace
+from tests.environment.stores.contract import NOON, change, connection, entry, name, perception, report, revision, trace
 from tests.orchestration.client.conftest import lines
 from tests.orchestration.until import until
 
@@ -238,3 +239,32 @@ def test_errors_survive_pickling(error):
     assert type(again) is type(error)
     assert vars(again) == vars(error)
     assert str(again) == str(error)
+
+
+async def test_what_happened_to_connections_is_read_in_pages_and_followed(gateway, mind):
+    async def happen(*numbers, owner="causes"):
+        await gateway.stores.commit([WriteConnections(owner, (), (), tuple(change(n, owner) for n in numbers))])
+
+    await happen(*range(7))
+    await happen(7, owner="people")
+    page = await mind.changes(limit=3)
+    assert list(page.changes) == [change(7, "people"), change(6), change(5)]
+    rest = await mind.changes(ChangeFilter(owner="causes", topic="KEYS", since=NOON + 2), 10, page.older)
+    assert list(rest.changes) == [change(4), change(3), change(2)]
+    assert rest.older == ""
+    with pytest.raises(Rejected, match="before"):
+        await mind.changes(before="yesterday")
+    told = []
+
+    async def follow():
+        async for each in mind.watch_changes(ChangeFilter(owner="causes"), page.changes[1].mark):
+            told.append(each)  # noqa: PERF401 - looked at meanwhile
+
+    following = asyncio.create_task(follow())
+    await happen(8, 9)
+    await until(lambda: len(told) >= 2, 60)
+    await happen(10)
+    await until(lambda: len(told) >= 3, 60)
+    assert told == [change(8), change(9), change(10)]
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)

@@ -215,3 +215,67 @@ class Outcome(_message.Message):
     time: _timestamp_pb2.Timestamp
     outcome: str
     def __init__(self, time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome: _Optional[str] = ...) -> None: ...
+
+class ConnectionChangeFilter(_message.Message):
+    __slots__ = ("owner", "topic", "since")
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    owner: str
+    topic: str
+    since: _timestamp_pb2.Timestamp
+    def __init__(self, owner: _Optional[str] = ..., topic: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListConnectionChangesRequest(_message.Message):
+    __slots__ = ("filter", "limit", "before")
+    FILTER_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    filter: ConnectionChangeFilter
+    limit: int
+    before: str
+    def __init__(self, filter: _Optional[_Union[ConnectionChangeFilter, _Mapping]] = ..., limit: _Optional[int] = ..., before: _Optional[str] = ...) -> None: ...
+
+class ListConnectionChangesResponse(_message.Message):
+    __slots__ = ("changes", "older")
+    CHANGES_FIELD_NUMBER: _ClassVar[int]
+    OLDER_FIELD_NUMBER: _ClassVar[int]
+    changes: _containers.RepeatedCompositeFieldContainer[ConnectionChange]
+    older: str
+    def __init__(self, changes: _Optional[_Iterable[_Union[ConnectionChange, _Mapping]]] = ..., older: _Optional[str] = ...) -> None: ...
+
+class WatchConnectionChangesRequest(_message.Message):
+    __slots__ = ("filter", "after")
+    FILTER_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    filter: ConnectionChangeFilter
+    after: str
+    def __init__(self, filter: _Optional[_Union[ConnectionChangeFilter, _Mapping]] = ..., after: _Optional[str] = ...) -> None: ...
+
+class WatchConnectionChangesResponse(_message.Message):
+    __slots__ = ("change",)
+    CHANGE_FIELD_NUMBER: _ClassVar[int]
+    change: ConnectionChange
+    def __init__(self, change: _Optional[_Union[ConnectionChange, _Mapping]] = ...) -> None: ...
+
+class ConnectionChange(_message.Message):
+    __slots__ = ("mark", "owner", "topic", "label", "peer", "at", "kind", "weight", "reason")
+    MARK_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    PEER_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    mark: str
+    owner: str
+    topic: str
+    label: str
+    peer: str
+    at: _timestamp_pb2.Timestamp
+    kind: str
+    weight: float
+    reason: str
+    def __init__(self, mark: _Optional[str] = ..., owner: _Optional[str] = ..., topic: _Optional[str] = ..., label: _Optional[str] = ..., peer: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ..., weight: _Optional[float] = ..., reason: _Optional[str] = ...) -> None: ...

@@ -49,6 +49,16 @@ class MindServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionsRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionsResponse.FromString,
                 _registered_method=True)
+        self.ListConnectionChanges = channel.unary_unary(
+                '/submind.v1.MindService/ListConnectionChanges',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionChangesRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionChangesResponse.FromString,
+                _registered_method=True)
+        self.WatchConnectionChanges = channel.unary_stream(
+                '/submind.v1.MindService/WatchConnectionChanges',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.WatchConnectionChangesRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.WatchConnectionChangesResponse.FromString,
+                _registered_method=True)
 
 
 class MindServiceServicer:
@@ -72,6 +82,18 @@ class MindServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListConnectionChanges(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WatchConnectionChanges(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MindServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -89,6 +111,16 @@ def add_MindServiceServicer_to_server(servicer, server):
                     servicer.ListConnections,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionsRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionsResponse.SerializeToString,
+            ),
+            'ListConnectionChanges': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListConnectionChanges,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionChangesRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionChangesResponse.SerializeToString,
+            ),
+            'WatchConnectionChanges': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchConnectionChanges,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.WatchConnectionChangesRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.WatchConnectionChangesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -172,6 +204,60 @@ class MindService:
             '/submind.v1.MindService/ListConnections',
             orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionsRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListConnectionChanges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.MindService/ListConnectionChanges',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionChangesRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.ListConnectionChangesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchConnectionChanges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/submind.v1.MindService/WatchConnectionChanges',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.WatchConnectionChangesRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_mind__pb2.WatchConnectionChangesResponse.FromString,
             options,
             channel_credentials,
             insecure,
