@@ -158,7 +158,7 @@ def test_every_route_and_method_exists(tmp_path):
 
     nothing = type("Nothing", (), {"traces": None, "stream": None, "perceptions": None, "registry": None})()
     view = MindView(nothing, WordLlamaEmbedder(), mind="mind", clock=float, wall=float)
-    app = create_app(view, StreamTail(nothing), Intake(nothing, IntakeSettings(), float))
+    app = create_app(view, StreamTail(nothing), Intake(nothing, IntakeSettings(), float), desk=nothing)
     routes = {re.sub(r"\{.*?\}", "{id}", path) for path in app.openapi()["paths"]} | {"/openapi.json"}
     told = set(re.findall(r"(?<![a-z.])(/v1/[a-z/]+(?:\{id\})?|/metrics|/healthz|/readyz|/openapi\.json)", EVERYTHING))
     assert "/v1/perceptions" in told
