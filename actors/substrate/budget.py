@@ -36,10 +36,10 @@ class Limits:
     cost_per_day: float | None = None
 
     @staticmethod
-    def share(settings: BudgetSettings, shares: int) -> Limits:
-        """One of ``shares`` equal parts of ``settings``."""
+    def share(settings: BudgetSettings, shares: float) -> Limits:
+        """As much as goes ``shares`` times into ``settings``."""
         if shares < 1:
-            raise ValueError(f"a budget is divided into at least 1 share, not {shares}")
+            raise ValueError(f"a budget is divided into at least 1 share, not {shares:g}")
         whole = (settings.tokens_per_hour, settings.tokens_per_day, settings.cost_per_day)
         return Limits(*(None if part is None else part / shares for part in whole))
 

@@ -191,6 +191,7 @@ _FORESEEN: tuple[type[Exception], ...] = (
     TooMany,
     IntakeBusy,
     OverQuota,
+    GrowthError,
     Stopping,
     Unknown,
     UnknownId,

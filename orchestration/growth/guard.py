@@ -94,6 +94,10 @@ class Guard:
         inherited = (share for at, heir, share in self._parked if heir == name and at + DAY <= self._time(now))
         return sum(inherited, self._lines[name].share)
 
+    def permits(self, now: Instant) -> list[GrowthEvent]:
+        """Approvals that hold and were not made use of."""
+        return [each for each in self._permits.values() if each.at + self._settings.approval_holds > self._time(now)]
+
     def births(self, now: Instant) -> int:
         """Births within the last hour."""
         return sum(1 for at in self._births if at + HOUR > self._time(now))

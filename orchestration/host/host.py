@@ -33,6 +33,7 @@ from orchestration.host.supervise import MindSupervisor
 from orchestration.housing import TellingLog, address_of, embedded_in, log_file, open_mind, settled
 from orchestration.membership.opening import open_coordination
 from orchestration.membership.ports import Coordination
+from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings, SubmindRole
 from orchestration.view.mind import MindView, Surroundings
 from orchestration.view.status import MindState
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from orchestration.feed.server import FeedServer
 
 _log = structlog.get_logger(__name__)
+_POKE = 2.0
+"""Seconds that the mind process may take to look at what an operator ordered."""
 _STAND_BY = 2.0
 """Seconds between two looks at who leads; what a host that stands by asks its callers to wait."""
 
@@ -231,12 +234,17 @@ class Host:
 
     def _growth_desk(self, stores: Stores) -> GrowthDesk:
         """Where operators order growth, whether the mind below is up or not."""
-        configured = {submind.name: submind.role.value for submind in self.settings.mind.subminds}
+        configured = {submind.name: submind.role.value for submind in self.settings.mind.everyone()}
 
         def runs() -> bool:
             return self.supervisor.report.state == MindState.RUNNING.value
 
-        return GrowthDesk(stores, self.settings.growth, configured, wall, runs=runs)
+        async def told() -> None:
+            # It is in the log, which the mind process reads before it decides: this only makes it look at once.
+            with suppress(PlacementError, TimeoutError):
+                await asyncio.wait_for(self.supervisor.ask({"do": "growth"}), _POKE)
+
+        return GrowthDesk(stores, self.settings.growth, configured, wall, runs=runs, told=told)
 
     async def _stop_serving(self) -> None:
         """Tell readers and callers that this ends, and let what is under way end."""

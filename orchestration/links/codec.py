@@ -18,12 +18,13 @@ from pydantic import BaseModel
 
 from actors.events import Event
 from orchestration.links.frames import Batch, Frame, Parcel
+from orchestration.links.words import Word
 
 _HEAD = struct.Struct("!IB")
 _LENGTH = struct.Struct("!I")
 _FRAMES: tuple[type, ...] = get_args(Frame)
 _KIND = {frame: kind for kind, frame in enumerate(_FRAMES)}
-_EVENTS: dict[str, type] = {event.__name__: event for event in get_args(Event)}
+_EVENTS: dict[str, type] = {event.__name__: event for event in (*get_args(Event), *get_args(Word))}
 
 _Run: TypeAlias = tuple[str, str, list[float], msgspec.Raw]
 """Receiver, name of the event's type, priorities, events."""

@@ -30,6 +30,7 @@ class Directory:
     def __init__(self, directory: Path, settings: LinkSettings, *, secret: bytes = b"", host: str = "") -> None:
         self.counters: defaultdict[str, float] = defaultdict(float)
         """Limits met, by metric name."""
+        self.host = host
         here = Here(machine_of(directory), settings, secret)
         self._doors = Doors("mind", directory, here, host, self._heard, self.counters, self._lost)
         self._endpoint: Endpoint | None = None

@@ -28,9 +28,10 @@ from orchestration.housing import embedded_in, log_file, open_patiently
 from orchestration.links.links import Links
 from orchestration.runtime import cluster, processes
 from orchestration.runtime.cohort import Cohort
-from orchestration.runtime.ledgers import StoreLedgers
+from orchestration.runtime.ledgers import InheritedLedgers, StoreLedgers
 from orchestration.runtime.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.live import Ending, LiveActor
+from orchestration.runtime.lives import InPopulation
 from orchestration.runtime.meter import LiveMeter
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.overdue import Overdue
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from actors.events import Configured
     from actors.shell import ActorShell, Driver
-    from actors.substrate.budget import Account
+    from actors.substrate.budget import Account, LedgerStore
     from actors.substrate.ports import Embedder, Substrate
     from actors.substrate.settings import BudgetSettings
     from environment.ports import Stores
@@ -52,12 +53,13 @@ if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
+NO_SHARES: Mapping[str, float] = {}
 
 
 class Wiring(Protocol):
     """What a wiring module offers; ``orchestration.wiring`` is the one of this house."""
 
-    plan: Callable[[Settings], Sequence[ActorPlan]]
+    plan: Callable[..., Sequence[ActorPlan]]
     build_shell: Callable[..., Awaitable[ActorShell]]
     in_common: Callable[[Settings, Stores, Embedder], Awaitable[Mapping[str, Any]]]
 
@@ -77,15 +79,17 @@ class ActorProcess:
     def __init__(self, orders: ActorOrders) -> None:
         self._orders = orders
 
-    def live(self, restarts: int, configured: Configured | None = None) -> str:
+    def live(self, restarts: int, configured: Configured | None = None, shares: Mapping[str, float] = NO_SHARES) -> str:
         """Live until told to stop, or until an error; returns an ``Ending``.
 
-        ``configured``: what changed of the settings since this process was given its orders.
+        ``configured``: what changed of the settings since this process was given its orders. ``shares``: what those
+        who live here have of a configured submind's part of the budgets, where that is not all of it.
         """
         may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
         raylet.setproctitle(f"{processes.TITLE}{self._orders.name}")
-        return asyncio.run(live(self._orders, restarts, configured)).value
+        orders = replace(self._orders, parts={**self._orders.parts, **shares})
+        return asyncio.run(live(orders, restarts, configured)).value
 
 
 async def live(orders: ActorOrders, restarts: int, configured: Configured | None = None) -> Ending:
@@ -174,6 +178,7 @@ class House:
         self._stores = stores if self._alone else JointStores(stores)
         self._beat = asyncio.get_running_loop().time()
         self._wiring = wiring_of(orders.run)
+        self._budget = orders.run.settings.substrate.budget
         self._shared: asyncio.Future[Mapping[str, Any]] | None = None
 
     def resident(self, configured: Configured | None) -> LiveActor | Cohort:
@@ -210,6 +215,11 @@ class House:
             )
 
         first = plan is self._orders.plans[0]
+
+        def shared(name: str, part: float) -> None:
+            self._orders = replace(self._orders, parts={**self._orders.parts, name: part})
+            self._spend(self._budget)
+
         return LiveActor(
             birth,
             run.clock,
@@ -224,6 +234,7 @@ class House:
             overdue=self._overdue,
             meter=partial(LiveMeter, self._substrate if first else None),
             beat=self._beat,
+            population=InPopulation(plan.name, self._links, shared),
         )
 
     async def _in_common(self) -> Mapping[str, Any]:
@@ -240,14 +251,16 @@ class House:
             raise
 
     def _spend(self, budget: BudgetSettings) -> None:
+        self._budget = budget
         for purse in self._purses:
             purse.limit(Limits.share(budget, _shares(self._orders)))
 
 
-def _shares(orders: ActorOrders) -> int:
-    """Accounts that share the substrate's budget: an embedder on a server has one beside each process's."""
-    actors = -(-orders.shares // len(orders.plans))  # a pack has the shares of all its members, rounded down
-    return actors * (2 if orders.run.settings.substrate.embedder.kind == "openai" else 1)
+def _shares(orders: ActorOrders) -> float:
+    """How often what a process may spend goes into the whole: an embedder on a server has an account beside each."""
+    parts = sum(orders.parts.get(plan.name, 1.0) for plan in orders.plans)  # a pack has those of all its members
+    accounts = 2 if orders.run.settings.substrate.embedder.kind == "openai" else 1
+    return max(1.0, orders.shares * accounts / parts)
 
 
 async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -> tuple[Substrate, Embedder]:
@@ -266,7 +279,9 @@ async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -
 
     answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
     embedded = embedded_in(run.settings, run.data_dir) is not None
-    ledgers = answers if embedded else StoreLedgers(stores, orders.fence)
+    ledgers: LedgerStore = answers if embedded else StoreLedgers(stores, orders.fence)
+    if orders.parent:
+        ledgers = InheritedLedgers(ledgers, name, orders.parent)
     shares = _shares(orders)
     chance = random.SystemRandom()
     return (

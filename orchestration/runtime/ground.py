@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import structlog
@@ -12,6 +12,7 @@ from environment.ports import Stores, WriteState
 from orchestration.housing import embedded_in
 from orchestration.placement.errors import ClusterUnreachable, NoSuchNode
 from orchestration.placement.placement import Placement, needs_of
+from orchestration.placement.settings import ClusterSettings
 from orchestration.runtime import cluster, processes
 from orchestration.runtime.nodes import Nodes
 from orchestration.runtime.orders import ActorOrders, RunOrders
@@ -35,6 +36,18 @@ class Ground(Protocol):
 
     async def until_known(self, name: str) -> None:
         """Return when an actor has a place or is known to have none."""
+        ...
+
+    def add(self, name: str, role: str) -> None:
+        """An actor more."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """An actor less."""
+        ...
+
+    def crowds(self, names: Collection[str]) -> Mapping[str, int]:
+        """How many of ``names`` have their place on each machine that takes actors; empty where that is not known."""
         ...
 
     def nodes(self) -> list[dict[str, Any]]:
@@ -62,6 +75,15 @@ class OwnGround:
     async def until_known(self, name: str) -> None:  # noqa: ARG002 - a Ground's signature
         return
 
+    def add(self, name: str, role: str) -> None:  # noqa: ARG002 - a Ground's signature
+        return
+
+    def remove(self, name: str) -> None:  # noqa: ARG002 - a Ground's signature
+        return
+
+    def crowds(self, names: Collection[str]) -> Mapping[str, int]:
+        return {"": len(names)}
+
     def nodes(self) -> list[dict[str, Any]]:
         return []
 
@@ -75,7 +97,8 @@ class OwnGround:
 class JoinedGround:
     """Nodes of a cluster that others run, as ``Nodes`` gives them out. What is drained is known to the next process."""
 
-    def __init__(self, nodes: Nodes, stores: Stores, fence: int) -> None:
+    def __init__(self, nodes: Nodes, settings: ClusterSettings, stores: Stores, fence: int) -> None:
+        self._settings = settings
         self._nodes = nodes
         self._stores = stores
         self._fence = fence
@@ -90,6 +113,20 @@ class JoinedGround:
     async def until_known(self, name: str) -> None:
         placement = self._nodes.placement
         await self._nodes.until(lambda: name in placement.places or name in placement.homeless)
+
+    def add(self, name: str, role: str) -> None:
+        (need,) = needs_of([(name, role)], self._settings)
+        self._nodes.add(need)
+
+    def remove(self, name: str) -> None:
+        self._nodes.remove(name)
+
+    def crowds(self, names: Collection[str]) -> Mapping[str, int]:
+        open_ = {node["id"]: 0 for node in self._nodes.placement.described() if not node["barred"]}
+        for name, node in self._nodes.placement.places.items():
+            if name in names and node in open_:
+                open_[node] += 1
+        return open_
 
     def nodes(self) -> list[dict[str, Any]]:
         return self._nodes.placement.described()
@@ -145,7 +182,7 @@ async def open_ground(
     if refused:
         raise ClusterUnreachable(refused)
     _log.info("cluster_joined", address=address, nodes=[node["name"] for node in placement.described()])
-    return JoinedGround(nodes, stores, orders[0].fence)
+    return JoinedGround(nodes, settings.cluster, stores, orders[0].fence)
 
 
 def _unusable(placement: Placement, address: str, resource: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from actors.substrate.budget import LedgerStore
 from environment.ports import Stores, WriteState
 
 _PREFIX = "~spent/"
@@ -20,3 +21,25 @@ class StoreLedgers:
 
     async def save_ledger(self, name: str, state: bytes) -> None:
         await self._stores.commit([WriteState(f"{_PREFIX}{name}", state)], self._fence)
+
+
+class InheritedLedgers:
+    """Ledgers of a child: where it has none yet it begins with its parent's.
+
+    What the parent had spent of the budget that they share since counts for both, so no hour or day holds more than
+    the parent alone might have spent.
+    """
+
+    def __init__(self, inner: LedgerStore, child: str, parent: str) -> None:
+        self._inner = inner
+        self._child = child
+        self._parent = parent
+
+    async def load_ledger(self, name: str) -> bytes | None:
+        own = await self._inner.load_ledger(name)
+        if own is not None:
+            return own
+        return await self._inner.load_ledger(self._parent + name.removeprefix(self._child))
+
+    async def save_ledger(self, name: str, state: bytes) -> None:
+        await self._inner.save_ledger(name, state)

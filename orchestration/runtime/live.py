@@ -23,6 +23,8 @@ from orchestration.backoff import backoff
 from orchestration.clock import Clock, wall
 from orchestration.links.frames import Letter
 from orchestration.links.links import Links
+from orchestration.links.words import Alive, Left
+from orchestration.runtime.lives import InPopulation
 from orchestration.runtime.meter import LiveMeter
 from orchestration.runtime.overdue import Overdue, WatchedCore
 from orchestration.runtime.settings import RuntimeSettings
@@ -76,11 +78,13 @@ class LiveActor:
         overdue: Overdue | None = None,
         meter: Callable[[], LiveMeter] | None = None,
         beat: float = 0.0,
+        population: InPopulation | None = None,
     ) -> None:
         """``spend`` is told another budget for the substrate when there is one; ``overdue`` watches the core.
 
         ``watch`` opens the log for one that reads it. ``meter``: measures with another meter than one that tells of the
         substrate. Saves fall on whole multiples of ``save_every`` after ``beat``, so that those of one process meet.
+        ``population``: its word with the population; without one nobody decides on what it proposes.
         """
         self._birth = birth
         self._clock = clock
@@ -109,6 +113,7 @@ class LiveActor:
         self._beat = beat
         self._configured: Configured | None = None
         self._obeyed = 0
+        self._population = population or InPopulation("", links)
 
     @property
     def shell(self) -> ActorShell | None:
@@ -117,6 +122,7 @@ class LiveActor:
 
     def deliver(self, letters: Sequence[Letter]) -> bool:
         """Take mail in; whether there is room for more. Never waits; what comes before birth waits for it."""
+        letters = [letter for letter in letters if not self._population.takes(letter[0])]
         if self._shell is None:
             room = max(0, self._settings.link.outbox - len(self._early))
             self._early.extend(letters[:room])
@@ -191,6 +197,7 @@ class LiveActor:
                 continue
             self._refusals = 0
             self._shell = shell
+            self._population.say(Alive(shell.name))
             self.deliver(self._early)
             self._early.clear()
             return shell
@@ -203,6 +210,9 @@ class LiveActor:
                 raise self._failure
             try:
                 await self._obey(shell)
+                if self._population.heir:
+                    await self._leave(shell)
+                    return
                 handled = await shell.step(self._clock.now())
                 handled += await self._perceive(shell)
                 self._relieve(shell)
@@ -236,6 +246,12 @@ class LiveActor:
             self._spend(event.budget)
         await shell.configure(event, self._clock.now())
         _log.info("configured", version=event.version)
+
+    async def _leave(self, shell: ActorShell) -> None:
+        """Hand on what came last, say so, and wait to be ended."""
+        await shell.bequeath(self._population.heir, self._clock.now())
+        self._population.say(Left(shell.name))
+        await self._stopped.wait()
 
     async def _perceive(self, shell: ActorShell) -> int:
         """Hand the core what the log had for it. What it was handed once is not handed again."""
@@ -315,7 +331,7 @@ class LiveActor:
     # --- the driver of its shell ---
 
     def send(self, sender: str, to: str, event: Event, priority: float) -> None:  # noqa: ARG002 - a Driver's signature
-        self._links.outboxes.put(to, event, priority)
+        self._links.outboxes.put(self._population.present(to), event, priority)
 
     def generate(self, owner: str, effect: Generate) -> None:
         if len(self._thinking) >= self._settings.generations:
@@ -340,7 +356,7 @@ class LiveActor:
         getattr(_log, level)(effect.event, submind=owner, **fields)
 
     def propose(self, owner: str, effect: Divide | Retire | Settled) -> None:
-        """Nobody decides about growth yet: a proposal goes unanswered."""
+        self._population.propose(owner, effect)
 
     async def _generate(self, effect: Generate) -> None:
         generation = await self._substrate.generate(effect.request)

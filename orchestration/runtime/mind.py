@@ -28,15 +28,17 @@ from orchestration.placement.errors import NoSuchNode, PlacementError
 from orchestration.runtime import processes
 from orchestration.runtime.actor import wiring_of
 from orchestration.runtime.ground import Ground, namespace_of, open_ground
+from orchestration.runtime.household import Household
 from orchestration.runtime.joining import join, reachable_from
-from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.packing import pack
+from orchestration.runtime.population import Grown, Population
 from orchestration.runtime.reporting import write_reports
 from orchestration.telemetry.logs import configure_logs
 
 if TYPE_CHECKING:
     from orchestration.runtime.supervise import ActorKeeper
+    from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
 _LENGTH = struct.Struct("!I")
@@ -119,7 +121,8 @@ class MindProcess:
     run: RunOrders
     report: Report
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    keepers: dict[str, ActorKeeper] = field(default_factory=dict)
+    household: Household | None = None
+    population: Population | None = None
     configured: Configured | None = None
     errands: set[asyncio.Task[None]] = field(default_factory=set)
     ground: Ground | None = None
@@ -152,8 +155,8 @@ class MindProcess:
     def configure(self, event: Configured) -> None:
         """Settings were changed: tell every actor."""
         self.configured = event
-        for keeper in self.keepers.values():
-            keeper.configure(event)
+        if self.household is not None:
+            self.household.configure(event)
 
     def ask(self, request: Mapping[str, Any]) -> None:
         """Do what the host asks for, and answer it with a status line."""
@@ -167,8 +170,11 @@ class MindProcess:
             case "drain" if self.ground is not None:
                 await self.ground.drain(request["node"], undo=request["undo"])
                 return {}
-            case "restart":
-                return {"restarted": await self._restart(request.get("names", ()))}
+            case "growth" if self.population is not None:
+                await self.population.look()
+                return {}
+            case "restart" if self.household is not None:
+                return {"restarted": await _restart(self.household, request.get("names", ()))}
         raise NoSuchNode("the mind is still starting: ask again in a moment")
 
     async def _answer(self, request: Mapping[str, Any]) -> None:
@@ -180,22 +186,21 @@ class MindProcess:
             answer = {"error": str(error)}
         self.report.tell(answer=request["number"], **answer)
 
-    async def _restart(self, names: Sequence[str]) -> list[str]:
-        """Have actors save, end and live on in new processes, one after the other; which these were."""
-        wanted = [k for k in tuple(self.keepers.values()) if not names or k.name in names or k.members & set(names)]
-        for keeper in wanted:
-            await keeper.restart()
-        return [keeper.name for keeper in wanted]
-
     async def _lead(self, stores: Stores, directory: Directory) -> list[ActorOrders]:
         """Take over from whatever ran before, and say that everybody is starting."""
         fence = await stores.lead(self.run.token)
-        plans = wiring_of(self.run).plan(self.run.settings)
-        here, shares = processes.machine(), len(plans)
-        orders = [
-            ActorOrders(self.run, one.name, one.plans, fence, os.getpid(), here, shares, directory.endpoint)
-            for one in pack(plans, self.run.settings.runtime.subminds_per_actor)
-        ]
+        self.population = population = Population(self.run, stores, fence)
+        members = await population.begin()
+        plans = wiring_of(self.run).plan(self.run.settings, members)
+        born = {member.name for member in members}
+        packs = pack([plan for plan in plans if plan.name not in born], self.run.settings.runtime.subminds_per_actor)
+        shares = len(plans) - len(born)
+        orders = [self._order(one.name, one.plans, fence, shares, directory) for one in packs]
+        home = {plan.name: order.name for order in orders for plan in order.plans}
+        for plan in plans:
+            if plan.name in born:
+                parent = population.parent(plan.name)
+                orders.append(self._order(plan.name, (plan,), fence, shares, directory, home.get(parent, parent)))
         at = wall()
         reports = [
             SubmindReport(name=plan.name, role=plan.role, goal=plan.goal, state=SubmindState.STARTING, at=at)
@@ -205,7 +210,8 @@ class MindProcess:
         gone = [report for report in await stores.registry.reports() if report.name not in known]
         reports += [
             SubmindReport(
-                name=old.name, role=old.role, goal=old.goal, state=SubmindState.STOPPED, at=at, reason="not configured"
+                *(old.name, old.role, old.goal, SubmindState.STOPPED, at),
+                reason=population.retired(old.name) or "not configured",
             )
             for old in gone
         ]
@@ -213,65 +219,80 @@ class MindProcess:
         _log.info("mind_leads", epoch=fence, actors=len(plans))
         return orders
 
+    def _order(
+        self, name: str, plans: tuple[ActorPlan, ...], fence: int, shares: int, directory: Directory, parent: str = ""
+    ) -> ActorOrders:
+        here, parts = processes.machine(), {}
+        if self.population is not None:
+            parts = {plan.name: self.population.share(plan.name) for plan in plans}
+        return ActorOrders(
+            self.run, name, plans, fence, os.getpid(), here, shares, directory.endpoint, parts=parts, parent=parent
+        )
+
     async def _live(self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], ground: Ground) -> Exit:
         from orchestration.runtime.supervise import ActorKeeper  # noqa: PLC0415 - imports Ray
 
         chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
         supervision = self.run.settings.runtime.supervision
-        self.keepers = {
-            order.name: ActorKeeper(
-                order, stores, directory, supervision, chance, self._changed, ground.seat(order.name)
-            )
-            for order in orders
-        }
+
+        def employ(order: ActorOrders) -> ActorKeeper:
+            return ActorKeeper(order, stores, directory, supervision, chance, self._changed, ground.seat(order.name))
+
+        self.household = household = Household(employ)
         if self.configured is not None:
-            self.configure(self.configured)
-        keeping = [asyncio.create_task(keeper.keep(), name=name) for name, keeper in self.keepers.items()]
-        all_born = asyncio.create_task(self._say_running(ground))
-        telling = asyncio.create_task(self._tell_of_homeless(stores, orders, ground))
-        stopped = asyncio.create_task(self.stopping.wait())
+            household.configure(self.configured)
+        for order in orders:
+            household.add(order)
+        all_born = asyncio.create_task(self._say_running(ground, household))
+        telling = asyncio.create_task(self._tell_of_homeless(stores, household, ground))
+        growing = await self._grow(household, ground, directory, orders[0])
         try:
-            await self._until_over(keeping, stopped)
-            fenced = any(task.done() and task.result() is Ending.FENCED_OUT for task in keeping)
-            await self._settle(keeping, supervision.settle)
+            await household.until_fenced_or(self.stopping)
+            await growing.close()
+            await household.settle(supervision.settle)
         finally:
             all_born.cancel()
             telling.cancel()
-            stopped.cancel()
             ground.leave()
-        return Exit.FENCED_OUT if fenced else Exit.STOPPED
+        return Exit.FENCED_OUT if household.fenced.is_set() else Exit.STOPPED
 
-    async def _until_over(self, keeping: Sequence[asyncio.Task[Ending]], stopped: asyncio.Task[bool]) -> None:
-        """Wait until told to stop, or until an actor finds that another run leads."""
-        waiting: set[asyncio.Task[Ending] | asyncio.Task[bool]] = {stopped, *keeping}
-        while waiting:
-            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            if stopped in done or any(task.result() is Ending.FENCED_OUT for task in done):
-                return
+    async def _grow(self, household: Household, ground: Ground, directory: Directory, like: ActorOrders) -> Population:
+        """Have the population change from now on."""
+        population = self.population
+        if population is None:
+            raise RuntimeError("the mind does not lead")
 
-    async def _settle(self, keeping: Sequence[asyncio.Task[Ending]], within: float) -> None:
-        """Let everybody finish and save."""
-        for keeper in self.keepers.values():
-            keeper.stop()
-        _, late = await asyncio.wait(keeping, timeout=within)
-        if late:
-            _log.error("actors_did_not_stop", submind=[task.get_name() for task in late])
+        def join(plan: ActorPlan, parent: str) -> None:
+            ground.add(plan.name, plan.role)
+            at = household.home(parent)
+            household.add(self._order(plan.name, (plan,), like.fence, like.shares, directory, at))
 
-    async def _say_running(self, ground: Ground) -> None:
+        async def leave(name: str) -> None:
+            await household.remove(name, self.run.settings.runtime.supervision.settle)
+            ground.remove(name)
+
+        def share(name: str, value: float) -> None:
+            if (keeper := household.keepers.get(household.home(name))) is not None:
+                keeper.shares[name] = value
+
+        await population.open(Grown(join, leave, share, ground.crowds, household.fenced.set), directory)
+        return population
+
+    async def _say_running(self, ground: Ground, household: Household) -> None:
         """Once everybody lives for whom there is a place."""
-        for name, keeper in tuple(self.keepers.items()):
+        for name, keeper in tuple(household.keepers.items()):
             await ground.until_known(name)
             if name not in ground.homeless():
                 await keeper.born.wait()
         self.report.tell(state="running")
-        _log.info("mind_runs", processes=len(self.keepers))
+        _log.info("mind_runs", processes=len(household.keepers))
 
-    async def _tell_of_homeless(self, stores: Stores, orders: Sequence[ActorOrders], ground: Ground) -> None:
+    async def _tell_of_homeless(self, stores: Stores, household: Household, ground: Ground) -> None:
         """Say in the registry of actors without a place why they have none, whenever that changes."""
         told: dict[str, str] = {}
         while True:
             homeless = dict(ground.homeless())
-            for order in orders:
+            for order in tuple(household.orders.values()):
                 reason = homeless.get(order.name, "")
                 if reason and told.get(order.name) != reason:
                     _log.warning("no_place", submind=order.name, reason=reason)
@@ -296,6 +317,15 @@ class MindProcess:
         _log.error("ray_fell", role=role)
         self.report.tell(state="down", reason=f"the {role} died")
         os._exit(Exit.FALLEN)
+
+
+async def _restart(household: Household, names: Sequence[str]) -> list[str]:
+    """Have actors save, end and live on in new processes, one after the other; which these were."""
+    keepers = tuple(household.keepers.values())
+    wanted = [k for k in keepers if not names or k.name in names or k.members & set(names)]
+    for keeper in wanted:
+        await keeper.restart()
+    return [keeper.name for keeper in wanted]
 
 
 async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:

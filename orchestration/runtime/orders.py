@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,3 +55,7 @@ class ActorOrders:
     """Actors of the mind, all of which share the substrate's budget."""
     directory: Endpoint
     """Where the mind process takes in who is where (``orchestration/links/directory.py``)."""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """What those who live in it have of a configured submind's part of the budgets, where that is not all of it."""
+    parent: str = ""
+    """The process of who divided, for a submind that was born: what that had spent, it has spent as well."""

@@ -79,6 +79,8 @@ class ActorKeeper:
         self._recalled = asyncio.Event()
         self._over = asyncio.Event()
         self._configured: Configured | None = None
+        self.shares: dict[str, float] = {}
+        """What its next life has of a configured submind's part of the budgets, where that changed."""
 
     @property
     def restarts(self) -> int:
@@ -107,6 +109,10 @@ class ActorKeeper:
         self._stopping.set()
         self._directory.stop(self.name)
 
+    def kill(self) -> None:
+        """End its process at once."""
+        self._end_process()
+
     async def restart(self) -> None:
         """Have it save, end and live on in a new process. Returns when it does; at once where it does not live."""
         if self.alive.is_set():
@@ -126,7 +132,7 @@ class ActorKeeper:
             self._lives += 1
             options = self._seat.options(node)
             self._actor = RayActor.options(name=f"{self.name}.{self._lives}", **options).remote(self._orders)
-        life = asyncio.ensure_future(self._actor.live.remote(self._fate.restarts, self._configured))
+        life = asyncio.ensure_future(self._actor.live.remote(self._fate.restarts, self._configured, self.shares))
         pinging = asyncio.create_task(self._ping(node), name=f"ping-{self.name}")
         try:
             await _first(asyncio.wait([life]), self._seat.withdrawn(node), self._recalled.wait(), self._late(life))

@@ -25,7 +25,7 @@ class Sitter(Keeper):
         self.name = name
 
 
-def plan(settings):
+def plan(settings, members=()):
     return (*speaking.plan(settings), *(ActorPlan(name, "cognitive", ("a goal",)) for name in SITTERS))
 
 

@@ -59,7 +59,7 @@ def candidate(trace):
     )
 
 
-def plan(settings):
+def plan(settings, members=()):
     roles = {"text": "perceptual", "environment": "environment", "stream": "stream"}
     return tuple(ActorPlan(name, role, ("a goal",)) for name, role in roles.items())
 

@@ -139,7 +139,7 @@ class Doomed(Keeper):
 CORES = {"text": Counter, "environment": Keeper, "doomed": Doomed}
 
 
-def plan(settings):
+def plan(settings, members=()):
     return tuple(ActorPlan(name, "perceptual" if name == "text" else name, ("a goal",)) for name in CORES)
 
 

@@ -1,0 +1,91 @@
+"""Those who live in a mind now: a keeper for each, joined by who is born, left by who ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import structlog
+
+from actors.events import Configured
+from orchestration.runtime.live import Ending
+from orchestration.runtime.orders import ActorOrders
+
+if TYPE_CHECKING:
+    from orchestration.runtime.supervise import ActorKeeper
+
+_log = structlog.get_logger(__name__)
+
+
+class Household:
+    """Keeps actors alive from ``add`` to ``remove``, all of them until ``settle``."""
+
+    def __init__(self, employ: Callable[[ActorOrders], ActorKeeper]) -> None:
+        """``employ`` makes the keeper of an actor."""
+        self.keepers: dict[str, ActorKeeper] = {}
+        """By the name of the process."""
+        self.orders: dict[str, ActorOrders] = {}
+        """Likewise."""
+        self.fenced = asyncio.Event()
+        """Set when it turns out that another run leads."""
+        self._employ = employ
+        self._keeping: dict[str, asyncio.Task[Ending]] = {}
+        self._configured: Configured | None = None
+
+    def add(self, order: ActorOrders) -> None:
+        """An actor lives from now on."""
+        name = order.name
+        keeper = self.keepers[name] = self._employ(order)
+        self.orders[name] = order
+        if self._configured is not None:
+            keeper.configure(self._configured)
+        task = self._keeping[name] = asyncio.create_task(keeper.keep(), name=name)
+        task.add_done_callback(self._ended)
+
+    async def remove(self, name: str, within: float) -> None:
+        """An actor is to end; nobody keeps it any more, whether it was quick about it or not."""
+        keeper, task = self.keepers.pop(name), self._keeping.pop(name)
+        del self.orders[name]
+        keeper.stop()
+        _, late = await asyncio.wait([task], timeout=within)
+        if late:
+            _log.error("actors_did_not_stop", submind=[name])
+            keeper.kill()
+
+    def home(self, name: str) -> str:
+        """The process that an actor lives in."""
+        homes = (order.name for order in self.orders.values() if any(plan.name == name for plan in order.plans))
+        return next(homes, name)
+
+    def configure(self, event: Configured) -> None:
+        """Settings were changed: tell every actor, also those to come."""
+        self._configured = event
+        for keeper in self.keepers.values():
+            keeper.configure(event)
+
+    async def until_fenced_or(self, stopping: asyncio.Event) -> None:
+        """Wait until ``stopping``, or until somebody finds that another run leads."""
+        waiting = [asyncio.create_task(stopping.wait()), asyncio.create_task(self.fenced.wait())]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+
+    async def settle(self, within: float) -> None:
+        """Let everybody finish and save."""
+        for keeper in self.keepers.values():
+            keeper.stop()
+        if self._keeping:
+            _, late = await asyncio.wait(self._keeping.values(), timeout=within)
+            if late:
+                _log.error("actors_did_not_stop", submind=[task.get_name() for task in late])
+
+    def _ended(self, task: asyncio.Task[Ending]) -> None:
+        if task.cancelled():
+            return
+        if (error := task.exception()) is not None:
+            _log.error("keeper_failed", submind=task.get_name(), exc_info=error)
+        elif task.result() is Ending.FENCED_OUT:
+            self.fenced.set()

@@ -1,0 +1,323 @@
+"""The population of a living mind: what is proposed goes to the guard, and what it grants comes to pass."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from actors.effects import Divide, Retire
+from actors.events import Event
+from actors.growth import Born, Gone, GrowthRefused
+from actors.names import ATTENTION
+from environment.errors import FencedOut, StoreUnavailable
+from environment.messages import SubmindReport, SubmindState
+from environment.population import Member
+from environment.ports import Stores, WriteReport
+from orchestration.clock import wall
+from orchestration.growth import granting
+from orchestration.growth.log import GrowthLog
+from orchestration.growth.proposals import Verdict
+from orchestration.links.links import Links
+from orchestration.links.words import (
+    POPULATION,
+    Alive,
+    HasSettled,
+    Left,
+    ProposedDivision,
+    ProposedEnd,
+    Share,
+    Shared,
+)
+from orchestration.runtime.orders import RunOrders
+from orchestration.wiring import ActorPlan, peer_of, plan_of
+
+if TYPE_CHECKING:
+    from orchestration.links.directory import Directory
+
+_log = structlog.get_logger(__name__)
+_RECENT = 86_400.0
+"""Births and ends that one that begins a life is told of again, in case that it missed them; seconds."""
+_PARTING = 10.0
+"""Seconds that one that ends has to hand on what came to it last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """How what was granted comes to pass."""
+
+    join: Callable[[ActorPlan, str], None]
+    """Start a submind that was born of the one named."""
+    leave: Callable[[str], Awaitable[None]]
+    """End one."""
+    share: Callable[[str, float], None]
+    """Say what the next lives of one have of the budgets."""
+    crowds: Callable[[Collection[str]], Mapping[str, int]]
+    """How many of these subminds live on each machine."""
+    fenced_out: Callable[[], None]
+    """It turns out that another run leads."""
+
+
+class Population:
+    """Who lives in a mind, from ``begin`` to ``close``.
+
+    Guarantees: what was granted is in the store before anybody is told, so a crash at any point leaves a population
+    that the next start takes up as it is; a child begins once its parent spends half only; who has to let go or to
+    take over is told at each of its births until it has.
+    """
+
+    def __init__(self, run: RunOrders, stores: Stores, fence: int) -> None:
+        settings = run.settings
+        configured = {submind.name: submind.role.value for submind in settings.mind.everyone()}
+        self.log = GrowthLog(stores, settings.growth, configured, wall, fence)
+        self._run = run
+        self._stores = stores
+        self._fence = fence
+        self._grown: Grown | None = None
+        self._links: Links | None = None
+        self._heard: asyncio.Queue[Any] = asyncio.Queue()
+        self._working: asyncio.Task[None] | None = None
+        self._errands: set[asyncio.Task[None]] = set()
+        self._shared: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._left: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._joined: set[str] = set()
+        self._told: set[int] = set()
+        self.counters: defaultdict[str, float] = defaultdict(float)
+        """What the guard granted and refused, by metric name."""
+
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """Everybody who was ever born."""
+        return self.log.guard.members
+
+    async def begin(self) -> list[Member]:
+        """Read the log; who lives beside those configured."""
+        await self.log.follow()
+        living = [member for member in self.members.values() if member.living]
+        self._joined = {member.name for member in living}
+        return living
+
+    def share(self, name: str) -> float:
+        """What an actor has of a configured one's budgets."""
+        return self.log.guard.share(name, wall()) if name in self.log.guard.living else 1.0
+
+    def parent(self, name: str) -> str:
+        """Whose spending a submind that was born takes over; empty for those configured."""
+        member = self.members.get(name)
+        return member.parent if member is not None else ""
+
+    def retired(self, name: str) -> str:
+        """Why somebody does not live who was born here; empty where it is not that it retired."""
+        member = self.members.get(name)
+        return "" if member is None or member.living else f"it retired; {member.heir} has its topics"
+
+    async def open(self, grown: Grown, directory: Directory) -> None:
+        """Take in what actors propose, and let it come to pass."""
+        run, self._grown = self._run, grown
+        chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
+        self._links = Links(
+            "population",
+            secrets.token_hex(8),
+            directory.endpoint,
+            run.run_dir,
+            run.settings.runtime.link,
+            chance,
+            secret=run.secret,
+            host=directory.host,
+        )
+        self._links.house(POPULATION, self)
+        await self._links.open()
+        self._working = asyncio.create_task(self._work(), name="population")
+
+    async def close(self) -> None:
+        """Decide nothing any more."""
+        tasks = [*self._errands, *([self._working] if self._working is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._links is not None:
+            await self._links.close()
+
+    async def look(self) -> None:
+        """An operator has ordered something: whoever has an approval by it hears so at once."""
+        await self.log.follow()
+        for event in self.log.guard.permits(wall()):
+            if event.seq not in self._told:
+                self._told.add(event.seq)
+                told = GrowthRefused(event.growth, "approved: propose again", self._run.clock.now())
+                self._tell(event.submind, told)
+
+    # --- a resident of the links ---
+
+    def deliver(self, letters: Sequence[tuple[Any, float]]) -> bool:
+        """Take in what actors say; never waits."""
+        for event, _ in letters:
+            match event:
+                case Shared(name, value):
+                    if value == self.share(name):
+                        self._shared[name].set()
+                case Left(name):
+                    self._left[name].set()
+                case ProposedDivision() | ProposedEnd() | HasSettled() | Alive():
+                    self._heard.put_nowait(event)
+                case _:
+                    _log.warning("not_for_the_population", kind=type(event).__name__)
+        return True
+
+    def configure(self, event: object) -> None:
+        """Bounds of growth do not change while a mind lives."""
+
+    def health(self) -> Mapping[str, float]:
+        """How many proposals wait to be decided on."""
+        return {"mailbox": float(self._heard.qsize())}
+
+    def stop(self) -> None:
+        """It ends with the mind process."""
+
+    @property
+    def _on(self) -> Grown:
+        if self._grown is None:
+            raise RuntimeError("the population is not open")
+        return self._grown
+
+    # --- deciding, one after the other ---
+
+    async def _work(self) -> None:
+        while True:
+            event = await self._heard.get()
+            try:
+                match event:
+                    case Alive(name):
+                        await self._returned(name)
+                    case HasSettled(owner, name):
+                        await self.log.settle(name, owner)
+                    case ProposedDivision(owner, effect) | ProposedEnd(owner, effect):
+                        await self._consider(owner, effect)
+            except StoreUnavailable as error:
+                _log.warning("growth_not_decided", reason=str(error))  # whoever proposed proposes again
+            except FencedOut as error:
+                _log.warning("fenced_out", reason=str(error))
+                self._on.fenced_out()
+                return
+            except Exception:  # noqa: BLE001 - one proposal less is no reason to decide on none
+                _log.exception("growth_failed")
+
+    async def _consider(self, owner: str, effect: Divide | Retire) -> None:
+        now = self._run.clock.now()
+        bequest = granting.bequest_of(effect, self._run.settings.submind, now)
+        proposal = granting.proposal_of(owner, effect)
+        decision = await self.log.consider(proposal, bequest, self._on.crowds(self.log.guard.living))
+        act = proposal.act.value
+        self.counters[f"growth_{decision.verdict.value}_total"] += 1
+        if decision.limit:
+            self.counters[f"limit_hits:growth_{decision.limit}"] += 1
+        _log.info("growth", submind=owner, act=act, verdict=decision.verdict.value, reason=decision.reason)
+        if decision.verdict is not Verdict.GRANTED:
+            again = now + max(0.0, decision.retry_at - wall())
+            self._tell(owner, GrowthRefused(effect.growth, decision.reason, again))
+            return
+        await self._come_to_pass()
+        if decision.event is None:  # its answer was lost
+            await self._returned(owner)
+
+    async def _come_to_pass(self) -> None:
+        """Begin and end lives until they are those in the log."""
+        for member in list(self.members.values()):
+            if member.living and member.name not in self._joined:
+                self._joined.add(member.name)
+                self._do(self._birth(member), f"birth-{member.name}")
+            elif not member.living and member.name in self._joined:
+                self._joined.discard(member.name)
+                self._do(self._end(member), f"end-{member.name}")
+
+    async def _birth(self, member: Member) -> None:
+        """Start a child, once its parent's process spends its half only."""
+        parent = member.parent
+        half = self.share(parent)
+        self._shared[parent].clear()
+        self._on.share(parent, half)
+        self._say(parent, Share(half))
+        try:
+            # A process that does not answer is ended within that time, and its next life has the half.
+            async with asyncio.timeout(2 * self._run.settings.runtime.supervision.hung_after):
+                await self._shared[parent].wait()
+        except TimeoutError:
+            _log.warning("parent_is_silent", submind=parent)
+        if self.members[member.name].living:
+            self._on.join(plan_of(member), parent)
+            self._tell_all(Born(peer_of(member)))
+            await self._tell_unsettled(parent)
+
+    async def _end(self, member: Member) -> None:
+        """End one that retired, once it has handed on what came to it last."""
+        name = member.name
+        heir = granting.present(name, self.members)
+        self._left[name].clear()
+        self._tell_all(Gone(name, heir), but=name)
+        self._tell(name, Gone(name, heir))
+        await self._tell_unsettled(heir)
+        try:
+            async with asyncio.timeout(_PARTING):
+                await self._left[name].wait()
+        except TimeoutError:
+            _log.warning("left_in_haste", submind=name)
+        await self._on.leave(name)
+        said = self.retired(name)
+        report = SubmindReport(name, member.role, " ".join(member.goals), SubmindState.STOPPED, wall(), reason=said)
+        await self._stores.commit([WriteReport(report)], self._fence)
+
+    async def _returned(self, name: str) -> None:
+        """Tell one that begins a life what it may not know."""
+        if name in self.log.guard.living:
+            self._say(name, Share(self.share(name)))
+        since = wall() - _RECENT
+        for member in self.members.values():
+            if (member.retired or member.born) < since:
+                continue  # it read that of the store
+            if member.living and member.name != name:
+                self._tell(name, Born(peer_of(member)))
+            elif not member.living and member.name != name:
+                self._tell(name, Gone(member.name, granting.present(member.name, self.members)))
+        await self._tell_unsettled(name)
+
+    async def _tell_unsettled(self, name: str) -> None:
+        """Tell a parent or an heir what it has not confirmed."""
+        guard, now = self.log.guard, wall()
+        for to, member in granting.unsettled(list(self.members.values())):
+            if to != name:
+                continue
+            if member.living:
+                if member.name in self._joined:
+                    self._tell(to, granting.divided(to, member, guard, now))
+                continue
+            will = await self._stores.registry.state(granting.will_of(member.name))
+            if will:
+                self._tell(to, granting.inherited(member, will, guard, now))
+
+    def _tell(self, to: str, event: Event) -> None:
+        self._say(to, event)
+
+    def _tell_all(self, event: Born | Gone, but: str = "") -> None:
+        for name in (*self.log.guard.living, ATTENTION):
+            if name != but:
+                self._say(name, event)
+
+    def _say(self, to: str, event: Event | Share) -> None:
+        if self._links is not None:
+            self._links.outboxes.put(to, event, 1.0)  # type: ignore[arg-type]  # a ``Share`` no core ever sees
+
+    def _do(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._errands.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._errands.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("growth_failed", exc_info=error)

@@ -1,0 +1,140 @@
+"""A small mind that grows on command: a text that says ``divide NAME`` has NAME propose it, and so for ``retire``.
+
+A wiring module: ``python -m tests.orchestration.runtime.growing DATA_DIR`` runs it under a real host and a real Ray.
+``GROWTH`` in the environment is its section of the settings, as JSON.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from actors.core import Description
+from actors.effects import Divide, Read, Retire, Send, Settled
+from actors.events import Perceived, Started, Vitals
+from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited
+from actors.shell import ActorShell
+from actors.submind.binding import Goal
+from actors.submind.legacy import Holding, Legacy
+from environment.messages import Modality
+from orchestration.loading import load_settings
+from orchestration.wiring import ActorPlan, plan_of
+from tests.orchestration.runtime.tiny import settings as small
+
+AXIS = np.eye(256, dtype=np.float32)
+COGNITIVE = ("causes", "people")
+
+
+class Ear:
+    """Passes commands on."""
+
+    name = "text"
+
+    def __init__(self):
+        self.cursor = 0
+
+    def handle(self, event, now):
+        match event:
+            case Started():
+                return [Read(self.cursor, 64, Modality.TEXT)]
+            case Perceived(perceptions):
+                new = [p for p in perceptions if p.seq > self.cursor]
+                self.cursor = max([self.cursor, *(p.seq for p in new)])
+                said = [p.text.split() for p in new]
+                told = [Send(whom, Vitals(" ".join([verb, *more]), {})) for verb, whom, *more in said]
+                return [*told, Read(self.cursor, 64, Modality.TEXT)]
+        return []
+
+    def texts(self, perceptions):
+        return []
+
+    def describe(self):
+        return Description("perceptual", "hear", (), {"cursor": float(self.cursor)})
+
+    def snapshot(self):
+        return json.dumps(self.cursor).encode()
+
+    def restore(self, state):
+        self.cursor = json.loads(state)
+
+
+class Grower:
+    """Proposes what it is told to, and counts what it hears of others."""
+
+    def __init__(self, name):
+        self.name = name
+        self.asked = 0
+        self.figures = {"divided": 0, "refused": 0, "born": 0, "gone": 0, "inherited": 0}
+        self.share = 1.0
+
+    def legacy(self):
+        topic = Holding(f"{self.name}.k1", "pumps", AXIS[1], 9, {})
+        return Legacy(self.name, (Goal("Find out why.", AXIS[0]),), (topic,), AXIS[1], AXIS[2], 9)
+
+    def handle(self, event, now):
+        match event:
+            case Vitals(command, _):
+                self.asked += 1
+                growth, words = f"{self.name}/{now}/{self.asked}", command.split()
+                if words[0] == "divide":
+                    return [Divide(growth, words[1] if words[1:] else "", self.legacy(), "told to")]
+                return [Retire(growth, words[1], self.legacy(), "told to")]
+            case Divided(_, child, _, share):
+                self.share = share
+                self.figures["divided"] += 1
+                return [Settled(child)]
+            case Inherited(name):
+                self.figures["inherited"] += 1
+                return [Settled(name)]
+            case GrowthRefused():
+                self.figures["refused"] += 1
+            case Born():
+                self.figures["born"] += 1
+            case Gone():
+                self.figures["gone"] += 1
+        return []
+
+    def texts(self, perceptions):
+        return []
+
+    def describe(self):
+        told = {name: float(count) for name, count in self.figures.items()}
+        return Description("cognitive", "grow", (), told | {"share": self.share})
+
+    def snapshot(self):
+        return b"grower"
+
+    def restore(self, state):
+        self.figures["restored"] = 1
+
+
+def plan(settings, members=()):
+    configured = tuple(ActorPlan(s.name, s.role.value, s.goals) for s in settings.mind.subminds)
+    return configured + tuple(plan_of(member) for member in members if member.living)
+
+
+async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, seed=0):
+    core = Ear() if actor.name == "text" else Grower(actor.name)
+    return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
+
+
+def settings():
+    subminds = [{"name": "text", "role": "perceptual", "goals": ["Hear."]}]
+    subminds += [{"name": name, "goals": ["Find out why."]} for name in COGNITIVE]
+    bounds = {"cooldown": 0, "births_per_hour": 50, "retirements_per_hour": 50, "ask_again": 0.2}
+    flags = {"mind": {"subminds": subminds}, "growth": bounds | json.loads(os.environ.get("GROWTH", "{}"))}
+    base = small()
+    own = load_settings(flags={section: (section, values) for section, values in flags.items()})
+    return base.model_copy(update={"mind": own.mind, "growth": own.growth})
+
+
+def main():
+    from orchestration.host.run import run_host
+
+    return run_host(settings(), Path(sys.argv[1]), wiring="tests.orchestration.runtime.growing")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
