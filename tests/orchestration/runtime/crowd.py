@@ -84,7 +84,7 @@ def core_of(name):
     return Calm(name)
 
 
-def plan(settings):
+def plan(settings, members=()):
     alone = (ActorPlan("text", "perceptual", ("count",)), ActorPlan("environment", "environment", ("keep",)))
     return alone + tuple(ActorPlan(name, "cognitive", ("be",)) for name in (*CALM, "doomed", "stuck"))
 
