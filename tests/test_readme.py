@@ -32,7 +32,7 @@ from orchestration.wiring import build_shell, plan
 from tests.actors.making import thought
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ("README", "architecture", "operations", "cassandra", "cluster", "plasticity", "writing-a-submind")
+DOCUMENTS = ("README", "architecture", "operations", "cassandra", "cluster", "nodes", "plasticity", "writing-a-submind")
 OURS = ("README.md", *(f"docs/{name}.md" for name in DOCUMENTS))
 PAGES = {name: (ROOT / name).read_text("utf-8") for name in OURS}
 SUBMIND = PAGES["docs/writing-a-submind.md"]

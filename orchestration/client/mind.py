@@ -16,6 +16,7 @@ from environment.messages import Connection, ConnectionChange, NewPerception, Re
 from environment.search import Hit, SearchFilters
 from orchestration.client.errors import Unavailable, translate
 from orchestration.client.growth import GrowthClient
+from orchestration.client.nodes import NodeClient
 from orchestration.client.patience import Patience
 from orchestration.client.upload import Upload
 from orchestration.gateway import decode, encode
@@ -166,6 +167,10 @@ class MindClient:
         request = mind_pb2.ListConnectionsRequest(owner=owner or "")
         answer = await self.ask("MindService/ListConnections", request, mind_pb2.ListConnectionsResponse)
         return [decode.connection(connection) for connection in answer.connections]
+
+    def nodes(self) -> NodeClient:
+        """The nodes that the mind lives on, and orders there."""
+        return NodeClient(self)
 
     def growth(self, by: str | None = None) -> GrowthClient:
         """Who was born, who may be, and orders; ``by`` stands in the audit log, this user where it is None."""

@@ -28,6 +28,7 @@ from orchestration.gateway.errors import (
     Unknown,
 )
 from orchestration.growth.errors import GrowthError
+from orchestration.placement.errors import PlacementError
 
 DETAILS_KEY = "grpc-status-details-bin"
 """The trailing metadata under which gRPC carries a ``google.rpc.Status``."""
@@ -78,6 +79,8 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
             return code.NOT_FOUND, text, [details.ResourceInfo(resource_type=error.kind, resource_name=error.name)]
         case UnknownId():
             return code.NOT_FOUND, text, [details.ResourceInfo(resource_name=error.wanted)]
+        case PlacementError():
+            return code.FAILED_PRECONDITION, text, [details.ErrorInfo(reason="PLACEMENT", domain="submind")]
         case GrowthError():
             return code.FAILED_PRECONDITION, text, [details.ErrorInfo(reason=error.reason, domain="submind")]
         case Unauthenticated():

@@ -18,6 +18,8 @@ from orchestration.gateway.errors import CannotListen, Unauthenticated
 from orchestration.gateway.growth import NAME as GROWTH
 from orchestration.gateway.growth import growth_service
 from orchestration.gateway.intake import Intake
+from orchestration.gateway.nodes import NAME as NODES
+from orchestration.gateway.nodes import Nodes, node_service
 from orchestration.gateway.services import NAMES, Tail, View, services
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.growth.desk import GrowthDesk
@@ -80,11 +82,17 @@ class GatewayServer:
     """
 
     def __init__(
-        self, intake: Intake, tail: Tail, view: View, settings: GatewaySettings, growth: GrowthDesk | None = None
+        self,
+        intake: Intake,
+        tail: Tail,
+        view: View,
+        settings: GatewaySettings,
+        growth: GrowthDesk | None = None,
+        nodes: Nodes | None = None,
     ) -> None:
         """Raise ``UnsafeListen`` where other machines can reach the address and there is no token.
 
-        ``growth``: where operators order; None where nobody can.
+        ``growth`` and ``nodes``: where operators order; None where nobody can.
         """
         self._intake = intake
         self._settings = settings
@@ -95,11 +103,14 @@ class GatewayServer:
         )
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs do not know it
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        self._names = (*NAMES, *((GROWTH,) if growth is not None else ()))
+        offered = {GROWTH: growth, NODES: nodes}
+        self._names = (*NAMES, *(name for name, desk in offered.items() if desk is not None))
         reflection.enable_server_reflection((*self._names, _HEALTH, reflection.SERVICE_NAME), self._server)
         handlers = services(self._guard, intake, tail, view)
         if growth is not None:
             handlers.append(growth_service(self._guard, growth))
+        if nodes is not None:
+            handlers.append(node_service(self._guard, nodes))
         self._server.add_generic_rpc_handlers(tuple(handlers))
         self._stopped: asyncio.Task[None] | None = None
 

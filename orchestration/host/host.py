@@ -24,6 +24,7 @@ from orchestration.host.configuring import Working
 from orchestration.host.directory import keep_listed
 from orchestration.host.errors import StillMoving
 from orchestration.host.gate import Gate
+from orchestration.host.nodes import NodeDesk
 from orchestration.host.origin import clock_in
 from orchestration.host.places import DataLock
 from orchestration.host.ration import Rationed
@@ -155,7 +156,7 @@ class Host:
             surroundings=self._surroundings(intake),
         )
         self._desk = self._growth_desk(stores)
-        gateway = GatewayServer(intake, self.tail, self.view, settings.gateway, self._desk)
+        gateway = GatewayServer(intake, self.tail, self.view, settings.gateway, self._desk, NodeDesk(self.supervisor))
         self._gateway = gateway
         port = await gateway.start()
         host, _ = split_listen(settings.gateway.listen)

@@ -38,8 +38,9 @@ class ClusterSettings(Section):
     """Nodes that it may use, by name, address or id. Empty: all that have the resource."""
     moves: int = Field(default=2, ge=1, le=1000)
     """Actors that are moved at a time, to even loads out or off a node that is drained."""
-    slack: float = Field(default=0.1, ge=0, le=1)
-    """Difference of the loads of two nodes (shares of their room) below which nobody is moved to even them out."""
+    slack: float = Field(default=0.02, ge=0, le=1)
+    """Nobody is moved just to even loads out unless the node it goes to stays emptier than the one it leaves by this
+    share of their room, even with it."""
     steady_after: Seconds = Field(default=5.0, ge=0)
     """A node must have been there so long before others are moved to it."""
     look_every: Seconds = Field(default=0.5, gt=0, le=60)

@@ -30,7 +30,8 @@ def joining_environment(settings: ClusterSettings) -> Mapping[str, str]:
     """Variables that must be set before the mind process imports Ray. The operator's own hold where nothing is said."""
     said = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DISABLE_IMPORT_WARNING": "1"}
     if settings.token_file is not None:
-        said |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(settings.token_file.resolve())}
+        path = str(settings.token_file.resolve())
+        said |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "", "RAY_AUTH_TOKEN_PATH": path}
     return said
 
 

@@ -147,6 +147,7 @@ class MindProcess:
             owned.push_async_callback(directory.close)
             orders = await self._lead(stores, directory)
             self.ground = await open_ground(self.run, orders, address, stores, self._fallen, self._nodes_changed)
+            self._nodes_changed()
             return await self._live(stores, directory, orders, self.ground)
         except FencedOut as error:
             _log.warning("fenced_out", reason=str(error))
@@ -174,7 +175,7 @@ class MindProcess:
                 await self.population.look()
                 return {}
             case "restart" if self.household is not None:
-                return {"restarted": await _restart(self.household, request.get("names", ()))}
+                return {"renewed": await _restart(self.household, request["name"])}
         raise NoSuchNode("the mind is still starting: ask again in a moment")
 
     async def _answer(self, request: Mapping[str, Any]) -> None:
@@ -319,13 +320,16 @@ class MindProcess:
         os._exit(Exit.FALLEN)
 
 
-async def _restart(household: Household, names: Sequence[str]) -> list[str]:
-    """Have actors save, end and live on in new processes, one after the other; which these were."""
-    keepers = tuple(household.keepers.values())
-    wanted = [k for k in keepers if not names or k.name in names or k.members & set(names)]
-    for keeper in wanted:
-        await keeper.restart()
-    return [keeper.name for keeper in wanted]
+async def _restart(household: Household, name: str) -> list[str]:
+    """Have a submind save, end and live on in a new process, with those it shares one with; who that was."""
+    keeper = next((one for one in household.keepers.values() if name == one.name or name in one.members), None)
+    if keeper is None:
+        known = sorted(set().union(*(one.members for one in household.keepers.values())))
+        raise PlacementError(f"nobody is called {name}; there are: {', '.join(known)}")
+    if keeper.quarantined:
+        raise PlacementError(f"{name} is quarantined: {keeper.quarantined}")
+    await keeper.restart()
+    return sorted(keeper.members)
 
 
 async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:

@@ -114,11 +114,11 @@ class ActorKeeper:
         self._end_process()
 
     async def restart(self) -> None:
-        """Have it save, end and live on in a new process. Returns when it does; at once where it does not live."""
+        """Have it save, end and live on in a new process; returns when it does."""
         if self.alive.is_set():
             self.alive.clear()
             self._recalled.set()
-            await _first(self.alive.wait(), self._over.wait())
+        await _first(self.alive.wait(), self._over.wait())
 
     async def _place(self) -> str | None:
         """Where the next life is to be; None when it is being stopped."""

@@ -1,0 +1,130 @@
+"""Where a mind lives: nodes, drain, restart."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from environment.messages import SubmindReport, SubmindState
+from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.output import console, emit
+from orchestration.cli.safety import safe
+from orchestration.cli.server import Server, connected, server
+from orchestration.client.nodes import NodeView
+
+app = typer.Typer(add_completion=False)
+_LOOK = 0.5
+
+
+@app.command()
+def nodes(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, mind: MindFile = None) -> None:
+    """List the nodes of the Ray cluster that the mind lives on, and who lives where."""
+    found, homeless = asyncio.run(_listed(server(grpc, token_file, mind)))
+    if json:
+        for node in found:
+            emit(asdict(node))
+        for name, why in homeless.items():
+            emit({"homeless": name, "reason": why})
+        return
+    if not found:
+        console(error=True).print("no nodes: the mind has a Ray of its own on one machine, or does not run")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("node", "id", "address", "state", "taken", "others", "of", "who"):
+        right = name in {"taken", "others", "of"}
+        table.add_column(name, justify="right" if right else "left", no_wrap=name != "who", overflow="fold")
+    for node in found:
+        figures = (f"{node.taken:g}", f"{node.others:g}", f"{node.total:g}")
+        table.add_row(
+            Text(safe(node.name), style="bold"), node.id[:8], safe(node.address), _state(node), *figures,
+            safe(", ".join(node.actors)),
+        )  # fmt: skip
+    if found:
+        console().print(table)
+    for name, why in homeless.items():
+        console().print(Text(f"  ! {safe(name)} has no place: {safe(why)}", style="yellow"))
+
+
+@app.command()
+def drain(
+    node: Annotated[str, typer.Argument(metavar="NODE", help="Name, address, id or its beginning.")],
+    undo: Annotated[bool, typer.Option("--undo", help="Let it take subminds again.")] = False,
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How long to wait until nobody is left there.")
+    ] = 120.0,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Have a node give up its subminds without loss and take no others, until it is gone or --undo.
+
+    Exit code 1 when somebody is left there in the end, because the others have no room.
+    """
+    left = asyncio.run(_drain(server(grpc, token_file, mind), node, undo=undo, wait=wait))
+    if left:
+        raise Failure(f"still there: {', '.join(left)}; `submind nodes` shows where there is room")
+    console().print(f"{safe(node)} takes subminds again" if undo else f"{safe(node)} is empty")
+
+
+@app.command()
+def restart(
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Who. Default: everybody.")] = None,
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+) -> None:
+    """Have subminds save, end and live on in new processes, one after the other, while the mind goes on."""
+    asyncio.run(_restart(server(grpc, token_file, mind), names or []))
+
+
+async def _listed(at: Server) -> tuple[list[NodeView], dict[str, str]]:
+    async with connected(at) as client:
+        return await client.nodes().listed()
+
+
+async def _drain(at: Server, node: str, *, undo: bool, wait: float) -> tuple[str, ...]:
+    async with connected(at) as client:
+        await client.nodes().drain(node, undo=undo)
+        until = asyncio.get_running_loop().time() + wait
+        while not undo:
+            found, _ = await client.nodes().listed()
+            left = next((one.actors for one in found if one.drained and _means(one, node)), ())
+            if not left or asyncio.get_running_loop().time() > until:
+                return left
+            await asyncio.sleep(_LOOK)
+    return ()
+
+
+async def _restart(at: Server, names: list[str]) -> None:
+    async with connected(at) as client:
+        living = [report.name for report in await client.subminds() if not _is_gone(report)]
+        unknown = [name for name in names if name not in living]
+        if unknown:
+            raise Failure(f"nobody alive is called {', '.join(unknown)}; there are: {', '.join(living)}", MISUSED)
+        renewed: set[str] = set()
+        for name in names or living:
+            if name not in renewed:
+                together = await client.nodes().restart(name)
+                renewed |= set(together)
+                console().print(f"{safe(', '.join(together))}: renewed")
+
+
+def _is_gone(report: SubmindReport) -> bool:
+    """Whether nobody is to be renewed: one that stopped without a reason is only moving."""
+    stopped = report.state is SubmindState.STOPPED and bool(report.reason)
+    return stopped or report.state is SubmindState.QUARANTINED
+
+
+def _means(node: NodeView, wanted: str) -> bool:
+    return wanted in {node.name, node.address} or node.id.startswith(wanted)
+
+
+def _state(node: NodeView) -> Text:
+    if node.barred:
+        return Text(f"barred: {safe(node.barred)}", style="red")
+    return Text("drained", style="yellow") if node.drained else Text("takes subminds", style="green")
