@@ -34,7 +34,7 @@ class GrowthSettings(Section):
     generations: int = Field(default=4, ge=0, le=64)
     """Most divisions between a submind and a configured one (``limit_hits:growth_generations``)."""
     least_share: Share = Field(default=1 / 16, gt=0)
-    """A child has half of its parent's budgets (tokens, cost, thoughts an hour, generations at a time), and the parent
+    """A child has half of its parent's budgets (tokens, cost, thoughts an hour), and the parent
     the other half. Nobody gets less than this of what a configured submind has (``limit_hits:growth_least_share``)."""
     cooldown: Seconds = 1800.0
     """After a division or a retirement those who took part neither divide nor retire for this long; it doubles with

@@ -36,6 +36,7 @@ from orchestration.membership.opening import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings, SubmindRole
+from orchestration.telemetry import names
 from orchestration.view.mind import MindView, Surroundings
 from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
@@ -277,6 +278,7 @@ class Host:
             "mind_restarts_total": float(report.restarts),
             "actors_quarantined": float(quarantined),
             "mind_up": float(report.state == "running"),
+            **{name: value for name, value in self.supervisor.growth.items() if names.limit_of(name) is None},
             **self.reign.figures,
             "mind_leads": float(self.reign.leads.is_set()),
             "mind_terms_total": float(self.reign.terms),

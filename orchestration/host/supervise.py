@@ -94,6 +94,8 @@ class MindSupervisor:
         self.fenced_out: Callable[[str], None] | None = None
         """Called with the reason when a mind process ended because another run leads."""
         self.report = RuntimeReport(data_dir / "runtime.json", os.getpid(), since=wall())
+        self.growth: Mapping[str, float] = {}
+        """What growth was granted and refused since the mind process began, by metric name."""
 
     def start(self, token: Callable[[], Awaitable[int | None]] | None = None) -> None:
         """Begin; returns at once. ``token`` gives each process the epoch that it is to lead under."""
@@ -230,6 +232,8 @@ class MindSupervisor:
             self._is(MindState.RUNNING, "")
         elif line.get("state") == "down":
             said.append(str(line.get("reason", "")))
+        elif "growth" in line:
+            self.growth = line["growth"]
         elif "nodes" in line:
             self.report.nodes, self.report.homeless = line["nodes"], line["homeless"]
             self.report.write()

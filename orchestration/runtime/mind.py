@@ -276,7 +276,10 @@ class MindProcess:
             if (keeper := household.keepers.get(household.home(name))) is not None:
                 keeper.shares[name] = value
 
-        await population.open(Grown(join, leave, share, ground.crowds, household.fenced.set), directory)
+        def counted(figures: Mapping[str, float]) -> None:
+            self.report.tell(growth=figures)
+
+        await population.open(Grown(join, leave, share, ground.crowds, household.fenced.set, counted), directory)
         return population
 
     async def _say_running(self, ground: Ground, household: Household) -> None:

@@ -62,6 +62,8 @@ class Grown:
     """How many of these subminds live on each machine."""
     fenced_out: Callable[[], None]
     """It turns out that another run leads."""
+    counted: Callable[[Mapping[str, float]], None]
+    """What the guard granted and refused so far, by metric name."""
 
 
 class Population:
@@ -88,8 +90,7 @@ class Population:
         self._left: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._joined: set[str] = set()
         self._told: set[int] = set()
-        self.counters: defaultdict[str, float] = defaultdict(float)
-        """What the guard granted and refused, by metric name."""
+        self._counters: defaultdict[str, float] = defaultdict(float)
 
     @property
     def members(self) -> Mapping[str, Member]:
@@ -214,9 +215,10 @@ class Population:
         proposal = granting.proposal_of(owner, effect)
         decision = await self.log.consider(proposal, bequest, self._on.crowds(self.log.guard.living))
         act = proposal.act.value
-        self.counters[f"growth_{decision.verdict.value}_total"] += 1
+        self._counters[f"growth_{decision.verdict.value}_total"] += 1
         if decision.limit:
-            self.counters[f"limit_hits:growth_{decision.limit}"] += 1
+            self._counters[f"limit_hits:growth_{decision.limit}"] += 1
+        self._on.counted(dict(self._counters))
         _log.info("growth", submind=owner, act=act, verdict=decision.verdict.value, reason=decision.reason)
         if decision.verdict is not Verdict.GRANTED:
             again = now + max(0.0, decision.retry_at - wall())

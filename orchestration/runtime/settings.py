@@ -44,6 +44,8 @@ class SupervisionSettings(Section):
     stuck_after: Seconds = Field(default=30.0, gt=0)
     """A submind that takes longer than this over one event is named and interrupted, which counts as a death of that
     one alone. Should be less than ``hung_after``."""
+    start_within: Seconds = Field(default=300.0, gt=0)
+    """A process of actors that is not up by then is killed, which counts as a death: a busy machine takes its time."""
     hung_after: Seconds = Field(default=60.0, gt=0)
     """An actor that has not answered for this long is killed, which counts as a death."""
     settle: Seconds = 10.0

@@ -38,8 +38,8 @@ class ActorKeeper:
 
     Each life is begun in a process of its own, after a pause that grows with recent deaths; one that ended in an error
     of the core leaves its process to the next. When its seat is elsewhere the actor is asked to save and end, and
-    lives on there. The death of a node is none of the actor's. One that answers no ping for ``hung_after`` seconds is
-    killed. ``changed`` is called when restarts or quarantine change.
+    lives on there. The death of a node is none of the actor's. One that is not there after ``start_within`` seconds, or
+    once it was answers no ping for ``hung_after``, is killed. ``changed`` is called when restarts or quarantine change.
 
     Where a pack of actors shares the process, these are the lives of the process: those within it are its own business
     (``cohort.py``), of which it tells.
@@ -228,9 +228,11 @@ class ActorKeeper:
     async def _ping(self, node: str) -> None:
         """Ask whether it is well; kill it when it has not said so for too long."""
         loop = asyncio.get_running_loop()
-        well = loop.time()
+        well, patience = loop.time(), self._settings.start_within
         while True:
             pong = await self._directory.ping(self.name, self._settings.hung_after)
+            if patience != self._settings.hung_after and self._directory.find(self.name) is not None:
+                well, patience = loop.time(), self._settings.hung_after
             if pong is not None:
                 well = loop.time()
                 self._take_in(pong.health)
@@ -241,7 +243,7 @@ class ActorKeeper:
                     self.born.set()
                     if self._configured and pong.health.get("configuration", 0.0) < self._configured.version:
                         self._directory.configure(self.name, self._configured)
-            elif loop.time() - well >= self._settings.hung_after:
+            elif loop.time() - well >= patience:
                 _log.error("actor_hung", submind=self.name, silent=round(loop.time() - well, 1))
                 ray.kill(self._actor, no_restart=True)
                 well = loop.time()
