@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 _RECENT = 86_400.0
 """Births and ends that one that begins a life is told of again, in case that it missed them; seconds."""
+_TOTALS = {
+    Verdict.GRANTED: "growth_granted_total",
+    Verdict.WAITING: "growth_waiting_total",
+    Verdict.REFUSED: "growth_refused_total",
+}
 _PARTING = 10.0
 """Seconds that one that ends has to hand on what came to it last."""
 
@@ -215,7 +220,7 @@ class Population:
         proposal = granting.proposal_of(owner, effect)
         decision = await self.log.consider(proposal, bequest, self._on.crowds(self.log.guard.living))
         act = proposal.act.value
-        self._counters[f"growth_{decision.verdict.value}_total"] += 1
+        self._counters[_TOTALS[decision.verdict]] += 1
         if decision.limit:
             self._counters[f"limit_hits:growth_{decision.limit}"] += 1
         self._on.counted(dict(self._counters))
