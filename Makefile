@@ -64,7 +64,7 @@ docs-check: $(READY) ## see whether docs/configuration.md is current
 	$(BIN)/python docs/reference.py --check
 
 bench: $(READY) ## print the figures (UTTERANCES=FILE MOMENTS=FILE measure attention coverage as well)
-	@for bench in $$(ls benchmarks/*.py | grep -vE '/(__init__|corpus|worlds|coverage|replay)\.py$$'); do \
+	@for bench in $$(ls benchmarks/*.py | grep -vE '/(__init__|corpus|worlds|structure|curves|coverage|replay)\.py$$'); do \
 	  echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 	@echo "== benchmarks/replay.py"; $(BIN)/python benchmarks/replay.py $(UTTERANCES)
 	@if [ -n "$(MOMENTS)" ]; then echo "== benchmarks/coverage.py"; \

@@ -60,7 +60,7 @@ def settings(subminds: int, seed: int, **more: object) -> Settings:
 def stream(messages: int, seed: int) -> Iterator[NewPerception]:
     """``messages`` reports, one every minute; the structure shifts in the middle."""
     chance = random.Random(seed)
-    cases = [_name(chance) for _ in SUBJECTS]
+    cases = [name_of(chance) for _ in SUBJECTS]
     told = [0] * len(SUBJECTS)
     hands = _hands(chance)
     for n in range(messages):
@@ -70,7 +70,7 @@ def stream(messages: int, seed: int) -> Iterator[NewPerception]:
         subject = hands[source]
         told[subject] += 1
         if told[subject] % EPISODES == 0:
-            cases[subject] = _name(chance)
+            cases[subject] = name_of(chance)
         own = chance.sample(TRADES[source].split(), 4)
         of = chance.sample(SUBJECTS[subject].split(), 3)
         text = f"{cases[subject]} at the {own[0]}: {of[0]} and {own[1]}, {of[1]} near the {own[2]} {own[3]}, {of[2]}."
@@ -86,6 +86,7 @@ def _hands(chance: random.Random, before: list[int] | None = None) -> list[int]:
             return hands
 
 
-def _name(chance: random.Random) -> str:
+def name_of(chance: random.Random) -> str:
+    """A name that nobody has."""
     parts = ("Var", "Mil", "Tor", "Kes", "Lun", "Dar", "Pel", "Ost", "Rin", "Zad", "Qui", "Hob")
     return "".join(chance.choice(parts).lower() for _ in range(3)).capitalize()

@@ -21,7 +21,7 @@ from orchestration.settings import Settings
 from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.faults import NONE, Faults
 from orchestration.simulation.population import Population
-from orchestration.simulation.world import Pace, Prefetched, Watch, World
+from orchestration.simulation.world import Pace, Prefetched, Veil, Watch, World
 from orchestration.wiring import build_directory, build_shell
 
 _CHUNK = 512
@@ -51,8 +51,9 @@ class Replay:
         pace: Pace | None = None,
         routing: Routing = LEARNED,
         watch: Watch | None = None,
+        veil: Veil | None = None,
     ) -> None:
-        """``routing`` and ``watch`` are for measurements: see ``Voice`` and ``World``."""
+        """``routing``, ``watch`` and ``veil`` are for measurements: see ``Voice`` and ``World``."""
         self._settings = settings
         self._stores = stores
         self._seed = seed
@@ -61,7 +62,7 @@ class Replay:
         self._routing = routing
         self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
         substrate = build_substrate(settings.substrate, lambda: self.world.now)
-        self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch)
+        self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch, veil)
         self.population = Population(settings, stores, self.world)
         self._directory: Directory | None = None
         self._shown = 0

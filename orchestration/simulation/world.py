@@ -24,6 +24,8 @@ from orchestration.simulation.faults import NONE, Faults
 T = TypeVar("T")
 Watch = Callable[[Instant, str, str, Event], None]
 """Mind time, sender, receiver and event of something that is sent."""
+Veil = Callable[[str, str, Event], Event]
+"""Sender, receiver and event of something that is sent; gives what arrives in its place."""
 Birth = Callable[[str], Awaitable[ActorShell]]
 """Makes an actor's shell anew, its core restored from the stores by ``start``."""
 
@@ -90,8 +92,12 @@ class World:
         faults: Faults = NONE,
         pace: Pace | None = None,
         watch: Watch | None = None,
+        veil: Veil | None = None,
     ) -> None:
-        """``pace``: how long actors take; without it they handle all that has come at once. ``watch`` sees sends."""
+        """``pace``: how long actors take; without it they handle all that has come at once.
+
+        For measurements: ``watch`` sees sends, ``veil`` hides part of them from who receives them.
+        """
         self.now: Instant = 0.0
         self.shells: dict[str, ActorShell] = {}
         self.crashes = 0
@@ -102,6 +108,7 @@ class World:
         self.tally: dict[str, float] = {}
         """Counters of actors that died, which their successors do not know."""
         self._watch = watch
+        self._veil = veil
         self._stores = stores
         self._substrate = substrate
         self._embedder = embedder
@@ -166,6 +173,8 @@ class World:
         if self._resident(to) in self.shells:
             if self._watch is not None:
                 self._watch(self.now, sender, to, event)
+            if self._veil is not None:
+                event = self._veil(sender, to, event)
             self._travel(lambda: self._deliver(to, event, priority))
 
     def _travel(self, arrival: Callable[[], Awaitable[None]]) -> None:
