@@ -65,6 +65,7 @@ class Replay:
         self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch, veil)
         self.population = Population(settings, stores, self.world)
         self._directory: Directory | None = None
+        self._born = False
         self._shown = 0
 
     async def _be_born(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
@@ -84,12 +85,20 @@ class Replay:
         )
 
     async def run(self, perceptions: Iterable[NewPerception]) -> AsyncIterator[StreamEntry]:
-        """Feed a history, yielding the stream as it grows."""
-        born = False
+        """Feed a whole history, yielding the stream as it grows."""
+        async for entry in self.feed(perceptions):
+            yield entry
+        if self._born:
+            await self._end()
+            async for entry in self._grown():
+                yield entry
+
+    async def feed(self, perceptions: Iterable[NewPerception]) -> AsyncIterator[StreamEntry]:
+        """Feed a part of a history, yielding the stream as it grows; more may follow."""
         for chunk in _chunks(perceptions, _CHUNK):
-            if not born:
+            if not self._born:
                 await self.world.begin(await self.population.begin(), chunk[0].time)
-                born = True
+                self._born = True
             await self._prefetch(chunk)
             receipts = await self._stores.perceptions.append(chunk)
             logged = [
@@ -102,10 +111,6 @@ class Replay:
                 await self.world.arrive(list(together))
                 async for entry in self._grown():
                     yield entry
-        if born:
-            await self._end()
-            async for entry in self._grown():
-                yield entry
 
     async def _prefetch(self, chunk: list[NewPerception]) -> None:
         texts: list[str] = []
