@@ -277,6 +277,7 @@ class Host:
             **self._gateway.figures(),
             "mind_restarts_total": float(report.restarts),
             "actors_quarantined": float(quarantined),
+            "subminds_homeless": float(len(report.homeless)),
             "mind_up": float(report.state == "running"),
             **{name: value for name, value in self.supervisor.growth.items() if names.limit_of(name) is None},
             **self.reign.figures,
