@@ -17,7 +17,7 @@ from environment.messages import Instant
 from environment.population import Member
 from environment.ports import Write, WriteState
 from orchestration.growth.guard import Guard
-from orchestration.growth.log import Bequest
+from orchestration.growth.log import Bequest, will_of
 from orchestration.growth.proposals import Act, Decision, Proposal, Verdict
 
 
@@ -44,11 +44,6 @@ def proposal_of(owner: str, effect: Divide | Retire) -> Proposal:
         reason=effect.reason,
         size=len(pack(legacy)),
     )
-
-
-def will_of(name: str) -> str:
-    """Under which name the states hold what one that ended has left: it may save its own once more."""
-    return f"~will/{name}"
 
 
 def bequest_of(effect: Divide | Retire, settings: CognitiveSettings, now: Instant) -> Bequest:

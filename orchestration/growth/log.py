@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from environment.errors import SequenceGap, StoreUnavailable
 from environment.messages import Instant
 from environment.population import GrowthEvent, GrowthKind, Member
-from environment.ports import Stores, Write, WriteGrowth, WriteMember
+from environment.ports import Stores, Write, WriteGrowth, WriteMember, WriteState
 from orchestration.growth.guard import Guard
 from orchestration.growth.proposals import Decision, Proposal, Verdict
 from orchestration.growth.settings import GrowthSettings
@@ -22,6 +22,11 @@ _POPULATION = {GrowthKind.DIVIDED, GrowthKind.RETIRED}
 
 Bequest: TypeAlias = Callable[[Member], Sequence[Write]]
 """What else a grant writes: a child's first state, or what a retired submind leaves."""
+
+
+def will_of(name: str) -> str:
+    """Under which name the states hold what one that ended has left: it may save its own once more."""
+    return f"~will/{name}"
 
 
 class GrowthLog:
@@ -77,7 +82,10 @@ class GrowthLog:
                 return None
             if not member.settled:
                 member = replace(member, settled=True)
-                await self._stores.commit([WriteMember(member)], self._fence)
+                done: list[Write] = [WriteMember(member)]
+                if not member.living:  # its heir has it all: what it left would stay for ever
+                    done += [WriteState(will_of(name), b""), WriteState(name, b"")]
+                await self._stores.commit(done, self._fence)
                 self.guard.members[name] = member
             return member
 

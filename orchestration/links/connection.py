@@ -88,6 +88,7 @@ class Connection(asyncio.Protocol):
             self._refuse("nobody on another machine belongs to this run")
         else:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            _notice_death(sock)
             self._handshake = Handshake(self._here.secret, secrets.token_bytes(NONCE), caller=self._caller)
             transport.write(self._handshake.opening())
             patience = self._here.settings.handshake
@@ -212,6 +213,15 @@ def _looked_at(met: asyncio.Future[None]) -> None:
     """Whoever called hears of a failure; at the called end nobody waits for it."""
     if not met.cancelled():
         met.exception()
+
+
+def _notice_death(sock: socket.socket) -> None:
+    """Have the kernel cut a connection whose other end is gone without a word, or has taken nothing for a minute."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 15)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 60_000)
 
 
 def _uid_of(sock: socket.socket) -> int:

@@ -32,7 +32,7 @@ class Directory:
         """Limits met, by metric name."""
         self.host = host
         here = Here(machine_of(directory), settings, secret)
-        self._doors = Doors("mind", directory, here, host, self._heard, self.counters, self._lost)
+        self._doors = Doors("~mind", directory, here, host, self._heard, self.counters, self._lost)
         self._endpoint: Endpoint | None = None
         self._at: dict[str, Endpoint] = {}
         self._line: dict[str, Connection] = {}

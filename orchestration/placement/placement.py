@@ -98,7 +98,7 @@ class Placement:
 
     def _decide(self, now: float) -> None:
         settings = self._settings
-        moving = sum(not stay.born for stay in self._stays.values())
+        moving = sum(not stay.born and not self._late(stay, now) for stay in self._stays.values())
         rules = Rules(settings.quota, max(0, settings.moves - moving), settings.slack)
         nodes = [
             Node(

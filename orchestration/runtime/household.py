@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from actors.events import Configured
+from environment.errors import FencedOut
 from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders
 
@@ -21,8 +22,8 @@ _log = structlog.get_logger(__name__)
 class Household:
     """Keeps actors alive from ``add`` to ``remove``, all of them until ``settle``."""
 
-    def __init__(self, employ: Callable[[ActorOrders], ActorKeeper]) -> None:
-        """``employ`` makes the keeper of an actor."""
+    def __init__(self, employ: Callable[[ActorOrders], ActorKeeper], broken: Callable[[str], None]) -> None:
+        """``employ`` makes the keeper of an actor; ``broken`` is told of one that failed itself."""
         self.keepers: dict[str, ActorKeeper] = {}
         """By the name of the process."""
         self.orders: dict[str, ActorOrders] = {}
@@ -30,6 +31,7 @@ class Household:
         self.fenced = asyncio.Event()
         """Set when it turns out that another run leads."""
         self._employ = employ
+        self._broken = broken
         self._keeping: dict[str, asyncio.Task[Ending]] = {}
         self._configured: Configured | None = None
 
@@ -85,7 +87,11 @@ class Household:
     def _ended(self, task: asyncio.Task[Ending]) -> None:
         if task.cancelled():
             return
-        if (error := task.exception()) is not None:
+        error = task.exception()
+        if isinstance(error, FencedOut):
+            self.fenced.set()
+        elif error is not None:  # nobody keeps that actor any more, and nobody would notice
             _log.error("keeper_failed", submind=task.get_name(), exc_info=error)
+            self._broken(task.get_name())
         elif task.result() is Ending.FENCED_OUT:
             self.fenced.set()

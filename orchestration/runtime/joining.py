@@ -19,6 +19,7 @@ import grpc
 
 from orchestration.placement.errors import ClusterUnreachable
 from orchestration.placement.settings import ClusterSettings
+from orchestration.runtime import cluster
 
 _CLIENT = "ray://"
 _GCS_METHOD = "/ray.rpc.NodeInfoGcsService/GetClusterId"
@@ -51,6 +52,8 @@ async def join(settings: ClusterSettings, namespace: str) -> str:
 
 def reachable_from(address: str) -> str:
     """The address of this machine at which the nodes of a cluster reach this process."""
+    if not address.startswith(_CLIENT):
+        return cluster.host()  # a driver runs on a node, which is known by this, whatever name it was joined by
     host, _, port = address.removeprefix(_CLIENT).rpartition(":")
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(kind, socket.SOCK_DGRAM) as probe:

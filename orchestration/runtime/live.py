@@ -214,9 +214,9 @@ class LiveActor:
                     await self._leave(shell)
                     return
                 handled = await shell.step(self._clock.now())
-                handled += await self._perceive(shell)
                 self._relieve(shell)
                 await self._save(shell)
+                handled += await self._perceive(shell)
             except StoreUnavailable as error:
                 await self._refused(error)
                 continue

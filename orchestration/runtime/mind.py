@@ -175,7 +175,7 @@ class MindProcess:
                 await self.population.look()
                 return {}
             case "restart" if self.household is not None:
-                return {"renewed": await _restart(self.household, request["name"])}
+                return {"renewed": await _restart(self.household, self._homeless(), request["name"])}
         raise NoSuchNode("the mind is still starting: ask again in a moment")
 
     async def _answer(self, request: Mapping[str, Any]) -> None:
@@ -239,7 +239,7 @@ class MindProcess:
         def employ(order: ActorOrders) -> ActorKeeper:
             return ActorKeeper(order, stores, directory, supervision, chance, self._changed, ground.seat(order.name))
 
-        self.household = household = Household(employ)
+        self.household = household = Household(employ, lambda name: self._fallen(f"keeper of {name}"))
         if self.configured is not None:
             household.configure(self.configured)
         for order in orders:
@@ -315,6 +315,9 @@ class MindProcess:
         for name, (restarts, quarantined) in keeper.troubles.items():
             self.report.tell(actor=name, restarts=restarts, quarantined=quarantined)
 
+    def _homeless(self) -> Mapping[str, str]:
+        return self.ground.homeless() if self.ground is not None else {}
+
     def _fallen(self, role: str) -> None:
         if self.stopping.is_set():
             return
@@ -323,7 +326,7 @@ class MindProcess:
         os._exit(Exit.FALLEN)
 
 
-async def _restart(household: Household, name: str) -> list[str]:
+async def _restart(household: Household, homeless: Mapping[str, str], name: str) -> list[str]:
     """Have a submind save, end and live on in a new process, with those it shares one with; who that was."""
     keeper = next((one for one in household.keepers.values() if name == one.name or name in one.members), None)
     if keeper is None:
@@ -331,6 +334,8 @@ async def _restart(household: Household, name: str) -> list[str]:
         raise PlacementError(f"nobody is called {name}; there are: {', '.join(known)}")
     if keeper.quarantined:
         raise PlacementError(f"{name} is quarantined: {keeper.quarantined}")
+    if (why := homeless.get(keeper.name)) is not None:
+        raise PlacementError(f"{name} has no place: {why}")
     await keeper.restart()
     return sorted(keeper.members)
 

@@ -41,7 +41,10 @@ class Nodes:
         """Look at the nodes every so often, until cancelled."""
         while True:
             await asyncio.sleep(self._settings.look_every)
-            await self.look()
+            try:
+                await self.look()
+            except Exception:  # noqa: BLE001 - whatever Ray raises: it is looked again
+                _log.exception("look_failed")
 
     async def look(self) -> None:
         """Look now. A cluster that cannot be asked is asked again the next time."""

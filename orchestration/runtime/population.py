@@ -7,6 +7,7 @@ import random
 import secrets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from environment.population import Member
 from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
 from orchestration.growth import granting
-from orchestration.growth.log import GrowthLog
+from orchestration.growth.log import GrowthLog, will_of
 from orchestration.growth.proposals import Verdict
 from orchestration.links.links import Links
 from orchestration.links.words import (
@@ -49,6 +50,10 @@ _TOTALS = {
     Verdict.WAITING: "growth_waiting_total",
     Verdict.REFUSED: "growth_refused_total",
 }
+_AGAIN = 5.0
+"""Seconds between two words to a parent that it has its half only, while it does not confirm."""
+_REMIND = 30.0
+"""Seconds between two words to those who have not let go or taken over yet."""
 _PARTING = 10.0
 """Seconds that one that ends has to hand on what came to it last."""
 
@@ -128,7 +133,7 @@ class Population:
         run, self._grown = self._run, grown
         chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
         self._links = Links(
-            "population",
+            "~population",
             secrets.token_hex(8),
             directory.endpoint,
             run.run_dir,
@@ -140,6 +145,7 @@ class Population:
         self._links.house(POPULATION, self)
         await self._links.open()
         self._working = asyncio.create_task(self._work(), name="population")
+        self._do(self._remind(), "reminding")
 
     async def close(self) -> None:
         """Decide nothing any more."""
@@ -249,11 +255,13 @@ class Population:
         half = self.share(parent)
         self._shared[parent].clear()
         self._on.share(parent, half)
-        self._say(parent, Share(half))
         try:
             # A process that does not answer is ended within that time, and its next life has the half.
             async with asyncio.timeout(2 * self._run.settings.runtime.supervision.hung_after):
-                await self._shared[parent].wait()
+                while not self._shared[parent].is_set():
+                    self._say(parent, Share(half))  # again: what is said may be lost with a connection
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._shared[parent].wait(), _AGAIN)
         except TimeoutError:
             _log.warning("parent_is_silent", submind=parent)
         if self.members[member.name].living:
@@ -268,7 +276,7 @@ class Population:
         self._left[name].clear()
         self._tell_all(Gone(name, heir), but=name)
         self._tell(name, Gone(name, heir))
-        await self._tell_unsettled(heir)
+        self._do(self._tell_patiently(heir), f"inherit-{name}")
         try:
             async with asyncio.timeout(_PARTING):
                 await self._left[name].wait()
@@ -281,6 +289,10 @@ class Population:
 
     async def _returned(self, name: str) -> None:
         """Tell one that begins a life what it may not know."""
+        member = self.members.get(name)
+        if member is not None and not member.living:
+            self._tell(name, Gone(name, granting.present(name, self.members)))
+            return
         if name in self.log.guard.living:
             self._say(name, Share(self.share(name)))
         since = wall() - _RECENT
@@ -293,6 +305,23 @@ class Population:
                 self._tell(name, Gone(member.name, granting.present(member.name, self.members)))
         await self._tell_unsettled(name)
 
+    async def _remind(self) -> None:
+        """Tell whoever has not confirmed again, now and then: what is told may be lost, and so may the answer."""
+        while True:
+            await asyncio.sleep(_REMIND)
+            for name in {to for to, _ in granting.unsettled(list(self.members.values()))}:
+                await self._tell_patiently(name)
+
+    async def _tell_patiently(self, name: str) -> None:
+        """``_tell_unsettled``, once the store answers."""
+        while True:
+            try:
+                await self._tell_unsettled(name)
+            except StoreUnavailable as error:
+                await asyncio.sleep(max(error.retry_after, 0.5))
+            else:
+                return
+
     async def _tell_unsettled(self, name: str) -> None:
         """Tell a parent or an heir what it has not confirmed."""
         guard, now = self.log.guard, wall()
@@ -303,9 +332,13 @@ class Population:
                 if member.name in self._joined:
                     self._tell(to, granting.divided(to, member, guard, now))
                 continue
-            will = await self._stores.registry.state(granting.will_of(member.name))
-            if will:
+            will = await self._stores.registry.state(will_of(member.name))
+            if not will:
+                continue
+            try:
                 self._tell(to, granting.inherited(member, will, guard, now))
+            except ValueError:  # one that cannot be read must not keep the others from their heirs
+                _log.exception("will_not_readable", submind=member.name)
 
     def _tell(self, to: str, event: Event) -> None:
         self._say(to, event)

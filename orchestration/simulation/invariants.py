@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from environment.messages import Perception, Receipt, StreamEntry, Trace
 from environment.population import GrowthKind
 from environment.ports import Stores
-from orchestration.growth.granting import will_of
-from orchestration.growth.log import GrowthLog
+from orchestration.growth.log import GrowthLog, will_of
 from orchestration.settings import Settings
 
 _PAGE = 10_000
@@ -151,7 +150,8 @@ async def _population(stores: Stores, settings: Settings) -> Iterable[str]:
         found.append("who is said to be born is not who is a member")
     owners = {c.owner for c in await stores.registry.connections()}
     for member in members:
-        if not await stores.registry.state(member.name if member.living else will_of(member.name)):
+        kept = member.living or not member.settled
+        if kept and not await stores.registry.state(member.name if member.living else will_of(member.name)):
             found.append(f"{member.name} has {'no state' if member.living else 'left nothing'}")
         if not member.living and member.heir not in guard.members and member.heir not in configured:
             found.append(f"{member.name} left what it had to {member.heir}, who never was")

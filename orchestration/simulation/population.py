@@ -11,7 +11,7 @@ from environment.errors import StoreUnavailable
 from environment.population import Member
 from environment.ports import Stores
 from orchestration.growth import granting
-from orchestration.growth.log import GrowthLog
+from orchestration.growth.log import GrowthLog, will_of
 from orchestration.settings import Settings
 from orchestration.simulation.world import World
 from orchestration.wiring import ActorPlan, peer_of, plan, plan_of
@@ -112,7 +112,7 @@ class Population:
                 self._tell(to, granting.divided(to, member, guard, now))
                 continue
             try:
-                will = await self._stores.registry.state(granting.will_of(member.name))
+                will = await self._stores.registry.state(will_of(member.name))
             except StoreUnavailable:
                 continue
             if will:

@@ -130,7 +130,8 @@ class ChangeTail:
                 if wanted := [change for change in fresh if wants.matches(change)]:
                     yield wanted
                 if self._count == place:
-                    await self._moved.wait()
+                    if self.following:
+                        await self._moved.wait()
                     if self._failure is not None:
                         raise self._failure
         finally:

@@ -23,6 +23,7 @@ from environment.stores.cassandra.driver.session import Row, Session
 from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.codec import decode_history, decode_report
 
+_INT, _LONG = 1 << 31, 1 << 63
 _NAMES = "SELECT name FROM names WHERE mind = ? AND kind = ?"
 _CONNECTIONS = """SELECT owner, topic, label, peer, weight, ltp, uses, credited, last_use, history FROM connections
     WHERE mind = ? AND owner = ?"""
@@ -206,6 +207,9 @@ def _place(mark: str) -> _Place:
     """Where a change stands. Raises ``ValueError`` for what is no mark."""
     try:
         at, stamp, place, owner = json.loads(mark)
-        return float(at), int(stamp), int(place), str(owner)
-    except (ValueError, TypeError):
+        found = float(at), int(stamp), int(place), str(owner)
+    except (ValueError, TypeError, OverflowError, RecursionError):
         raise ValueError(f"{mark[:64]!r} is not a mark of this history") from None
+    if not (math.isfinite(found[0]) and abs(found[1]) < _LONG and abs(found[2]) < _INT):
+        raise ValueError(f"{mark[:64]!r} is not a mark of this history")
+    return found

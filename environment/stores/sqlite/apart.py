@@ -26,6 +26,8 @@ Method: TypeAlias = Literal["append_batches", "lead", "resume", "forget"]
 """What the process is asked to do: all that writes while a mind runs."""
 
 _ENDS_WITHIN = 10.0
+_ANSWERS_WITHIN = 120.0
+"""Seconds after which a writer that does not answer is replaced; a commit takes milliseconds."""
 
 
 class PerceptionsApart:
@@ -104,7 +106,7 @@ class PerceptionsApart:
         try:
             pipe = self._pipe or self._start()
             pipe.send((method, arguments))
-            answer = pipe.recv()
+            answer = _answer(pipe)
         except (OSError, EOFError) as error:
             self._end()
             raise StoreUnavailable("the process that writes perceptions.db ended; another begins", 0.2) from error
@@ -126,7 +128,7 @@ class PerceptionsApart:
         self._pipe = ours
         if self._epoch is not None:
             ours.send(("resume", (self._epoch,)))
-            ours.recv()
+            _answer(ours)
         return ours
 
     def _end(self) -> None:
@@ -139,6 +141,13 @@ class PerceptionsApart:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+def _answer(pipe: Connection) -> Any:
+    """The next answer. Raises ``EOFError`` where there will be none."""
+    if not pipe.poll(_ANSWERS_WITHIN):
+        raise EOFError  # it stands still: whoever waits had better know
+    return pipe.recv()
 
 
 def serve(pipe: Connection, log: SqlitePerceptions) -> None:

@@ -84,7 +84,7 @@ async def test_the_end_of_an_old_life_does_not_unlist_the_new_one(tmp_path):
 async def test_processes_wait_for_a_directory_that_is_not_open_yet(tmp_path):
     town = Town(tmp_path)
     directory = Directory(town.place("mind"), SETTINGS)
-    path = str(town.place("mind") / "mind.sock")
+    path = str(town.place("mind") / "~mind.sock")
     directory._endpoint = Endpoint(directory._doors._here.machine, path)
     town.directory = directory
     links, _ = await town.house("early")
