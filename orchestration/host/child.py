@@ -16,8 +16,8 @@ from typing import Any
 import orchestration
 from actors.events import Configured
 from orchestration.runtime.cluster import ray_environment
-from orchestration.runtime.mind import STOP, encode_configured, encode_orders, encode_request
 from orchestration.runtime.orders import RunOrders
+from orchestration.runtime.pipe import STOP, encode_configured, encode_orders, encode_request
 from orchestration.runtime.processes import MARK
 
 _LONGEST_LINE = 16 * 1024 * 1024

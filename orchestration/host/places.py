@@ -6,13 +6,13 @@ import fcntl
 import os
 import secrets
 import shutil
-import stat
 import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from orchestration.host.errors import AlreadyRunning, UnsafePlace
+from orchestration.private import make_private
 
 LONGEST = 40
 """Characters of a run directory: Ray adds 65 for its longest socket, and the system allows 107."""
@@ -66,12 +66,8 @@ def run_base(mark: str) -> Path:
         temp = Path("/tmp")  # noqa: S108 - made private and checked below
     base = temp / above
     for place in (base, base / mark):
-        place.mkdir(mode=0o700, exist_ok=True)
-        status = place.lstat()
-        if not stat.S_ISDIR(status.st_mode):
-            raise UnsafePlace(str(place), "is not a directory")
-        if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077:
-            raise UnsafePlace(str(place), "can be written or entered by others")
+        if wrong := make_private(place):
+            raise UnsafePlace(str(place), wrong)
     return base / mark
 
 

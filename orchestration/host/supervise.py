@@ -23,8 +23,8 @@ from orchestration.host.child import MindChild
 from orchestration.host.origin import write_json
 from orchestration.placement.errors import PlacementError
 from orchestration.runtime import processes
-from orchestration.runtime.mind import Exit
 from orchestration.runtime.orders import RunOrders
+from orchestration.runtime.pipe import Exit
 from orchestration.settings import Settings
 from orchestration.view.status import MindState, ProcessState
 

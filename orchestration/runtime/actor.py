@@ -26,6 +26,7 @@ from actors.substrate.budget import Limits
 from orchestration.backoff import backoff
 from orchestration.housing import embedded_in, log_file, open_patiently
 from orchestration.links.links import Links
+from orchestration.private import make_private
 from orchestration.runtime import cluster, processes
 from orchestration.runtime.cohort import Cohort
 from orchestration.runtime.ledgers import InheritedLedgers, StoreLedgers
@@ -149,9 +150,12 @@ def at_home(orders: ActorOrders) -> ActorOrders:
     """
     if processes.machine() == orders.machine:
         return orders
-    data_dir = Path(tempfile.gettempdir()) / f"submind-{os.getuid()}-{orders.run.settings.mind.name}"
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return replace(orders, run=replace(orders.run, data_dir=data_dir))
+    away = Path(tempfile.gettempdir()) / f"submind-{os.getuid()}-away"  # apart from that of a host there
+    data_dir, run_dir = away / orders.run.settings.mind.name, away / orders.run.run_dir.name
+    for place in (away, data_dir, run_dir):
+        if wrong := make_private(place):
+            raise PermissionError(f"{place} {wrong}")
+    return replace(orders, run=replace(orders.run, data_dir=data_dir, run_dir=run_dir))
 
 
 class House:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pickle
 import random
 import secrets
-import struct
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import structlog
@@ -32,6 +29,7 @@ from orchestration.runtime.household import Household
 from orchestration.runtime.joining import join, reachable_from
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.packing import pack
+from orchestration.runtime.pipe import ASK, CONFIGURE, Exit, Report, read_body, read_configured, read_orders
 from orchestration.runtime.population import Grown, Population
 from orchestration.runtime.reporting import write_reports
 from orchestration.telemetry.logs import configure_logs
@@ -41,77 +39,6 @@ if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
-_LENGTH = struct.Struct("!I")
-STOP, CONFIGURE, ASK = b"s", b"c", b"a"
-"""What a host writes after the orders: stop; settings were changed; do something and answer."""
-
-
-class Exit(IntEnum):
-    """How the mind process ended."""
-
-    STOPPED = 0
-    """It was told to, and everybody saved."""
-    FAILED = 1
-    """It could not start; the last status line says why."""
-    ORPHANED = 2
-    """Its host is gone."""
-    FALLEN = 3
-    """The raylet or the GCS died."""
-    FENCED_OUT = 4
-    """Another run leads this mind."""
-
-
-def encode_orders(orders: RunOrders) -> bytes:
-    """What a mind process is to do, as its host writes it to its standard input."""
-    body = pickle.dumps(orders)
-    return _LENGTH.pack(len(body)) + body
-
-
-def encode_configured(event: Configured) -> bytes:
-    """What a host writes later, when settings were changed."""
-    body = pickle.dumps(event)
-    return CONFIGURE + _LENGTH.pack(len(body)) + body
-
-
-def encode_request(number: int, request: Mapping[str, Any]) -> bytes:
-    """What a host writes to have something done; the status line with that ``answer`` says what came of it."""
-    body = json.dumps({**request, "number": number}).encode()
-    return ASK + _LENGTH.pack(len(body)) + body
-
-
-def read_orders(pipe: BinaryIO) -> RunOrders:
-    """What the host wrote. Raises ``EOFError`` when it went away before that was done."""
-    (length,) = _LENGTH.unpack(_read_whole(pipe, _LENGTH.size))
-    body = _read_whole(pipe, length)
-    orders = pickle.loads(body)  # noqa: S301 - this process's own parent wrote it
-    if not isinstance(orders, RunOrders):
-        raise TypeError(f"orders are {type(orders).__name__}")
-    return orders
-
-
-def _read_whole(pipe: BinaryIO, length: int) -> bytes:
-    """So many bytes; a pipe hands over some tens of kilobytes at a time, and many subminds take more."""
-    body = b""
-    while len(body) < length:
-        more = pipe.read(length - len(body))
-        if not more:
-            raise EOFError
-        body += more
-    return body
-
-
-class Report:
-    """Status lines for the host: one JSON object a line, on what was standard output."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-
-    def tell(self, **fields: object) -> None:
-        """Write a line. A host that is gone is noticed elsewhere."""
-        try:
-            os.write(self._fd, json.dumps(fields).encode() + b"\n")
-        except OSError:
-            return
 
 
 @dataclass
@@ -347,9 +274,9 @@ async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:
     while (told := await reader.read(1)) in {CONFIGURE, ASK}:
         try:
             if told == ASK:
-                mind.ask(json.loads(await _read_body(reader)))
+                mind.ask(json.loads(await read_body(reader)))
             else:
-                mind.configure(await _read_configured(reader))
+                mind.configure(await read_configured(reader))
         except asyncio.IncompleteReadError:
             told = b""
             break
@@ -359,18 +286,6 @@ async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:
     mind.stopping.set()
     if not await reader.read(1):  # a host that stops closes its end only when it has had enough
         os._exit(Exit.ORPHANED)
-
-
-async def _read_body(reader: asyncio.StreamReader) -> bytes:
-    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    return await reader.readexactly(length)
-
-
-async def _read_configured(reader: asyncio.StreamReader) -> Configured:
-    event = pickle.loads(await _read_body(reader))  # noqa: S301 - this process's own parent wrote it
-    if not isinstance(event, Configured):
-        raise TypeError(f"settings are {type(event).__name__}")
-    return event
 
 
 async def _run(run: RunOrders, report: Report, pipe: BinaryIO) -> Exit:
