@@ -74,6 +74,12 @@ class Directory:
             if self._asked.get(name) is answer:
                 del self._asked[name]
 
+    def forget(self, *names: str) -> None:
+        """They do not live there any more, whatever is still open: a connection may be long in dying."""
+        for name in names:
+            if (line := self._line.get(name)) is not None:
+                self._gone([name], line)
+
     def stop(self, name: str) -> None:
         """Tell an actor to finish, save and end. Does nothing where it is nowhere."""
         if (line := self._line.get(name)) is not None:

@@ -20,7 +20,7 @@ from actors.names import ATTENTION
 from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import SubmindReport, SubmindState
 from environment.population import Member
-from environment.ports import Stores, WriteReport
+from environment.ports import Stores, Write, WriteConnections, WriteReport
 from orchestration.clock import wall
 from orchestration.growth import granting
 from orchestration.growth.log import GrowthLog, will_of
@@ -111,6 +111,9 @@ class Population:
         """Read the log; who lives beside those configured."""
         await self.log.follow()
         living = [member for member in self.members.values() if member.living]
+        for member in self.members.values():
+            if member.retired is not None and member.retired > wall() - _RECENT:  # it may have been left in haste
+                await self._stores.commit(await self._unconnected(member.name), self._fence)
         self._joined = {member.name for member in living}
         return living
 
@@ -285,7 +288,12 @@ class Population:
         await self._on.leave(name)
         said = self.retired(name)
         report = SubmindReport(name, member.role, " ".join(member.goals), SubmindState.STOPPED, wall(), reason=said)
-        await self._stores.commit([WriteReport(report)], self._fence)
+        await self._stores.commit([WriteReport(report), *await self._unconnected(name)], self._fence)
+
+    async def _unconnected(self, name: str) -> list[Write]:
+        """Takes away what connections are left of one that ended before it could do so itself."""
+        rows = tuple((left.topic, left.peer) for left in await self._stores.registry.connections(name))
+        return [WriteConnections(name, (), rows, ())] if rows else []
 
     async def _returned(self, name: str) -> None:
         """Tell one that begins a life what it may not know."""

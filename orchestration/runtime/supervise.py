@@ -178,6 +178,7 @@ class ActorKeeper:
             with suppress(RayError):
                 ray.kill(self._actor, no_restart=True)
             self._actor = None
+            self._directory.forget(self.name, *self.members)
 
     async def _bury(self, error: RayError, node: str) -> bool:
         """After a death: whether there is another life."""
