@@ -110,7 +110,13 @@ async def test_a_stock_reflection_client_finds_every_method_and_its_messages(gat
         "submind.v1.PerceptionService": ["Perceive", "PerceiveStream"],
         "submind.v1.ConsciousnessService": ["Explain", "Watch"],
         "submind.v1.EnvironmentService": ["GetTrace", "Search"],
-        "submind.v1.MindService": ["GetStatus", "ListConnections", "ListSubminds"],
+        "submind.v1.MindService": [
+            "GetStatus",
+            "ListConnectionChanges",
+            "ListConnections",
+            "ListSubminds",
+            "WatchConnectionChanges",
+        ],
     }
     perceive = found["submind.v1.PerceptionService"].methods_by_name["Perceive"]
     assert perceive.input_type.fields_by_name["perceptions"].message_type.full_name == "submind.v1.Perception"
