@@ -132,6 +132,8 @@ class ChangeTail:
                 if self._count == place:
                     if self.following:
                         await self._moved.wait()
+                    elif self._failure is None:
+                        raise StoreUnavailable("nobody looks for changes any more")
                     if self._failure is not None:
                         raise self._failure
         finally:
