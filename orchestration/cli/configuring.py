@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
-import socket
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -16,6 +14,7 @@ from orchestration.cli.options import CoordinationAddress, Json, MindFile
 from orchestration.cli.output import clock, console, emit
 from orchestration.cli.safety import safe
 from orchestration.cli.tree import as_yaml
+from orchestration.client.growth import caller
 from orchestration.clock import wall
 from orchestration.loading import load_settings, parsed
 from orchestration.membership.opening import open_coordination
@@ -70,7 +69,7 @@ def configure(
     if show or history:
         found = asyncio.run(_read(settings, _MANY if history else 1, current=show))
     else:
-        found = [asyncio.run(_change(settings, values, reset or [], by or _who(), base))]
+        found = [asyncio.run(_change(settings, values, reset or [], by or caller(), base))]
     for version in found:
         _show(settings, version, json=json, values=not history)
 
@@ -80,14 +79,6 @@ def _assignment(change: str) -> tuple[str, object]:
     if not equals or not key.strip():
         raise Failure(f"{change!r}: a change is written KEY=VALUE, for example attention.per_hour=3", MISUSED)
     return key.strip(), parsed(value, key.strip())
-
-
-def _who() -> str:
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):  # a user id without a name, as in many containers
-        user = "somebody"
-    return f"{user}@{socket.gethostname()}"
 
 
 async def _change(

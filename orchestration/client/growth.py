@@ -5,12 +5,10 @@ from __future__ import annotations
 import getpass
 import socket
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-import grpc
-
 from environment.population import GrowthEvent
-from orchestration.client.errors import Unavailable, translate
 from orchestration.gateway.growth import decode_event, decode_outcome, decode_population
 from orchestration.growth.desk import Outcome, Population
 from orchestration.pb.submind.v1 import growth_pb2 as pb
@@ -30,7 +28,7 @@ class GrowthClient:
     def __init__(self, mind: MindClient, by: str | None = None) -> None:
         """``by``: who orders, as it stands in the audit log; this user on this machine when None."""
         self._mind = mind
-        self._by = by or _who()
+        self._by = by or caller()
 
     async def population(self) -> Population:
         """As it is."""
@@ -52,27 +50,16 @@ class GrowthClient:
 
     async def watch(self, after: int = 0) -> AsyncIterator[GrowthEvent]:
         """The audit log after a number and as it grows, without end, gap or repeat."""
-        patience = self._mind.patience()
-        while True:
-            call = self._mind.channel.unary_stream(
-                "/submind.v1.GrowthService/WatchGrowth",
-                request_serializer=pb.WatchGrowthRequest.SerializeToString,
-                response_deserializer=pb.WatchGrowthResponse.FromString,
-            )(pb.WatchGrowthRequest(after=after), metadata=self._mind.metadata)
-            try:
-                async for answer in call:
-                    patience.succeeded(for_good=True)
-                    event = decode_event(answer.event)
-                    yield event
-                    after = event.seq
-                await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
-            except grpc.aio.AioRpcError as error:
-                meaning = translate(error)
-                if not isinstance(meaning, Unavailable):
-                    raise meaning from error
-                await patience.after(meaning)
-            finally:
-                call.cancel()
+
+        def request() -> pb.WatchGrowthRequest:
+            return pb.WatchGrowthRequest(after=after)
+
+        told = self._mind.follow("GrowthService/WatchGrowth", request, pb.WatchGrowthResponse)
+        async with aclosing(told) as answers:
+            async for answer in answers:
+                event = decode_event(answer.event)
+                yield event
+                after = event.seq
 
     async def freeze(self, reason: str = "") -> Outcome:
         """Stop all growth at once."""
@@ -98,7 +85,8 @@ class GrowthClient:
         return pb.Order(by=self._by, reason=reason)
 
 
-def _who() -> str:
+def caller() -> str:
+    """Who orders something from here: this user on this machine."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError):  # a user id without a name, as in many containers

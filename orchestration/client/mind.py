@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from itertools import count
 from random import Random, SystemRandom
@@ -109,29 +110,17 @@ class MindClient:
 
     async def watch(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncIterator[StreamEntry]:
         """The stream of consciousness from ``from_seq`` on (0: only what is new), without end, gap or repeat."""
-        patience = self.patience()
         if from_seq == 0:  # from here on it must be a number, or what happens during a disconnect would be lost
             from_seq = (await self.status()).stream.head + 1
-        while True:
-            request = consciousness_pb2.WatchRequest(from_seq=from_seq, filter=encode.entry_filter(wants))
-            call = self.channel.unary_stream(
-                "/submind.v1.ConsciousnessService/Watch",
-                request_serializer=consciousness_pb2.WatchRequest.SerializeToString,
-                response_deserializer=consciousness_pb2.WatchResponse.FromString,
-            )(request, metadata=self._metadata)
-            try:
-                async for answer in call:
-                    patience.succeeded(for_good=True)
-                    yield decode.entry(answer.entry)
-                    from_seq = answer.entry.seq + 1
-                await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
-            except grpc.aio.AioRpcError as error:
-                meaning = translate(error)
-                if not isinstance(meaning, Unavailable):
-                    raise meaning from error
-                await patience.after(meaning)
-            finally:
-                call.cancel()
+
+        def request() -> consciousness_pb2.WatchRequest:
+            return consciousness_pb2.WatchRequest(from_seq=from_seq, filter=encode.entry_filter(wants))
+
+        told = self.follow("ConsciousnessService/Watch", request, consciousness_pb2.WatchResponse)
+        async with aclosing(told) as answers:
+            async for answer in answers:
+                yield decode.entry(answer.entry)
+                from_seq = answer.entry.seq + 1
 
     async def explain(self, id_or_seq: str | int) -> Explanation:
         """The lineage of an entry (by number or id), a trace or a perception. Raises ``UnknownId``."""
@@ -187,19 +176,30 @@ class MindClient:
 
     async def watch_changes(self, wants: ChangeFilter = ANY_CHANGE, after: str = "") -> AsyncIterator[ConnectionChange]:
         """What happens to connections behind the mark ``after`` (empty: what is new), without end."""
+
+        def request() -> mind_pb2.WatchConnectionChangesRequest:
+            return mind_pb2.WatchConnectionChangesRequest(filter=encode.change_filter(wants), after=after)
+
+        told = self.follow("MindService/WatchConnectionChanges", request, mind_pb2.WatchConnectionChangesResponse)
+        async with aclosing(told) as answers:
+            async for answer in answers:
+                yield decode.change(answer.change)
+                after = answer.change.mark
+
+    async def follow(self, method: str, request: Callable[[], Message], answer: type[A]) -> AsyncGenerator[A, None]:
+        """What a method that streams answers, without end: asked anew, with another ``request``, when it breaks off."""
         patience = self.patience()
         while True:
-            request = mind_pb2.WatchConnectionChangesRequest(filter=encode.change_filter(wants), after=after)
+            asked = request()
             call = self.channel.unary_stream(
-                "/submind.v1.MindService/WatchConnectionChanges",
-                request_serializer=mind_pb2.WatchConnectionChangesRequest.SerializeToString,
-                response_deserializer=mind_pb2.WatchConnectionChangesResponse.FromString,
-            )(request, metadata=self._metadata)
+                f"/submind.v1.{method}",
+                request_serializer=type(asked).SerializeToString,
+                response_deserializer=answer.FromString,
+            )(asked, metadata=self._metadata)
             try:
-                async for answer in call:
+                async for told in call:
                     patience.succeeded(for_good=True)
-                    yield decode.change(answer.change)
-                    after = answer.change.mark
+                    yield told
                 await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
             except grpc.aio.AioRpcError as error:
                 meaning = translate(error)

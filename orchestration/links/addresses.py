@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestration.private import make_private
+
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _ROOM = 107
 """Bytes of the longest path that a Unix socket can have."""
@@ -35,9 +37,8 @@ def machine_of(directory: Path) -> str:
     on one machine nor two machines with one network drive do. Raises ``PermissionError`` where others than this user
     may enter the directory.
     """
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = directory.stat()
-    if status.st_uid != os.getuid() or status.st_mode & 0o077:
+    directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if make_private(directory):
         raise PermissionError(f"{directory} must belong to this user, and to nobody else (mode 0700)")
     mark = directory / "machine"
     if not mark.exists():
