@@ -20,18 +20,21 @@ SCHEMA = Path(__file__).parent
 _AGREEMENT = 20.0
 """How long nodes may take to agree on a schema, in seconds."""
 _NAME = re.compile(r"(\d{3})_([a-z0-9_]+)\.cql")
+_LEAST = re.compile(r"^-- runs with schema (\d+)$", re.MULTILINE)
 
 # Every write to it is conditional: claims, renewals and records are decided in one order.
 _TABLE = """CREATE TABLE IF NOT EXISTS schema_migrations (
-    scope text, number int, name text, checksum text, holder text static, PRIMARY KEY ((scope), number))"""
+    scope text, number int, name text, checksum text, holder text static, least int, PRIMARY KEY ((scope), number))"""
+_WIDEN = "ALTER TABLE schema_migrations ADD IF NOT EXISTS least int"
 _CLAIM = "UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = null"
 _RENEW = "UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = ?"
 _RELEASE = "UPDATE schema_migrations SET holder = null WHERE scope = 'submind' IF holder = ?"
 _RECORD = """BEGIN BATCH
     UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = ?;
-    UPDATE schema_migrations SET name = ?, checksum = ? WHERE scope = 'submind' AND number = ?;
+    UPDATE schema_migrations SET name = ?, checksum = ?, least = ? WHERE scope = 'submind' AND number = ?;
     APPLY BATCH"""
-_APPLIED = "SELECT number, name, checksum FROM schema_migrations WHERE scope = 'submind'"
+# All columns: older versions made the table without `least`.
+_APPLIED = "SELECT * FROM schema_migrations WHERE scope = 'submind'"
 _HOLDER = "SELECT holder FROM schema_migrations WHERE scope = 'submind' LIMIT 1"
 
 
@@ -42,6 +45,9 @@ class Migration:
     number: int
     name: str
     statements: tuple[str, ...]
+    least: int = 0
+    """The oldest schema whose versions still run once this is applied, so that they can be gone back to; 0: its own
+    alone. A file says so in a line of its own: ``-- runs with schema 5``."""
 
     @property
     def checksum(self) -> str:
@@ -73,7 +79,11 @@ def load_migrations(directory: Path | None = None) -> tuple[Migration, ...]:
         match = _NAME.fullmatch(path.name)
         if match is None:
             raise StoreBroken(str(path), "a migration is named like 003_what_it_adds.cql")
-        migration = Migration(int(match[1]), match[2], tuple(statements(path.read_text("utf-8"))))
+        text = path.read_text("utf-8")
+        least = _LEAST.search(text)
+        migration = Migration(int(match[1]), match[2], tuple(statements(text)), int(least[1]) if least else 0)
+        if migration.least > migration.number:
+            raise StoreBroken(str(path), f"it cannot run with schema {migration.least}, which comes after it")
         for statement in migration.statements:
             if not additive(statement):
                 raise StoreBroken(str(path), f"a migration only adds, IF NOT EXISTS; this does not: {statement[:80]}")
@@ -88,7 +98,8 @@ def load_migrations(directory: Path | None = None) -> tuple[Migration, ...]:
 async def applied(session: Session, known: Sequence[Migration]) -> int:
     """The number of the newest migration that is in the keyspace, 0 where none is.
 
-    Raises ``StoreBroken``, naming the file, where one was applied in another form than this version knows.
+    Newer ones that say that this version still runs do not count. Raises ``StoreBroken``, naming the file, where one
+    was applied in another form than this version knows.
     """
     try:
         select = await session.prepare(_APPLIED)
@@ -103,11 +114,14 @@ async def applied(session: Session, known: Sequence[Migration]) -> int:
                 f"migration {row.number:03}_{row.name}.cql was applied with checksum {row.checksum}, and this "
                 f"version's {migration.file} has {migration.checksum}: run the version that made this keyspace",
             )
+    newer = [row for number, row in rows.items() if number > len(known)]
+    if newer and all(0 < (getattr(row, "least", None) or 0) <= len(known) for row in newer):
+        return len(known)
     return max(rows, default=0)
 
 
 async def require_schema(session: Session, known: Sequence[Migration] | None = None) -> None:
-    """Raise ``WrongSchema`` unless the keyspace has exactly the schema that this version knows."""
+    """Raise ``WrongSchema`` unless the keyspace has the schema this version knows, or one that it still runs on."""
     known = load_migrations() if known is None else known
     found = await applied(session, known)
     if found < len(known):
@@ -141,6 +155,7 @@ async def migrate(
     async with _claimed(session, runner, rng, claim):
         if await _up_to_date(session, known):
             return []
+        await session.run(_WIDEN)
         found = await applied(session, known)
         for migration in known[found:]:
             for statement in migration.statements:
@@ -206,7 +221,7 @@ async def _prepare(session: Session, cql: str) -> Prepared:
 async def _record(session: Session, migration: Migration, runner: str, claim: Claim) -> None:
     """Write down that a migration is done, while the claim is still this runner's."""
     record = await session.prepare(_RECORD)
-    values = (claim.holds, runner, runner, migration.name, migration.checksum, migration.number)
+    values = (claim.holds, runner, runner, migration.name, migration.checksum, migration.least, migration.number)
     try:
         kept = (await session.conditional(record, values)).applied
     except OutcomeUnknown:

@@ -181,3 +181,18 @@ async def test_a_migration_that_was_changed_after_it_was_applied_is_named(sessio
     for call in (require_schema(session, changed), migrate(session, changed, runner="a", rng=random.Random(1))):
         with pytest.raises(StoreBroken, match=r"001_birds\.cql was applied with checksum \w{32}"):
             await call
+
+
+async def test_a_version_runs_on_newer_schemas_that_say_so_and_on_no_others(session, files):
+    old = load_migrations(files)
+    await migrate(session, old, runner="a", rng=random.Random(1))
+    (files / "003_nests.cql").write_text("-- runs with schema 2\nCREATE TABLE IF NOT EXISTS nests (id int PRIMARY KEY)")
+    await migrate(session, load_migrations(files), runner="a", rng=random.Random(1))
+    await require_schema(session, old)
+    assert await migrate(session, old, runner="a", rng=random.Random(1)) == []
+    with pytest.raises(WrongSchema, match="newer version"):
+        await require_schema(session, old[:1])
+    (files / "004_eggs.cql").write_text("CREATE TABLE IF NOT EXISTS eggs (id int PRIMARY KEY)")
+    await migrate(session, load_migrations(files), runner="a", rng=random.Random(1))
+    with pytest.raises(WrongSchema, match="newer version"):
+        await require_schema(session, old)
