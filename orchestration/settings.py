@@ -26,6 +26,7 @@ from actors.thinking.settings import ThinkingSettings
 from environment.config import Section
 from environment.messages import Instant, Modality
 from environment.settings import EnvironmentSettings
+from orchestration.access.settings import AccessSettings, ClientSettings
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.growth.settings import GrowthSettings
@@ -278,6 +279,10 @@ class Settings(Section):
     """gRPC: where perceptions come in and readers are answered."""
     feed: FeedSettings = FeedSettings()
     """HTTP and the page."""
+    access: AccessSettings = AccessSettings()
+    """Who may do what: certificates, tokens with scopes, quotas, and the log of who did what."""
+    client: ClientSettings = ClientSettings()
+    """How commands reach a mind that runs."""
     view: ViewSettings = ViewSettings()
     """How a mind is looked at."""
     growth: GrowthSettings = GrowthSettings()

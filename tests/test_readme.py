@@ -22,7 +22,8 @@ from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.extractive import ExtractiveSubstrate
 from environment.messages import NewPerception
 from environment.stores.sqlite import open_stores
-from orchestration.cli import COMMANDS
+from orchestration.cli import COMMANDS, SERVE
+from orchestration.cli.options import certificate_options
 from orchestration.loading import load_settings
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
 from orchestration.settings import Settings
@@ -32,7 +33,17 @@ from orchestration.wiring import build_shell, plan
 from tests.actors.making import thought
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ("README", "architecture", "operations", "cassandra", "cluster", "nodes", "plasticity", "writing-a-submind")
+DOCUMENTS = (
+    "README",
+    "architecture",
+    "operations",
+    "cassandra",
+    "cluster",
+    "nodes",
+    "plasticity",
+    "security",
+    "writing-a-submind",
+)
 OURS = ("README.md", *(f"docs/{name}.md" for name in DOCUMENTS))
 PAGES = {name: (ROOT / name).read_text("utf-8") for name in OURS}
 SUBMIND = PAGES["docs/writing-a-submind.md"]
@@ -63,8 +74,11 @@ def options(command: str) -> frozenset[str]:
     """The flags a command takes, from its help's own source."""
     group = get_command(__import__(f"orchestration.cli.{COMMANDS[command][0]}", fromlist=["app"]).app)
     parser = group.commands[command] if hasattr(group, "commands") else group
-    with typer.Context(parser) as context:
-        return frozenset(flag for one in parser.get_params(context) for flag in (*one.opts, *one.secondary_opts))
+    found = {flag for one in certificate_options() for flag in one.opts} if command not in SERVE else set()
+    for each in getattr(parser, "commands", {command: parser}).values():
+        with typer.Context(each) as context:
+            found |= {flag for one in each.get_params(context) for flag in (*one.opts, *one.secondary_opts)}
+    return frozenset(found)
 
 
 def test_there_are_commands_to_check():

@@ -41,9 +41,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "migrate": ("migrating", "Bring the tables of a mind's Cassandra to this version's schema."),
     "configure": ("configuring", "Change settings of a mind while it runs, and see who changed what."),
     "copy": ("copying", "Move a stopped mind to another store: whole, resumable, compared."),
+    "token": ("tokens", "Make, list and revoke the tokens that callers show."),
     "doctor": ("examining", "Check what a mind needs on this machine, with the fix for each fault."),
 }
 """Command to (module of this package, what it does)."""
+
+SERVE = frozenset({"run", "serve"})
+"""Those whose ``--grpc`` is where they listen; that of the others is whom they call."""
 
 
 class LazyCommand(TyperCommand):
@@ -57,6 +61,10 @@ class LazyCommand(TyperCommand):
         """The context of the real command, in which it is then invoked."""
         group = get_command(importlib.import_module(f"{__name__}.{self._module}").app)
         command = group.commands[self.name or ""] if isinstance(group, TyperGroup) else group
+        if any(parameter.name == "grpc" for parameter in command.params) and self.name not in SERVE:
+            from orchestration.cli.options import certificate_options  # noqa: PLC0415 - not for `submind --help`
+
+            command.params += certificate_options()
         return command.make_context(info_name, args, parent=parent, **extra)
 
 

@@ -20,11 +20,13 @@ from pathlib import Path
 
 import psutil
 
+from orchestration.access.errors import BadCredentials
+from orchestration.access.opening import access_of
 from orchestration.cli.failure import Failure
-from orchestration.cli.server import server as server_of
+from orchestration.cli.server import server_in
 from orchestration.client import ClientError, MindClient
 from orchestration.clock import wall
-from orchestration.gateway.auth import split_listen, token_for
+from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.errors import UnsafeListen
 from orchestration.settings import Settings
 
@@ -122,15 +124,13 @@ def ports(settings: Settings, *, running: bool) -> Iterator[Finding]:
         ("http", settings.feed.listen, "--http"),
     ):
         try:
-            token_for(listen, settings.gateway.token_file)
+            require_guard(listen, guarded=access_of(settings).required)
             host, port = split_listen(listen)
         except UnsafeListen as error:
             yield Finding(check, State.BAD, str(error), "give a --token-file, or listen on 127.0.0.1")
             continue
-        except OSError as error:
-            yield Finding(
-                check, State.BAD, f"{error.filename}: {error.strerror}", "give a --token-file that can be read"
-            )
+        except BadCredentials as error:
+            yield Finding(check, State.BAD, str(error), "correct --token-file, access.tokens_file or access.tls")
             continue
         fault = _bind(host, port)
         if fault and running:
@@ -146,9 +146,8 @@ def ports(settings: Settings, *, running: bool) -> Iterator[Finding]:
 async def server(settings: Settings) -> Finding:
     """Whether a mind answers."""
     try:
-        listen, token = settings.gateway.listen, settings.gateway.token_file
-        at = server_of(listen, token)
-        async with MindClient(at.target, token=at.token, patience=0.5, timeout=5.0) as mind:
+        at = server_in(settings)
+        async with MindClient(at.target, credentials=at.credentials, patience=0.5, timeout=5.0) as mind:
             status = await mind.status()
     except (ClientError, Failure, OSError):
         return NOBODY

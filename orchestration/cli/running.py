@@ -13,12 +13,14 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from orchestration.access.opening import access_of
 from orchestration.cli.example import SETTINGS, Day, day_at
 from orchestration.cli.options import CoordinationAddress, MindFile, StoreAddress, TokenFile
 from orchestration.cli.output import console, emit, entry_line
-from orchestration.client import MindClient
+from orchestration.cli.server import reaching
+from orchestration.client import Credentials, MindClient
 from orchestration.clock import wall
-from orchestration.gateway.auth import read_token, token_for
+from orchestration.gateway.auth import require_guard
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.host.host import Host
 from orchestration.host.run import run_host
@@ -76,8 +78,9 @@ def run(
         "--token-file": ("gateway.token_file", token_file),
     }
     settings = _settings(mind, flags, day)
+    guarded = access_of(settings).required
     for listen in (settings.gateway.listen, settings.feed.listen):
-        token_for(listen, settings.gateway.token_file)  # before anything is started
+        require_guard(listen, guarded=guarded)  # before anything is started
     shown = sys.stdout.isatty() or example or json if show is None else show
     if shown and settings.telemetry.stderr == "auto" and sys.stderr.isatty():
         telemetry = settings.telemetry.model_copy(update={"stderr": "off"})
@@ -165,8 +168,8 @@ class _Company:
             )
 
     async def _live(self, host: Host, day: Day) -> None:
-        token = self._settings.gateway.token_file
-        async with MindClient(host.addresses.grpc, token=read_token(token) if token else None, patience=60) as client:
+        credentials = Credentials(reaching(self._settings))
+        async with MindClient(host.addresses.grpc, credentials=credentials, patience=60) as client:
             async for _ in client.perceive_many(day.unfold()):
                 pass
         if not self._json:

@@ -1,6 +1,18 @@
 """A typed client of a running mind: perceive, watch, explain, search; resumes after disconnects."""
 
+from orchestration.access.settings import ClientSettings
+from orchestration.client.credentials import Credentials
 from orchestration.client.errors import Busy, ClientError, Denied, Rejected, Unavailable, UnknownId
 from orchestration.client.mind import MindClient
 
-__all__ = ["Busy", "ClientError", "Denied", "MindClient", "Rejected", "Unavailable", "UnknownId"]
+__all__ = [
+    "Busy",
+    "ClientError",
+    "ClientSettings",
+    "Credentials",
+    "Denied",
+    "MindClient",
+    "Rejected",
+    "Unavailable",
+    "UnknownId",
+]

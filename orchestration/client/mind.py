@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 from environment.lineage import Explanation
 from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
 from environment.search import Hit, SearchFilters
+from orchestration.client.credentials import Credentials
 from orchestration.client.errors import Unavailable, translate
 from orchestration.client.growth import GrowthClient
 from orchestration.client.nodes import NodeClient
@@ -57,13 +58,17 @@ class MindClient:
         target: str,
         *,
         token: str | None = None,
+        credentials: Credentials | None = None,
         timeout: float = 30.0,
         patience: float = 10.0,
         chance: Random | None = None,
     ) -> None:
-        """``target`` is ``HOST:PORT``, ``timeout`` and ``patience`` are seconds; ``chance`` gives keys and pauses."""
+        """``target`` is ``HOST:PORT``, ``timeout`` and ``patience`` are seconds; ``chance`` gives keys and pauses.
+
+        ``credentials``: certificates and a token in a file; without, plain text and ``token``.
+        """
         self._target = target
-        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._credentials = credentials or Credentials(token=token)
         self._timeout = timeout
         self._patience = patience
         self._chance = chance or SystemRandom()
@@ -195,7 +200,7 @@ class MindClient:
                 f"/submind.v1.{method}",
                 request_serializer=type(asked).SerializeToString,
                 response_deserializer=answer.FromString,
-            )(asked, metadata=self._metadata)
+            )(asked, metadata=self.metadata)
             try:
                 async for told in call:
                     patience.succeeded(for_good=True)
@@ -213,13 +218,13 @@ class MindClient:
     def channel(self) -> grpc.aio.Channel:
         """The connection, opened at its first use."""
         if self._open is None:
-            self._open = grpc.aio.insecure_channel(self._target, options=_OPTIONS)
+            self._open = self._credentials.channel(self._target, _OPTIONS)
         return self._open
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """What goes with every call."""
-        return self._metadata
+        return self._credentials.metadata()
 
     def patience(self) -> Patience:
         """For one undertaking."""
@@ -239,7 +244,7 @@ class MindClient:
         patience = self.patience()
         while True:
             try:
-                return await call(request, metadata=self._metadata, timeout=self._timeout)  # type: ignore[no-any-return]
+                return await call(request, metadata=self.metadata, timeout=self._timeout)  # type: ignore[no-any-return]
             except grpc.aio.AioRpcError as error:
                 meaning = translate(error)
                 if not isinstance(meaning, Unavailable):

@@ -12,6 +12,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from orchestration.access.gate import Access
+from orchestration.access.settings import AccessSettings
 from orchestration.feed.context import FeedContext
 from orchestration.feed.events import events
 from orchestration.feed.figures import FeedFigures
@@ -41,29 +43,30 @@ def create_app(
     intake: Intake,
     settings: FeedSettings | None = None,
     *,
-    token: str | None = None,
+    access: Access | None = None,
     version: str = "0",
     registry: CollectorRegistry | None = None,
     more_figures: Callable[[], Mapping[str, float]] = dict,
     page: Path = PAGE,
     desk: GrowthDesk | None = None,
 ) -> FastAPI:
-    """The application. ``token``: what callers must show; None only where nobody but this machine can connect.
+    """The application. ``access``: who may call; None only where nobody but this machine can connect.
 
     ``registry``: where Prometheus metrics are registered (one of its own when None); ``more_figures``: figures of
     the rest of the process for ``/metrics``, by name without prefix. ``desk``: where operators order growth; None where
     nobody can. The parts given are used, not closed.
     """
     settings = settings or FeedSettings()
+    access = access or Access(AccessSettings(), mind="", wall=intake.now)
     figures = FeedFigures(registry)
-    feed = FeedContext(view, tail, intake, view.stores, settings, figures, more_figures)
+    feed = FeedContext(view, tail, intake, view.stores, settings, figures, access, more_figures)
     app = _Described(
         title="submind",
         version=version,
         description=_DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        secured=token is not None,
+        secured=access.required,
     )
     app.state.feed = feed
     install(app)
@@ -74,7 +77,7 @@ def create_app(
         app.include_router(router)
     _serve_page(app, page)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=4)
-    app.add_middleware(Guard, settings=settings, token=token, figures=figures)
+    app.add_middleware(Guard, settings=settings, access=access, figures=figures)
     return app
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from environment.ports import Stores
+from orchestration.access.gate import Access
 from orchestration.feed.figures import FeedFigures
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
@@ -24,6 +25,7 @@ class FeedContext:
     stores: Stores
     settings: FeedSettings
     figures: FeedFigures
+    access: Access
     more_figures: Callable[[], Mapping[str, float]] = dict
     """Figures of the rest of the host process, for ``/metrics``."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from environment.messages import ConnectionChange, EntryKind, StreamEntry
+from orchestration.access.caller import CALLER
 from orchestration.feed.answers import refusals
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import invalid, refusal_of
@@ -136,10 +137,11 @@ async def _events(
     yield ServerSentEvent(comment=greeting, retry=_RETRY_MS, sep="\n")
     closing = asyncio.create_task(feed.closing.wait())
     try:
-        async with aclosing(happening) as batches:
-            while batch := await _next(batches, closing):
-                for one in batch:
-                    yield form(feed, one)
+        with feed.access.lease(CALLER.get(), lambda _: closing.cancel()):
+            async with aclosing(happening) as batches:
+                while batch := await _next(batches, closing):
+                    for one in batch:
+                        yield form(feed, one)
     finally:
         closing.cancel()
 
@@ -154,7 +156,7 @@ def _change(feed: FeedContext, change: ConnectionChange) -> ServerSentEvent:  # 
 
 
 async def _next(batches: AsyncIterator[list[T]], closing: asyncio.Task[Literal[True]]) -> list[T]:
-    """The next batch; empty when the tail has ended or the server is closing."""
+    """The next batch; empty when the tail has ended, the server is closing, or the token of the reader has ended."""
     step = asyncio.ensure_future(anext(batches, []))
     try:
         await asyncio.wait({step, closing}, return_when=asyncio.FIRST_COMPLETED)

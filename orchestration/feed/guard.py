@@ -10,17 +10,22 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from orchestration.access.caller import CALLER, Caller
+from orchestration.access.errors import AccessError
+from orchestration.access.gate import Access
+from orchestration.access.scopes import Free, need_of_route
+from orchestration.access.scopes import Scope as Right
 from orchestration.feed.figures import FeedFigures
 from orchestration.feed.problems import Refusal, refusal_of
 from orchestration.feed.settings import FeedSettings
-from orchestration.gateway.auth import is_loopback, shows
-from orchestration.gateway.errors import TooLarge, TooMany, Unauthenticated
+from orchestration.gateway.auth import is_loopback
+from orchestration.gateway.errors import TooLarge, TooMany
 from orchestration.telemetry.logs import context
 
 _log = structlog.get_logger(__name__)
 
 EVENT_PATHS = frozenset({"/v1/stream/events", "/v1/connections/events"})
-_GUARDED = ("/v1/", "/metrics")
+_SHOWN = 120
 _GONE = 499
 """Counted where the caller went away before there was an answer."""
 _POLICY = (
@@ -41,15 +46,15 @@ _SECURITY = (
 class Guard:
     """ASGI middleware around the whole application.
 
-    With a token: whatever is under ``/v1`` and ``/metrics`` requires it. Without one only this machine can connect,
+    Where tokens are required, each route takes what ``access.scopes`` says. Elsewhere only this machine can connect,
     but a browser on it can be made to ask by any page it shows: then the host asked for must be a local one (or a
     configured one), and a request with an ``Origin`` must come from the page itself.
     """
 
-    def __init__(self, app: ASGIApp, settings: FeedSettings, token: str | None, figures: FeedFigures) -> None:
+    def __init__(self, app: ASGIApp, settings: FeedSettings, access: Access, figures: FeedFigures) -> None:
         self._app = app
         self._settings = settings
-        self._token = token
+        self._access = access
         self._figures = figures
         self._open = 0
 
@@ -68,7 +73,7 @@ class Guard:
                 self._count(scope, answer.status, perf_counter() - began)
 
     async def _answer(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        refusal = self._refuse(scope)
+        refusal = self._refuse(scope) or await self._admit(scope)
         if refusal is not None:
             await refusal.response(scope)(scope, receive, answer)
             return
@@ -91,18 +96,34 @@ class Guard:
 
     def _refuse(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
-        path: str = scope["path"]
-        if self._token is None:
+        if not self._access.required:
             refusal = self._refuse_stranger(headers)
             if refusal is not None:
                 return refusal
-        elif path.startswith(_GUARDED) and not shows(self._token, headers.get("authorization")):
-            return refusal_of(Unauthenticated())
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdecimal() and int(length) > self._settings.body_bytes:
             self._figures.limit_hit("feed.body_bytes")
             return refusal_of(TooLarge("feed.body_bytes", int(length), self._settings.body_bytes))
         return None
+
+    async def _admit(self, scope: Scope) -> Refusal | None:
+        """Say who calls, or why they may not."""
+        need = need_of_route(scope["method"], scope["path"])
+        if need is Free.METRICS:
+            need = Free.OPEN if self._access.settings.open_metrics else Right.WATCH
+        if need is Free.OPEN:
+            return None
+        try:
+            caller = await self._caller(Headers(scope=scope))
+            if isinstance(need, Right):
+                caller.require(need, f"{scope['method']} {scope['path']}"[:_SHOWN])
+        except AccessError as error:
+            return refusal_of(error)
+        CALLER.set(caller)  # the route runs in this task
+        return None
+
+    async def _caller(self, headers: Headers) -> Caller:
+        return await self._access.caller(headers.get("authorization"))
 
     def _refuse_stranger(self, headers: Headers) -> Refusal | None:
         asked = headers.get("host", "")

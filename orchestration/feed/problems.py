@@ -19,6 +19,7 @@ from starlette.types import Scope
 
 from environment.errors import StoreFull, StoreUnavailable
 from environment.lineage import UnknownId
+from orchestration.access.errors import AccessError, Forbidden, OverAllowance, Unauthenticated
 from orchestration.gateway.errors import (
     FieldViolation,
     IntakeBusy,
@@ -28,7 +29,6 @@ from orchestration.gateway.errors import (
     Stopping,
     TooLarge,
     TooMany,
-    Unauthenticated,
     Unknown,
 )
 from orchestration.growth.errors import GrowthError
@@ -36,6 +36,8 @@ from orchestration.view.json import dumps
 
 MEDIA_TYPE = "application/problem+json"
 _TYPE = "urn:submind:problem:"
+_SEND = "this server requires a token: send the header `Authorization: Bearer TOKEN`"
+_NO_TOKEN = "TOKEN_REQUIRED"  # noqa: S105 - a reason
 _log = structlog.get_logger(__name__)
 
 Location: TypeAlias = Sequence[int | str]
@@ -150,8 +152,18 @@ def refusal_of(error: Exception) -> Refusal:
         case Unknown() | UnknownId():
             return Refusal(404, "unknown-id", text)
         case Unauthenticated():
-            why = "this server requires a token: send the header `Authorization: Bearer TOKEN`"
-            return Refusal(401, "token-required", why, headers=(("WWW-Authenticate", 'Bearer realm="submind"'),))
+            why = (
+                text
+                if error.reason != _NO_TOKEN
+                else "this server requires a token: send `Authorization: Bearer TOKEN`"
+            )
+            kind = error.reason.lower().replace("_", "-")
+            return Refusal(401, kind, why, headers=(("WWW-Authenticate", 'Bearer realm="submind"'),))
+        case Forbidden():
+            challenge = f'Bearer realm="submind", error="insufficient_scope", scope="{error.scope}"'
+            return Refusal(403, "scope-required", text, headers=(("WWW-Authenticate", challenge),))
+        case OverAllowance():
+            return Refusal(429, "over-quota", text, retry_after=error.retry_after)
         case HTTPException():
             return _http(error)
         case _:
@@ -191,7 +203,7 @@ _FORESEEN: tuple[type[Exception], ...] = (
     TooMany,
     IntakeBusy,
     OverQuota,
-    GrowthError,
+    AccessError,
     Stopping,
     Unknown,
     UnknownId,

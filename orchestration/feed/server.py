@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+import ssl
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import structlog
 import uvicorn
 from fastapi import FastAPI
 
+from orchestration.access.gate import Access
 from orchestration.feed.app import close_streams, open_streams
+from orchestration.feed.context import FeedContext
 from orchestration.feed.settings import FeedSettings
-from orchestration.gateway.auth import split_listen
+from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.errors import CannotListen
 
 _log = structlog.get_logger(__name__)
@@ -28,6 +31,10 @@ class FeedServer:
     """
 
     def __init__(self, app: FastAPI, settings: FeedSettings) -> None:
+        """Speaks TLS where the access of ``app`` has certificates. Raises ``UnsafeListen``."""
+        feed: FeedContext = app.state.feed
+        self._access = feed.access
+        require_guard(settings.listen, guarded=self._access.required)
         self._app = app
         self._settings = settings
         self._host, self._wanted = split_listen(settings.listen)
@@ -44,7 +51,8 @@ class FeedServer:
     def url(self) -> str:
         """Where a browser on this machine finds the page."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104 - compared, not bound
-        return f"http://[{host}]:{self._port}/" if ":" in host else f"http://{host}:{self._port}/"
+        scheme = "https" if self._access.encrypted else "http"
+        return f"{scheme}://[{host}]:{self._port}/" if ":" in host else f"{scheme}://{host}:{self._port}/"
 
     async def start(self) -> None:
         """Listen. Raises ``CannotListen`` where the address cannot be had."""
@@ -64,6 +72,7 @@ class FeedServer:
             timeout_graceful_shutdown=int(max(1, self._settings.grace)),
             h11_max_incomplete_event_size=64 * 1024,
             backlog=_BACKLOG,
+            ssl_context_factory=_encryption(self._access),
         )
         self._server = _Quiet(config)
         self._task = asyncio.create_task(self._server.serve([listener]), name="feed")
@@ -95,6 +104,11 @@ class FeedServer:
             raise CannotListen(f"{self._settings.listen} for HTTP", error.strerror or str(error)) from error
         listener.setblocking(False)
         return listener
+
+
+def _encryption(access: Access) -> Callable[..., ssl.SSLContext] | None:
+    certificates = access.certificates
+    return None if certificates is None else lambda *_: certificates.for_http()
 
 
 class _Quiet(uvicorn.Server):

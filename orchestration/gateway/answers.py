@@ -14,6 +14,7 @@ from google.rpc.status_pb2 import Status
 
 from environment.errors import StoreBroken, StoreFull, StoreUnavailable
 from environment.lineage import UnknownId
+from orchestration.access.errors import Forbidden, OverAllowance, Unauthenticated
 from orchestration.gateway.encode import duration
 from orchestration.gateway.errors import (
     IntakeBusy,
@@ -24,7 +25,6 @@ from orchestration.gateway.errors import (
     TooLarge,
     TooMany,
     TooSlow,
-    Unauthenticated,
     Unknown,
 )
 from orchestration.growth.errors import GrowthError
@@ -84,7 +84,12 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
         case GrowthError():
             return code.FAILED_PRECONDITION, text, [details.ErrorInfo(reason=error.reason, domain="submind")]
         case Unauthenticated():
-            return code.UNAUTHENTICATED, text, [details.ErrorInfo(reason="TOKEN_REQUIRED", domain="submind")]
+            return code.UNAUTHENTICATED, text, [details.ErrorInfo(reason=error.reason, domain="submind")]
+        case Forbidden():
+            needed = details.ErrorInfo(reason="SCOPE_REQUIRED", domain="submind", metadata={"scope": error.scope})
+            return code.PERMISSION_DENIED, text, [needed]
+        case OverAllowance():
+            return code.RESOURCE_EXHAUSTED, text, [_retry(error.retry_after), _quota(error.quota, text)]
         case StoreBroken():
             _log.error("store_broken", path=error.path, reason=error.reason)
             return code.INTERNAL, "the mind's store cannot be used: the server's log says why", []

@@ -19,6 +19,10 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 from protovalidate import Validator
 
+from orchestration.access.caller import CALLER
+from orchestration.access.gate import Access
+from orchestration.access.settings import AccessSettings
+from orchestration.clock import wall
 from orchestration.gateway.answers import abort
 from orchestration.gateway.errors import FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany, TooSlow
 from orchestration.gateway.settings import GatewaySettings
@@ -61,14 +65,16 @@ class Guard:
     """What all calls of a server share: bounds, counts, and the word that it stops."""
 
     settings: GatewaySettings
+    access: Access = field(default_factory=lambda: Access(AccessSettings(), mind="", wall=wall))
+    """Who may call; by default anybody."""
     stopping: bool = False
     open: Counter[Kind] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
     """How often each bound was met."""
     _endless: set[asyncio.Task[Any]] = field(default_factory=set)
     """Tasks that would not end by themselves."""
-    _ended: set[asyncio.Task[Any]] = field(default_factory=set)
-    """Those of them that were ended by ``stop``."""
+    _ended: dict[asyncio.Task[Any], Exception] = field(default_factory=dict)
+    """Those of them that were ended from here, and why."""
     _validator: Validator = field(default_factory=Validator)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -120,28 +126,39 @@ class Guard:
         return f"r-{next(self._numbers)}"
 
     async def until_stop(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run ``work`` in the current task, but for no longer than the server. Raises ``Stopping`` at the stop."""
+        """Run ``work`` in the current task, but for no longer than the server, or the caller's token.
+
+        Raises ``Stopping`` when the server stops, ``Unauthenticated`` when the token ends.
+        """
         task = asyncio.current_task()
         if task is None or self.stopping:
             work.close()
             raise Stopping
+
+        def end(why: Exception) -> None:
+            if task not in self._ended:
+                self._ended[task] = why
+                task.cancel()
+
         self._endless.add(task)
         try:
-            return await work
+            with self.access.lease(CALLER.get(), end):
+                return await work
         except asyncio.CancelledError:
-            if task not in self._ended:
+            why = self._ended.get(task)
+            if why is None:
                 raise  # the caller went away
             task.uncancel()
-            raise Stopping from None
+            raise why from None
         finally:
             self._endless.discard(task)
-            self._ended.discard(task)
+            self._ended.pop(task, None)
 
     def stop(self) -> None:
         """Refuse new calls and end those that would not end by themselves. May be called twice."""
         self.stopping = True
-        self._ended |= self._endless
-        for task in self._endless:
+        for task in self._endless - self._ended.keys():
+            self._ended[task] = Stopping()
             task.cancel()
         self._endless.clear()
 

@@ -125,13 +125,6 @@ class Unknown(GatewayError):
         return f"no {self.kind} {self.name!r} is known: it never was, or it has been forgotten"
 
 
-class Unauthenticated(GatewayError):
-    """The caller did not show the token: send ``authorization: Bearer TOKEN``."""
-
-    def __str__(self) -> str:
-        return "this server requires a token: send the metadata `authorization: Bearer TOKEN`"
-
-
 class StandingBy(StoreUnavailable):
     """Another host leads the mind, and takes perceptions in: send them to ``leader``, or here after ``retry_after``."""
 

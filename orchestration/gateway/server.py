@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping
 
 import grpc
 import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from orchestration.gateway.answers import abort
-from orchestration.gateway.auth import shows, split_listen, token_for
+from orchestration.access.gate import Access
+from orchestration.access.settings import AccessSettings
+from orchestration.clock import wall
+from orchestration.gateway.admission import Admission
+from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.binding import Guard, Kind
-from orchestration.gateway.errors import CannotListen, Unauthenticated
+from orchestration.gateway.errors import CannotListen
 from orchestration.gateway.growth import NAME as GROWTH
 from orchestration.gateway.growth import growth_service
 from orchestration.gateway.intake import Intake
@@ -27,51 +29,6 @@ from orchestration.growth.desk import GrowthDesk
 _log = structlog.get_logger(__name__)
 
 _HEALTH = "grpc.health.v1.Health"
-_Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-_Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-
-
-if TYPE_CHECKING:
-    _Interceptor = grpc.aio.ServerInterceptor[Any, Any]
-else:  # only the stubs know it as generic
-    _Interceptor = grpc.aio.ServerInterceptor
-
-
-class TokenRequired(_Interceptor):
-    """Refuses calls that do not show the token, but for health, which probes ask without one."""
-
-    def __init__(self, token: str) -> None:
-        self._token = token
-
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_Handler]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> _Handler:
-        handler = await continuation(handler_call_details)
-        if handler is None or handler_call_details.method.startswith(f"/{_HEALTH}/"):
-            return handler
-        metadata = dict(handler_call_details.invocation_metadata or ())
-        return handler if shows(self._token, metadata.get("authorization")) else _refusal(handler)
-
-
-def _refusal(handler: _Handler) -> _Handler:
-    """A handler of the same shape as the one it stands for: gRPC asks for that."""
-
-    async def refuse(_: object, context: _Context) -> None:
-        await abort(context, Unauthenticated())
-
-    if handler.request_streaming:
-        make = (
-            grpc.stream_stream_rpc_method_handler
-            if handler.response_streaming
-            else grpc.stream_unary_rpc_method_handler
-        )
-    else:
-        make = (
-            grpc.unary_stream_rpc_method_handler if handler.response_streaming else grpc.unary_unary_rpc_method_handler
-        )
-    return make(refuse)
 
 
 class GatewayServer:
@@ -89,18 +46,19 @@ class GatewayServer:
         settings: GatewaySettings,
         growth: GrowthDesk | None = None,
         nodes: Nodes | None = None,
+        access: Access | None = None,
     ) -> None:
         """Raise ``UnsafeListen`` where other machines can reach the address and there is no token.
 
-        ``growth`` and ``nodes``: where operators order; None where nobody can.
+        ``growth`` and ``nodes``: where operators order; None where nobody can. ``access``: who may call, kept by
+        whoever gives it; None for what ``settings.token_file`` says. Then raises ``BadCredentials``.
         """
         self._intake = intake
         self._settings = settings
-        self._guard = Guard(settings)
-        token = token_for(settings.listen, settings.token_file)
-        self._server = grpc.aio.server(
-            interceptors=(TokenRequired(token),) if token else (), options=_options(settings)
-        )
+        self._access = access or Access(AccessSettings(), mind="", wall=wall, operator_token=settings.token_file)
+        self._guard = Guard(settings, self._access)
+        require_guard(settings.listen, guarded=self._access.required)
+        self._server = grpc.aio.server(interceptors=(Admission(self._access),), options=_options(settings))
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs do not know it
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         offered = {GROWTH: growth, NODES: nodes}
@@ -119,7 +77,12 @@ class GatewayServer:
         host, port = split_listen(self._settings.listen)
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         try:
-            bound = self._server.add_insecure_port(address)
+            certificates = self._access.certificates
+            bound = (
+                self._server.add_insecure_port(address)
+                if certificates is None
+                else self._server.add_secure_port(address, certificates.for_grpc())
+            )
         except RuntimeError as error:
             raise CannotListen(
                 self._settings.listen, "another program listens there, or it is not an address of this machine"
@@ -127,7 +90,7 @@ class GatewayServer:
         await self._server.start()
         for name in ("", *self._names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
-        _log.info("gateway_listening", host=host, port=bound)
+        _log.info("gateway_listening", host=host, port=bound, tls=self._access.encrypted)
         return bound
 
     async def stop(self) -> None:

@@ -15,8 +15,9 @@ import structlog
 
 from environment.ports import Appender, Stores
 from environment.stores.copying import mark_of
+from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
-from orchestration.gateway.auth import split_listen, token_for
+from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.growth.desk import GrowthDesk
@@ -99,8 +100,8 @@ class Host:
     """Runs the mind in ``data_dir``: ``start`` once, ``stop`` once.
 
     Guarantees: perceptions are acknowledged from the end of ``start`` to the beginning of ``stop``, whether the mind
-    below is up or not. ``start`` raises ``AlreadyRunning``, ``UnsafeListen``, ``CannotListen``, ``StoreBroken``,
-    ``WrongSchema`` or ``OSError`` and then leaves nothing running.
+    below is up or not. ``start`` raises ``AlreadyRunning``, ``UnsafeListen``, ``BadCredentials``, ``CannotListen``,
+    ``StoreBroken``, ``WrongSchema`` or ``OSError`` and then leaves nothing running.
     """
 
     def __init__(self, settings: Settings, data_dir: Path, *, wiring: str = "orchestration.wiring") -> None:
@@ -124,6 +125,9 @@ class Host:
 
     async def _start(self) -> None:
         settings = self.settings
+        self.access = access_of(settings)
+        for listen in (settings.gateway.listen, settings.feed.listen):
+            require_guard(listen, guarded=self.access.required)
         self._owned.enter_context(DataLock(self.data_dir))
         embedded = embedded_in(settings, self.data_dir)
         if embedded is not None and embedded != self.data_dir:
@@ -157,7 +161,10 @@ class Host:
             surroundings=self._surroundings(intake),
         )
         self._desk = self._growth_desk(stores)
-        gateway = GatewayServer(intake, self.tail, self.view, settings.gateway, self._desk, NodeDesk(self.supervisor))
+        keeping = asyncio.create_task(self.access.keep(), name="access")
+        self._owned.callback(keeping.cancel)
+        nodes = NodeDesk(self.supervisor)
+        gateway = GatewayServer(intake, self.tail, self.view, settings.gateway, self._desk, nodes, self.access)
         self._gateway = gateway
         port = await gateway.start()
         host, _ = split_listen(settings.gateway.listen)
@@ -224,7 +231,7 @@ class Host:
             self.tail,
             intake,
             settings.feed,
-            token=token_for(settings.feed.listen, settings.gateway.token_file),
+            access=self.access,
             version=version("submind"),
             more_figures=self._figures,
             desk=self._desk,
@@ -275,6 +282,7 @@ class Host:
         quarantined = sum(1 for actor in report.actors.values() if actor["quarantined"])
         return {
             **self._gateway.figures(),
+            **self.access.figures(),
             "mind_restarts_total": float(report.restarts),
             "actors_quarantined": float(quarantined),
             "subminds_homeless": float(len(report.homeless)),

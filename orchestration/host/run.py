@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from orchestration.gateway.auth import read_token
+from orchestration.access.tokens import read_token
 from orchestration.host.host import Host
 from orchestration.settings import Settings
 from orchestration.telemetry.logs import configure_logs

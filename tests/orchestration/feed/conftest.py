@@ -1,5 +1,6 @@
 """A feed as it is served: uvicorn on a free port, real stores, a real intake."""
 
+import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,8 @@ import structlog
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.ports import Stores, WriteReport
 from environment.stores.sqlite import open_stores
+from orchestration.access.gate import Access
+from orchestration.access.settings import AccessSettings
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
@@ -43,7 +46,7 @@ class Feed:
 
 
 @asynccontextmanager
-async def serving(directory, *, token=None, intake=None, process=MindState.RUNNING, **settings):
+async def serving(directory, *, token=None, access=None, intake=None, process=MindState.RUNNING, **settings):
     stores = await open_stores(directory, "alpha")
     now = [NOON]
     clock = lambda: now[0]  # noqa: E731
@@ -58,7 +61,10 @@ async def serving(directory, *, token=None, intake=None, process=MindState.RUNNI
         surroundings=Surroundings(version="1.2.3", process=lambda: ProcessState(process, NOON, reason="killed")),
     )
     chosen = FeedSettings(listen="127.0.0.1:0", grace=2, probe_every=0, **settings)
-    app = create_app(view, tail, taken, chosen, token=token, version="1.2.3")
+    if token is not None:
+        (directory / "token").write_text(token)
+        access = Access(AccessSettings(), mind="alpha", wall=time.time, operator_token=directory / "token")
+    app = create_app(view, tail, taken, chosen, access=access, version="1.2.3")
     server = FeedServer(app, chosen)
     await server.start()
     await stores.commit([WriteReport(replace(report("causes"), at=NOON))])

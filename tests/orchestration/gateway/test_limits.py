@@ -128,7 +128,6 @@ def test_times_survive_the_wire_to_the_nanosecond(time):
         errors.TooMany("gateway.calls", 1, 0.5),
         errors.TooSlow(3.0),
         errors.Unknown("trace", "t-1"),
-        errors.Unauthenticated(),
         errors.Stopping(),
         errors.UnsafeListen("0.0.0.0:1", "why"),
         errors.CannotListen("127.0.0.1:1", "why"),

@@ -193,8 +193,8 @@ class World:
 class Server:
     """The feed over stores of its own, in a thread with an event loop of its own; it may be stopped and started."""
 
-    def __init__(self, directory, port, token=None) -> None:
-        self.directory, self.port, self.token = directory, port, token
+    def __init__(self, directory, port, access=None) -> None:
+        self.directory, self.port, self.access = directory, port, access
         self.url = f"http://127.0.0.1:{port}"
         self.thread = None
 
@@ -219,7 +219,7 @@ class Server:
         settings = FeedSettings(listen=f"127.0.0.1:{self.port}", grace=1)
         bounds = GrowthSettings(approval=Approval.DIVISIONS)
         desk = GrowthDesk(stores, bounds, {"concern": "cognitive"}, time.time, runs=lambda: True)
-        app = create_app(view, tail, intake, settings, token=self.token, version="test", desk=desk)
+        app = create_app(view, tail, intake, settings, access=self.access, version="test", desk=desk)
         server = FeedServer(app, settings)
         await server.start()
         self.ready.set()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-TOKEN = "correct horse"  # noqa: S105 - of a server that lives for one test
+from orchestration.access.gate import Access
+from orchestration.access.settings import AccessSettings
+
+TOKEN = "correct-horse-battery"  # noqa: S105 - of a server that lives for one test
 
 _CONTRAST = """
 (selector) => {
@@ -153,9 +158,11 @@ def test_a_phone_has_the_instruments_behind_tabs(some, read):
     assert min(small) >= 44
 
 
-def test_a_token_is_asked_for_and_kept_for_the_tab(some, server, read):
+def test_a_token_is_asked_for_and_kept_for_the_tab(some, server, read, tmp_path):
+    token_file = tmp_path / "token"
     server.stop()
-    server.token = TOKEN
+    token_file.write_text(TOKEN)
+    server.access = Access(AccessSettings(), mind="pantrow", wall=time.time, operator_token=token_file)
     server.start()
     reader = read()
     reader.expected = ("401",)

@@ -1,0 +1,143 @@
+"""Certificates of a server, read again when their files change; a broken one is said, and the old one kept."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import grpc
+import structlog
+from cryptography import x509
+
+from orchestration.access.errors import BadCredentials
+from orchestration.access.files import Signature, read, signature
+from orchestration.access.settings import TlsSettings
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """What was read at one time, and found to fit together."""
+
+    chain: bytes
+    key: bytes
+    authorities: bytes | None
+    context: ssl.SSLContext
+    expires: float
+
+
+class Certificates:
+    """The certificate of a server, its key, and the authorities of clients.
+
+    Guarantee: who connects is met with the newest files that fit together. Connections that stand are not touched.
+    """
+
+    def __init__(self, settings: TlsSettings) -> None:
+        """Raises ``BadCredentials`` naming the file that cannot be used."""
+        if settings.certificate is None or settings.key is None:
+            raise BadCredentials("TLS takes `access.tls.certificate` and `access.tls.key`")
+        self._certificate, self._key, self._client_ca = settings.certificate, settings.key, settings.client_ca
+        self._paths = [path for path in (self._certificate, self._key, self._client_ca) if path is not None]
+        self._seen: Signature = signature(self._paths)
+        self._pair = self._read()
+        self._asked: _Pair | None = None
+        self.refused = 0
+        """How often new files could not be used."""
+
+    @property
+    def mutual(self) -> bool:
+        """Whether clients must show a certificate."""
+        return self._client_ca is not None
+
+    @property
+    def expires(self) -> float:
+        """When the certificate does, in seconds since 1970."""
+        return self._pair.expires
+
+    def refresh(self) -> bool:
+        """Read the files again where one of them changed; whether they were taken."""
+        seen = signature(self._paths)
+        if seen == self._seen:
+            return False
+        self._seen = seen
+        try:
+            self._pair = self._read()
+        except BadCredentials as error:
+            self.refused += 1
+            _log.error("certificate_kept", reason=str(error), fix="the one from before is shown until the files fit")
+            return False
+        _log.info("certificate_changed", file=str(self._certificate), expires=self._pair.expires)
+        return True
+
+    def for_grpc(self) -> grpc.ServerCredentials:
+        """What a gRPC server shows, asked for anew at each connection."""
+        self._asked = self._pair
+        credentials: grpc.ServerCredentials = grpc.dynamic_ssl_server_credentials(
+            _configuration(self._pair),
+            cast("Callable[[], grpc.ServerCertificateConfiguration]", self._newer),
+            self.mutual,
+        )
+        return credentials
+
+    def _newer(self) -> grpc.ServerCertificateConfiguration | None:
+        """Called by gRPC's own threads; None: as before."""
+        pair = self._pair
+        if pair is self._asked:
+            return None
+        self._asked = pair
+        return _configuration(pair)
+
+    def for_http(self) -> ssl.SSLContext:
+        """What an HTTP server shows: a context that hands each handshake the newest one."""
+        context = _context(self._certificate, self._key, self._client_ca)
+
+        def newest(connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+            connection.context = self._pair.context
+
+        context.sni_callback = newest  # called for every client, named or not
+        return context
+
+    def _read(self) -> _Pair:
+        chain, key = read(self._certificate, "the certificate"), read(self._key, "the key")
+        authorities = read(self._client_ca, "the file of client authorities") if self._client_ca is not None else None
+        try:
+            first = x509.load_pem_x509_certificates(chain)[0]
+        except ValueError:
+            raise BadCredentials(f"the certificate {self._certificate} holds no certificate in PEM form") from None
+        context = _context(self._certificate, self._key, self._client_ca)
+        return _Pair(chain, key, authorities, context, first.not_valid_after_utc.timestamp())
+
+
+def _context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(certificate, key, password=_no_password)
+    except (ssl.SSLError, OSError, ValueError):
+        raise BadCredentials(
+            f"the certificate {certificate} and the key {key} are not a certificate and its own key, both in PEM form"
+            " and the key not encrypted"
+        ) from None
+    if client_ca is not None:
+        try:
+            context.load_verify_locations(client_ca)
+        except (ssl.SSLError, OSError):
+            raise BadCredentials(
+                f"the file of client authorities {client_ca} holds no certificate in PEM form"
+            ) from None
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+def _no_password() -> str:
+    """Instead of asking at the terminal."""
+    raise ValueError("the key is encrypted")
+
+
+def _configuration(pair: _Pair) -> grpc.ServerCertificateConfiguration:
+    return grpc.ssl_server_certificate_configuration([(pair.key, pair.chain)], pair.authorities)

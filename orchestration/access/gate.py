@@ -1,0 +1,170 @@
+"""Who is let in: the one object that gateway and feed ask."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import structlog
+
+from orchestration.access.caller import ANYBODY, Caller
+from orchestration.access.certificates import Certificates
+from orchestration.access.errors import AccessError, Unauthenticated
+from orchestration.access.register import Register
+from orchestration.access.scopes import Scope
+from orchestration.access.settings import AccessSettings
+
+_log = structlog.get_logger(__name__)
+
+_SCHEME = b"bearer "
+_LONGEST_TOKEN = 8192
+_LONGEST_NAME = 128
+_GONE = "this token does not hold any more: show another (authorization: Bearer TOKEN)"
+
+
+@dataclass(eq=False, slots=True)
+class _Lease:
+    """A stream that lasts as long as its token."""
+
+    caller: Caller
+    end: Callable[[Unauthenticated], object]
+
+
+class Access:
+    """Tokens and certificates of one mind, as they are at present.
+
+    Guarantees: a token that is taken out of its file, or expires, opens nothing from the next ``refresh`` on, and what
+    it has open ends then; ``keep`` does so every ``access.reload_every`` seconds. Files that cannot be used are refused
+    at the start, and later said and left out.
+    """
+
+    def __init__(
+        self,
+        settings: AccessSettings,
+        *,
+        mind: str,
+        wall: Callable[[], float],
+        operator_token: Path | None = None,
+    ) -> None:
+        """Raises ``BadCredentials``. ``operator_token``: a file with a token that may everything."""
+        self.settings = settings
+        self.mind = mind
+        self._wall = wall
+        self._register = Register(mind, settings.tokens_file, operator_token)
+        self.required = bool(settings.tokens_file or operator_token or settings.jwt.jwks)
+        """Whether callers must show a token."""
+        self.certificates = Certificates(settings.tls) if settings.tls.certificate is not None else None
+        self._leases: set[_Lease] = set()
+        self._refused: Counter[str] = Counter()
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the servers speak TLS."""
+        return self.certificates is not None
+
+    async def caller(self, authorization: str | bytes | None, behalf: str = "") -> Caller:
+        """Who shows this ``authorization`` header. Raises ``Unauthenticated``.
+
+        ``behalf``: in whose name a process before the mind says to call; it counts where its token may ``forward``.
+        """
+        if not self.required:
+            return ANYBODY
+        try:
+            found = self._found(_token_in(authorization))
+        except Unauthenticated as error:
+            self._refused[error.reason] += 1
+            raise
+        if behalf and Scope.FORWARD in found.scopes:
+            return replace(found, behalf=_fit(behalf))
+        return found
+
+    def _found(self, token: bytes) -> Caller:
+        found = self._register.find(token, self._wall())
+        if found is None:
+            raise Unauthenticated("this token is not known here: send `authorization: Bearer TOKEN`", "TOKEN_UNKNOWN")
+        return found
+
+    def holds(self, caller: Caller) -> Unauthenticated | None:
+        """Why a caller who was let in is not to be any longer; None while he may stay."""
+        if caller.expires is not None and self._wall() >= caller.expires:
+            return Unauthenticated(_GONE, "TOKEN_EXPIRED")
+        if caller.kind != "token":
+            return None
+        try:
+            now = self._register.at(caller.digest, self._wall())
+        except Unauthenticated as error:
+            return error
+        if now is None or not caller.scopes <= now.scopes:
+            return Unauthenticated(_GONE, "TOKEN_REVOKED")
+        return None
+
+    @contextmanager
+    def lease(self, caller: Caller, end: Callable[[Unauthenticated], object]) -> Iterator[None]:
+        """Have ``end`` called, once, when the token of ``caller`` ends before this does."""
+        if caller.kind == "anybody":
+            yield
+            return
+        lease = _Lease(caller, end)
+        self._leases.add(lease)
+        try:
+            yield
+        finally:
+            self._leases.discard(lease)
+
+    def refresh(self) -> None:
+        """Look at the files, and end what is open by tokens that are gone."""
+        if self.certificates is not None:
+            self.certificates.refresh()
+        before = self._register.names
+        if self._register.refresh():
+            after = self._register.names
+            _log.info("tokens_changed", added=sorted(after - before), gone=sorted(before - after), tokens=len(after))
+        for lease in tuple(self._leases):
+            why = self.holds(lease.caller)
+            if why is not None:
+                self._leases.discard(lease)
+                lease.end(why)
+
+    async def keep(self) -> None:
+        """Refresh every ``access.reload_every`` seconds, until cancelled."""
+        while True:
+            await asyncio.sleep(self.settings.reload_every)
+            try:
+                self.refresh()
+            except (AccessError, OSError):
+                _log.exception("access_not_refreshed")
+
+    def figures(self) -> Mapping[str, float]:
+        """Counters and gauges since the start, by metric name without prefix."""
+        figures = {
+            "access_tokens": float(len(self._register)),
+            "access_streams": float(len(self._leases)),
+            "access_files_refused_total": float(
+                self._register.refused + (self.certificates.refused if self.certificates else 0)
+            ),
+            **{f"access_refused_total:{reason.lower()}": float(n) for reason, n in self._refused.items()},
+        }
+        if self.certificates is not None:
+            figures["access_certificate_expires"] = self.certificates.expires
+        return figures
+
+
+def _token_in(authorization: str | bytes | None) -> bytes:
+    if authorization is None:
+        raise Unauthenticated
+    given = authorization.encode("utf-8", "replace") if isinstance(authorization, str) else authorization
+    scheme, token = given[: len(_SCHEME)], given[len(_SCHEME) :].strip()
+    if scheme.lower() != _SCHEME or not token:
+        raise Unauthenticated
+    if len(token) > _LONGEST_TOKEN:
+        raise Unauthenticated("this is no token: it is too long (authorization: Bearer TOKEN)", "TOKEN_UNKNOWN")
+    return token
+
+
+def _fit(name: str) -> str:
+    """A name from outside as a log may have it."""
+    return "".join(sign for sign in name if sign.isprintable())[:_LONGEST_NAME]

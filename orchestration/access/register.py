@@ -1,0 +1,94 @@
+"""Which tokens hold at present: those of the tokens file, and the one of the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import structlog
+
+from orchestration.access.caller import Caller
+from orchestration.access.errors import BadCredentials, Unauthenticated
+from orchestration.access.files import Signature, signature
+from orchestration.access.scopes import Scope
+from orchestration.access.tokens import TokenEntry, digest, read_token, read_tokens
+
+_log = structlog.get_logger(__name__)
+
+OPERATOR = "operator"
+"""What logs call whoever shows the token of ``--token-file``."""
+
+
+class Register:
+    """The tokens of one mind, as their files have them.
+
+    Guarantee: what ``refresh`` took in holds as a whole. A file that cannot be used is said, and what held before it
+    goes on holding: a typing error must not lock everybody out.
+    """
+
+    def __init__(self, mind: str, tokens_file: Path | None = None, operator_file: Path | None = None) -> None:
+        """Raises ``BadCredentials``."""
+        self._mind = mind
+        self._tokens_file = tokens_file
+        self._operator_file = operator_file
+        self._paths = [path for path in (tokens_file, operator_file) if path is not None]
+        self._seen: Signature = signature(self._paths)
+        self._known: Mapping[str, Caller] = {}
+        self._elsewhere: Mapping[str, str] = {}
+        self.refused = 0
+        """How often a file could not be used."""
+        self._take()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Whose tokens there are."""
+        return frozenset(caller.name for caller in self._known.values())
+
+    def refresh(self) -> bool:
+        """Read the files again where one of them changed; whether it was taken."""
+        seen = signature(self._paths)
+        if seen == self._seen:
+            return False
+        self._seen = seen
+        try:
+            self._take()
+        except BadCredentials as error:
+            self.refused += 1
+            _log.error("tokens_kept", reason=str(error), fix="the tokens from before hold until the file is mended")
+            return False
+        return True
+
+    def _take(self) -> None:
+        entries = read_tokens(self._tokens_file) if self._tokens_file is not None else ()
+        known = {entry.sha256: entry.caller() for entry in entries if entry.mind == self._mind}
+        if self._operator_file is not None:
+            token = digest(read_token(self._operator_file))
+            known[token] = Caller(OPERATOR, "token", frozenset(Scope), token)
+        self._known = known
+        self._elsewhere = _others(entries, self._mind)
+
+    def find(self, token: str | bytes, now: float) -> Caller | None:
+        """Who shows this token; None where it is not of these. Raises ``Unauthenticated`` where it does not hold."""
+        return self.at(digest(token), now)
+
+    def at(self, key: str, now: float) -> Caller | None:
+        """The same, by digest."""
+        caller = self._known.get(key)
+        if caller is None:
+            if key in self._elsewhere:
+                raise Unauthenticated(
+                    "this token is for another mind: show one for this (authorization: Bearer TOKEN)", "OTHER_MIND"
+                )
+            return None
+        if caller.expires is not None and now >= caller.expires:
+            raise Unauthenticated(
+                "this token has expired: ask for another (authorization: Bearer TOKEN)", "TOKEN_EXPIRED"
+            )
+        return caller
+
+
+def _others(entries: tuple[TokenEntry, ...], mind: str) -> Mapping[str, str]:
+    return {entry.sha256: entry.mind for entry in entries if entry.mind != mind}

@@ -1,0 +1,160 @@
+"""Every call has a scope, and takes it."""
+
+import grpc
+import pytest
+from google.protobuf.message_factory import GetMessageClass
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+
+from orchestration.access.scopes import ROUTES, RPCS, Free, Scope, need_of_route
+from orchestration.pb.submind.v1 import consciousness_pb2, growth_pb2, mind_pb2, nodes_pb2, perception_pb2
+from orchestration.pb.submind.v1 import environment_pb2 as env_pb2
+from tests.orchestration.access.conftest import bearer, header, refused
+from tests.orchestration.gateway.conftest import perceived
+
+FILES = (consciousness_pb2, growth_pb2, mind_pb2, nodes_pb2, perception_pb2, env_pb2)
+METHODS = {
+    f"/{service.full_name}/{method.name}": method
+    for file in FILES
+    for service in file.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
+
+
+def routes(app):
+    """Every method and template that the application answers, however its routers are nested."""
+    found, left = set(), list(app.routes)
+    while left:
+        route = left.pop()
+        found |= {(method, route.path) for method in getattr(route, "methods", None) or () if method != "HEAD"}
+        left += getattr(getattr(route, "original_router", None), "routes", ())
+    return found
+
+
+def test_every_method_of_the_schema_stands_in_the_table_and_nothing_else_of_ours():
+    assert METHODS.keys() == {name for name in RPCS if name.startswith("/submind.")}
+    assert all(isinstance(RPCS[name], Scope) for name in METHODS)
+
+
+async def test_every_service_that_a_server_offers_stands_in_the_table(serve, keys):
+    token = keys.make("reader", Scope.WATCH)
+    async with serve() as served:
+        channel = grpc.intercept_channel(grpc.insecure_channel(served.target), _Shows(token))
+        import asyncio
+
+        offered = await asyncio.to_thread(_offered, channel)
+    assert {name.rpartition("/")[0].removeprefix("/") for name in RPCS} == offered
+
+
+class _Shows(grpc.StreamStreamClientInterceptor):
+    def __init__(self, token):
+        self._metadata = bearer(token)
+
+    def intercept_stream_stream(self, continuation, details, requests):
+        import collections
+
+        fields = ("method", "timeout", "metadata", "credentials", "wait_for_ready", "compression")
+        made = collections.namedtuple("Details", fields)(details.method, None, self._metadata, None, None, None)  # noqa: PYI024
+        return continuation(made, requests)
+
+
+def _offered(channel):
+    return set(ProtoReflectionDescriptorDatabase(channel).get_services())
+
+
+async def test_every_route_stands_in_the_table_and_the_other_way_round(serve):
+    async with serve() as served:
+        found = routes(served.feed._app)
+    assert ("POST", "/v1/growth/{id}/approve") in found
+    assert found == {route for route in ROUTES if route[1] != "/v1/session"}
+
+
+def test_a_request_is_matched_as_it_is_routed():
+    assert need_of_route("GET", "/v1/connections/history") is Scope.WATCH
+    assert need_of_route("HEAD", "/v1/status") is Scope.WATCH
+    assert need_of_route("POST", "/v1/growth/g-12/approve") is Scope.OPERATE
+    assert need_of_route("GET", "/v1/explain/e-1") is Scope.WATCH
+    for stranger in ("/v1", "/v1/", "/v1/nothing", "/v1/status/", "/metrics/", "/v1/growth/g-1/approve"):
+        assert need_of_route("GET", stranger) is Free.TOKEN, stranger
+    assert need_of_route("PUT", "/v1/nothing") is Scope.OPERATE
+    assert need_of_route("GET", "/static/app.js") is Free.OPEN
+    assert need_of_route("DELETE", "/") is Free.TOKEN
+
+
+@pytest.mark.parametrize("scope", [Scope.PERCEIVE, Scope.WATCH, Scope.OPERATE, Scope.FORWARD])
+async def test_a_token_of_one_scope_opens_what_takes_it_and_nothing_else_over_grpc(serve, keys, scope):
+    token = keys.make("one", scope)
+    async with serve() as served:
+        for name, method in METHODS.items():
+            code, details = await _called(served.channel, name, method, token)
+            if RPCS[name] is scope:
+                assert code not in {"UNAUTHENTICATED", "PERMISSION_DENIED"}, (name, code)
+            else:
+                assert code == "PERMISSION_DENIED", (name, code)
+                assert f"`{RPCS[name].value}`" in details
+        assert await served.stores.perceptions.head() == 0
+
+
+async def _called(channel, name, method, token):
+    """The code of one call, and its words; a stream that stays open is hung up on."""
+    request, answer = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
+    form = {"request_serializer": request.SerializeToString, "response_deserializer": answer.FromString}
+    metadata = bearer(token)
+    try:
+        if method.client_streaming:
+            call = channel.stream_stream(name, **form)(metadata=metadata)
+            await call.done_writing()
+            await call.read()
+        elif method.server_streaming:
+            call = channel.unary_stream(name, **form)(request(), metadata=metadata, timeout=0.3)
+            await call.read()
+        else:
+            call = channel.unary_unary(name, **form)(request(), metadata=metadata, timeout=5)
+            await call
+        return (await call.code()).name, await call.details()
+    except grpc.aio.AioRpcError as error:
+        return error.code().name, error.details()
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+async def test_a_token_of_one_scope_opens_what_takes_it_and_nothing_else_over_http(serve, keys, scope):
+    token = keys.make("one", scope)
+    async with serve() as served:
+        for (method, path), need in ROUTES.items():
+            if path.endswith("/events") and need is scope:
+                continue  # does not end
+            answer = await served.http.request(method, path.replace("{id}", "g-1"), headers=header(token))
+            wanted = Scope.WATCH if need is Free.METRICS else need
+            if isinstance(wanted, Scope) and wanted is not scope:
+                assert answer.status_code == 403, path
+                assert answer.json()["type"].endswith(":scope-required")
+                assert f"`{wanted.value}`" in answer.json()["detail"]
+                assert f'scope="{wanted.value}"' in answer.headers["www-authenticate"]
+            else:
+                assert answer.status_code not in {401, 403}, path
+
+
+async def test_who_shows_no_token_learns_nothing(serve):
+    async with serve() as served:
+        for name, method in METHODS.items():
+            call = served.channel.unary_unary(name)
+            failed = await refused(call(b"")) if not method.client_streaming else None
+            assert failed is None or failed.code is grpc.StatusCode.UNAUTHENTICATED
+        for (method, path), need in ROUTES.items():
+            answer = await served.http.request(method, path.replace("{id}", "1"))
+            assert (answer.status_code == 401) is (need is not Free.OPEN), path
+
+
+async def test_metrics_may_be_left_open_and_nothing_else_is_then(serve):
+    async with serve(open_metrics=True) as served:
+        assert (await served.http.get("/metrics")).status_code == 200
+        assert (await served.http.get("/v1/status")).status_code == 401
+
+
+async def test_a_name_to_be_called_by_counts_only_where_the_token_may_forward(serve, keys):
+    front, plain = keys.make("front-1"), keys.make("plain", Scope.WATCH, Scope.PERCEIVE)
+    async with serve() as served:
+        found = await served.access.caller(f"Bearer {front}", "ann\n")
+        assert (found.told, found.signs("x")) == ("ann by front-1", "x (ann by front-1)")
+        assert (await served.access.caller(f"Bearer {plain}", "ann")).told == "plain"
+        request = perception_pb2.PerceiveRequest(perceptions=[perceived()])
+        await served.perception.Perceive(request, metadata=bearer(plain))
