@@ -23,6 +23,10 @@ class StoreFull(StoreUnavailable):
     """No room left on the device: free some, then try again; nothing was written."""
 
 
+class AppendSkipped(SubliminalError):
+    """An append called before this one failed, so this one was not tried: nothing was written, hand it in again."""
+
+
 class StaleRevision(SubliminalError):
     """A trace moved on since it was read: read ``current`` and build on that."""
 

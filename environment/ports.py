@@ -58,6 +58,15 @@ class PreparedBatch(Protocol):
 class Appender(Protocol):
     """Where perceptions are taken in."""
 
+    @property
+    def ahead(self) -> int:
+        """How many appends may be called before the first of them has returned: 1 where each waits for the one before.
+
+        They are written in the order of the calls. Those called before it was known that an earlier one failed raise
+        ``AppendSkipped``, where the log still answers, so that nothing is written behind a gap.
+        """
+        ...
+
     def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
         """The part of appending that need not wait for its turn; writes nothing."""
         ...

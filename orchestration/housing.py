@@ -81,6 +81,10 @@ class TellingLog:
         self._log = log
         self._fd = os.open(told, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
+    @property
+    def ahead(self) -> int:
+        return self._log.ahead
+
     def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
         return self._log.prepare(batch)
 

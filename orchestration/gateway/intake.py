@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from environment.errors import StoreUnavailable
+from environment.errors import AppendSkipped, StoreUnavailable
 from environment.messages import Instant, NewPerception, PerceptionBatch, Receipt, Receipts
 from environment.ports import Appender, PreparedBatch
 from orchestration.gateway.errors import IntakeBusy, OverQuota, Stopping
@@ -28,14 +28,23 @@ class _Batch:
     answer: asyncio.Future[Receipts]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Commit:
+    """Batches that the log was given together."""
+
+    group: list[_Batch]
+    written: asyncio.Future[list[Receipts]]
+    began: float
+
+
 class Intake:
     """Takes perceptions in: checks them, gives them their trust, and writes many callers' batches in one commit.
 
     Guarantees: an answered batch is durable, all of it. A batch that is refused or fails was not taken in, none of
     it, unless the log failed after writing, which only the log knows: sending again under the same keys is safe.
-    While one commit runs, the next gathers; what waits is bounded in number and in bytes. Batches are written in the
-    order in which they were submitted; when the log is unavailable, all that wait are told so at once. A caller that
-    goes away before its commit begins takes its batch with it.
+    While the log is at as many commits as it takes ``ahead``, the next gathers; what waits is bounded in number and in
+    bytes. Batches are written in the order in which they were submitted; when the log is unavailable, all that wait are
+    told so at once. A caller that goes away before its commit is handed to the log takes its batch with it.
     """
 
     def __init__(self, log: Appender, settings: IntakeSettings, clock: Callable[[], Instant]) -> None:
@@ -48,7 +57,13 @@ class Intake:
         self._waiting_bytes = 0
         self._room = asyncio.Event()
         self._room.set()
-        self._committer: asyncio.Task[None] | None = None
+        self._under_way: deque[_Commit] = deque()
+        self._due: asyncio.Handle | None = None
+        """The next look at what waits."""
+        self._mending: asyncio.Task[None] | None = None
+        """While it is found out which batch a commit failed for."""
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._closing = False
         self._figures = dict.fromkeys(
             ("perceptions_acknowledged_total", "perceptions_known_total", "intake_commits_total"), 0.0
@@ -123,8 +138,7 @@ class Intake:
         self._waiting_bytes += size
         if not self._has_room():
             self._room.clear()
-        if self._committer is None or self._committer.done():
-            self._committer = asyncio.create_task(self._commit_all(), name="intake")
+        self._look()
         return answer
 
     async def room(self) -> None:
@@ -134,25 +148,92 @@ class Intake:
     async def close(self) -> None:
         """Refuse new batches, write what waits, return when it is written. May be called twice."""
         self._closing = True
-        if self._committer is not None:
-            await asyncio.wait([self._committer])
+        await self._idle.wait()
 
     def _has_room(self) -> bool:
         return self._waiting < self._settings.pending and self._waiting_bytes < self._settings.pending_bytes
 
-    async def _commit_all(self) -> None:
-        """Write until nothing waits."""
-        await asyncio.sleep(self._settings.commit_linger)  # 0 lets whoever is ready in this round of the loop join
-        while self._queue:
+    def _look(self) -> None:
+        """See to what waits at the end of this round of the loop, so that whoever is ready in it joins."""
+        self._idle.clear()
+        if self._due is None and self._mending is None:
+            loop, linger = asyncio.get_running_loop(), self._settings.commit_linger
+            self._due = loop.call_later(linger, self._begin) if linger else loop.call_soon(self._begin)
+
+    def _begin(self) -> None:
+        """Hand to the log as many commits as it takes."""
+        self._due = None
+        while self._queue and len(self._under_way) < self._log.ahead and self._mending is None:
             group = self._gather()
-            try:
-                await self._commit(group)
-            except asyncio.CancelledError:
-                self._answer_all([*group, *self._queue], Stopping())
-                self._queue.clear()
-                raise
-            finally:
-                self._leave(group)
+            if group:
+                self._under_way.append(self._hand_over(group))
+        if not self._queue and not self._under_way and self._mending is None:
+            self._idle.set()
+
+    def _hand_over(self, group: list[_Batch]) -> _Commit:
+        writing = self._log.append_batches([batch.perceptions for batch in group])
+        task = asyncio.ensure_future(writing)
+        task.add_done_callback(lambda _: self._settle())
+        return _Commit(group, task, asyncio.get_running_loop().time())
+
+    def _settle(self) -> None:
+        """Answer the commits that are done, in their order."""
+        while self._under_way and self._under_way[0].written.done() and self._mending is None:
+            commit = self._under_way.popleft()
+            if not self._concluded(commit):
+                self._under_way.appendleft(commit)
+                self._mending = asyncio.create_task(self._mend(), name="intake")
+                return
+            self._leave(commit.group)
+        self._look()
+
+    def _concluded(self, commit: _Commit) -> bool:
+        """Answer a commit; false where it is not known which of its batches it failed for, or it was not tried."""
+        if commit.written.cancelled():
+            self._answer_all([*commit.group, *self._drain()], Stopping())
+            return True
+        error = commit.written.exception()
+        if error is None:
+            self._acknowledge(commit.group, commit.written.result())
+            self._figures["intake_commits_total"] += 1
+            self._figures["intake_commit_seconds_sum"] += asyncio.get_running_loop().time() - commit.began
+        elif isinstance(error, StoreUnavailable | OverQuota):
+            # What waits fails as well: who sent several batches may then send them all again, in their order.
+            self._answer_all([*commit.group, *self._drain()], error)
+        elif len(commit.group) > 1 or isinstance(error, AppendSkipped):
+            return False
+        else:
+            _log.error("intake_failed", perceptions=len(commit.group[0].perceptions), exc_info=error)
+            self._answer_all(commit.group, error)
+        return True
+
+    async def _mend(self) -> None:
+        """One caller's batch must not fail its neighbours': write what is under way one by one."""
+        under_way = list(self._under_way)
+        await asyncio.wait([commit.written for commit in under_way])
+        self._under_way.clear()
+        try:
+            for commit in under_way:
+                tried = not commit.written.cancelled() and commit.written.exception()
+                if not tried and self._concluded(commit):
+                    self._leave(commit.group)
+                    continue
+                for batch in commit.group:
+                    if not batch.answer.done():
+                        alone = self._hand_over([batch])
+                        await asyncio.wait([alone.written])
+                        self._concluded(alone)
+                self._leave(commit.group)
+        finally:
+            self._mending = None
+            self._look()
+
+    def _drain(self) -> list[_Batch]:
+        """All that waits, taken out of the queue."""
+        waiting = list(self._queue)
+        self._queue.clear()
+        self._leave(waiting)
+        return waiting
 
     def _gather(self) -> list[_Batch]:
         """The next commit: from the front of the queue, without what nobody waits for any more."""
@@ -164,7 +245,11 @@ class Intake:
             size += batch.size
             if group and (count > self._settings.commit or size > self._settings.commit_bytes):
                 break
-            group.append(self._queue.popleft())
+            self._queue.popleft()
+            if batch.answer.done():
+                self._leave([batch])
+            else:
+                group.append(batch)
         return group
 
     def _leave(self, group: Sequence[_Batch]) -> None:
@@ -172,28 +257,6 @@ class Intake:
         self._waiting_bytes -= sum(batch.size for batch in group)
         if self._has_room():
             self._room.set()
-
-    async def _commit(self, group: Sequence[_Batch]) -> None:
-        wanted = [batch for batch in group if not batch.answer.done()]
-        if not wanted:
-            return
-        began = asyncio.get_running_loop().time()
-        try:
-            receipts = await self._log.append_batches([batch.perceptions for batch in wanted])
-        except (StoreUnavailable, OverQuota) as error:
-            # What waits fails as well: who sent several batches may then send them all again, in their order.
-            self._answer_all([*wanted, *self._queue], error)
-        except Exception as error:  # noqa: BLE001 - one caller's batch must not fail its neighbours'
-            if len(wanted) > 1:
-                for batch in wanted:
-                    await self._commit([batch])
-                return
-            _log.exception("intake_failed", perceptions=len(wanted[0].perceptions))
-            self._answer_all(wanted, error)
-        else:
-            self._acknowledge(wanted, receipts)
-            self._figures["intake_commits_total"] += 1
-            self._figures["intake_commit_seconds_sum"] += asyncio.get_running_loop().time() - began
 
     def _acknowledge(self, group: Sequence[_Batch], answers: Sequence[Receipts]) -> None:
         for batch, receipts in zip(group, answers, strict=True):
@@ -203,7 +266,7 @@ class Intake:
             self._figures["perceptions_known_total"] += len(receipts.known)
 
     @staticmethod
-    def _answer_all(batches: Sequence[_Batch], error: Exception) -> None:
+    def _answer_all(batches: Sequence[_Batch], error: BaseException) -> None:
         for batch in batches:
             if not batch.answer.done():
                 batch.answer.set_exception(error)

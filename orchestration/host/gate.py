@@ -42,6 +42,10 @@ class Gate:
         """Whether perceptions are taken in."""
         return self._leads is not None and self._leads()
 
+    @property
+    def ahead(self) -> int:
+        return self._log.ahead
+
     def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
         return self._log.prepare(batch)
 

@@ -30,6 +30,10 @@ class Rationed:
         self.refusals = 0
         """How often the quota was used up."""
 
+    @property
+    def ahead(self) -> int:
+        return 1 if self._allowance.per_second else self._log.ahead  # a quota is asked for one at a time, in order
+
     def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
         return self._log.prepare(batch)
 

@@ -72,6 +72,8 @@ async def test_a_store_that_is_away_is_waited_for(tmp_path, monkeypatch):
 
 
 class Refusing:
+    ahead = 1
+
     def prepare(self, batch):
         return batch
 

@@ -1,22 +1,26 @@
 """Writing the perception log in a process of its own, so that who takes perceptions in keeps the interpreter for that.
 
 A commit is short of Python but long of SQLite, which hands the interpreter over at every step and, beside a busy event
-loop, gets it back only milliseconds later. The two processes talk on a pipe that nobody else can open: a request is
-what a method of ``SqlitePerceptions`` is called with, an answer what it returns or raises, both pickled.
+loop, gets it back only milliseconds later. The two processes talk on a pair of sockets that nobody else can open: a
+request is what a method of ``SqlitePerceptions`` is called with, an answer what it returns or raises, both pickled.
+Requests do not wait for the answers before them, so the writer need not wait for the event loop to come round: what
+lies there when a commit ends makes the next.
 """
 
 from __future__ import annotations
 
 import asyncio
+import pickle
+import socket
+import struct
 import subprocess
 import sys
-from collections.abc import Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing.connection import Connection, Pipe
 from typing import Any, Literal, TypeAlias
 
-from environment.errors import StoreUnavailable
+from environment.errors import AppendSkipped, StoreUnavailable
 from environment.messages import Instant, Modality, NewPerception, Perception, PerceptionBatch, Receipt, Receipts
 from environment.ports import PreparedBatch
 from environment.stores.sqlite.lane import Lane
@@ -25,9 +29,14 @@ from environment.stores.sqlite.perceptions import SqlitePerceptions
 Method: TypeAlias = Literal["append_batches", "lead", "resume", "forget"]
 """What the process is asked to do: all that writes while a mind runs."""
 
+AHEAD = 4
+"""Appends on their way to the writer: with fewer it idles while the event loop turns."""
 _ENDS_WITHIN = 10.0
 _ANSWERS_WITHIN = 120.0
 """Seconds after which a writer that does not answer is replaced; a commit takes milliseconds."""
+_LENGTH = struct.Struct("!i")
+_LONGEST = 0x7FFFFFFF
+"""Of a message, in bytes: as ``multiprocessing.Connection``, the other end, frames it."""
 
 
 class PerceptionsApart:
@@ -38,14 +47,17 @@ class PerceptionsApart:
     It ends with this one.
     """
 
+    ahead = AHEAD
+
     def __init__(self, log: SqlitePerceptions, lane: Lane, mind: str) -> None:
         self._log = log
         self._lane = lane
         self._mind = mind
         self._epoch: int | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Connection | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._line: _Line | None = None
+        self._starting = asyncio.Lock()
+        self._another: asyncio.Task[_Line] | None = None
         self._closed = False
 
     @property
@@ -61,7 +73,24 @@ class PerceptionsApart:
         return list(receipts)
 
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
-        written: list[Receipts] = await self._ask("append_batches", batches)
+        line = self._line
+        if self._closed:
+            raise self._over()
+        if line is None or line.broken:
+            if self._another is None or self._another.done():
+                self._another = asyncio.create_task(self._ready(), name="writer")
+                self._another.add_done_callback(lambda ready: ready.cancelled() or ready.exception())
+            if line is not None:  # what was called before may not know that it failed: nothing is written behind it
+                raise _ended()
+            line = await asyncio.shield(self._another)
+        failures = line.failures
+        try:
+            written: list[Receipts] = await line.ask("append_batches", (batches, failures))
+        except AppendSkipped:
+            raise
+        except Exception:
+            line.failures = failures + 1
+            raise
         return written
 
     async def lead(self, token: int | None = None) -> int:
@@ -93,86 +122,129 @@ class PerceptionsApart:
     async def close(self) -> None:
         """Let the process finish what it was given and end. May be called twice."""
         if not self._closed:
-            self._closed = True
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
-            self._thread.shutdown(wait=False)
+            async with self._starting:
+                self._closed = True
+                await self._end()
 
     async def _ask(self, method: Method, *arguments: object) -> Any:
-        if self._closed:
-            raise StoreUnavailable(f"{self._lane.path.name} has been closed")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._exchange, method, arguments)
+        return await (await self._ready()).ask(method, arguments)
 
-    def _exchange(self, method: Method, arguments: tuple[object, ...]) -> Any:
+    async def _ready(self) -> _Line:
+        """The line to a writer that lives; a new one where there is none."""
+        async with self._starting:
+            if self._closed:
+                raise self._over()
+            if self._line is not None and not self._line.broken:
+                return self._line
+            await self._end()  # a broken line stays, so that nobody waits for the next
+            ours, theirs = socket.socketpair()
+            with theirs:
+                self._process = await asyncio.to_thread(self._spawn, theirs)
+            _, line = await asyncio.get_running_loop().create_connection(_Line, sock=ours)
+            if self._epoch is not None:
+                await line.ask("resume", (self._epoch,))
+            self._line = line
+            return line
+
+    def _over(self) -> StoreUnavailable:
+        return StoreUnavailable(f"{self._lane.path.name} has been closed")
+
+    def _spawn(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
+        lane = self._lane
+        said = (theirs.fileno(), lane.path, self._mind, lane.synchronous, lane.busy_timeout)
+        return subprocess.Popen(  # noqa: S603 - this program
+            [sys.executable, "-m", "environment.stores.sqlite.writer", *map(str, said)],
+            stdin=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,  # a Ctrl-C is for who is asked to stop, which ends this one in its turn
+        )
+
+    async def _end(self) -> None:
+        if self._line is not None:
+            self._line.close()  # the process does what it was given, then reads the end
+        process, self._process = self._process, None
+        if process is not None:
+            await asyncio.to_thread(_reap, process)
+
+
+def _reap(process: subprocess.Popen[bytes]) -> None:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_ENDS_WITHIN)
+    process.kill()
+    process.wait()
+
+
+class _Line(asyncio.Protocol):
+    """Requests to a writer and its answers, which come in the order of the requests."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        """Whether nothing more is answered here."""
+        self.failures = 0
+        """Appends that the writer is known to have failed at."""
+        self._transport: asyncio.Transport | None = None
+        self._asked: deque[asyncio.Future[Any]] = deque()
+        self._received = bytearray()
+
+    async def ask(self, method: Method, arguments: tuple[object, ...]) -> Any:
+        """What the method returns. Raises what it raises, or ``StoreUnavailable`` where the writer is gone."""
+        if self.broken or self._transport is None:
+            raise _ended()
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        body = pickle.dumps((method, arguments), pickle.HIGHEST_PROTOCOL)
+        if len(body) > _LONGEST:
+            raise ValueError(f"{len(body)} bytes are more than a commit can have")
+        self._asked.append(answer)
+        self._transport.write(_LENGTH.pack(len(body)) + body)
         try:
-            pipe = self._pipe or self._start()
-            pipe.send((method, arguments))
-            answer = _answer(pipe)
-        except (OSError, EOFError) as error:
-            self._end()
-            raise StoreUnavailable("the process that writes perceptions.db ended; another begins", 0.2) from error
+            async with asyncio.timeout(_ANSWERS_WITHIN):
+                return await answer
+        except TimeoutError:
+            self.close()  # it stands still: whoever waits had better know
+            raise _ended() from None
+
+    def close(self) -> None:
+        """Ask no more."""
+        self.broken = True
+        if self._transport is not None:
+            self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - as asyncio says
+        transport.set_write_buffer_limits(high=_LONGEST)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        received = self._received
+        received += data
+        start = 0
+        while len(received) - start >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(received, start)
+            end = start + _LENGTH.size + length
+            if len(received) < end:
+                break
+            with memoryview(received) as view:
+                answer = pickle.loads(view[start + _LENGTH.size : end])  # noqa: S301 - this program's
+            self._answered(answer)
+            start = end
+        del received[:start]
+
+    def _answered(self, answer: Any) -> None:
+        asked = self._asked.popleft()
+        if asked.done():
+            return  # nobody waits for it any more
         if isinstance(answer, Exception):
-            raise answer
-        return answer
+            asked.set_exception(answer)
+        else:
+            asked.set_result(answer)
 
-    def _start(self) -> Connection:
-        ours, theirs = Pipe()
-        with theirs:
-            lane = self._lane
-            said = (theirs.fileno(), lane.path, self._mind, lane.synchronous, lane.busy_timeout)
-            self._process = subprocess.Popen(  # noqa: S603 - this program
-                [sys.executable, "-m", "environment.stores.sqlite.writer", *map(str, said)],
-                stdin=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,  # a Ctrl-C is for who is asked to stop, which ends this one in its turn
-            )
-        self._pipe = ours
-        if self._epoch is not None:
-            ours.send(("resume", (self._epoch,)))
-            _answer(ours)
-        return ours
-
-    def _end(self) -> None:
-        if self._pipe is not None:
-            self._pipe.close()  # the process reads its end
-            self._pipe = None
-        if self._process is not None:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_ENDS_WITHIN)
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+    def connection_lost(self, _: Exception | None) -> None:
+        self.broken = True
+        for asked in self._asked:
+            if not asked.done():
+                asked.set_exception(_ended())
+        self._asked.clear()
 
 
-def _answer(pipe: Connection) -> Any:
-    """The next answer. Raises ``EOFError`` where there will be none."""
-    if not pipe.poll(_ANSWERS_WITHIN):
-        raise EOFError  # it stands still: whoever waits had better know
-    return pipe.recv()
-
-
-def serve(pipe: Connection, log: SqlitePerceptions) -> None:
-    """Do what is asked on the pipe, one thing after the other, until its other end is closed. ``log`` is inline."""
-    while True:
-        try:
-            method, arguments = pipe.recv()
-        except EOFError:
-            return
-        try:
-            answer = getattr(log, method)(*arguments)
-            if isinstance(answer, Coroutine):
-                answer = _finished(answer)
-        except Exception as error:  # noqa: BLE001 - whoever asked is to handle it
-            answer = error
-        try:
-            pipe.send(answer)
-        except BrokenPipeError:
-            return
-
-
-def _finished(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """What a coroutine returns that never suspends."""
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return done.value
-    raise RuntimeError("an inline log has suspended")
+def _ended() -> StoreUnavailable:
+    return StoreUnavailable("the process that writes perceptions.db ended; another begins", 0.2)

@@ -65,6 +65,8 @@ class SqlitePerceptions:
     its perception is kept. At least ``memory`` keys wait in memory before they are filed (16 bytes each).
     """
 
+    ahead = 1
+
     def __init__(self, lane: Lane, mind: str, *, memory: int = 262_144, hashing: PlacesOf = places_of) -> None:
         self._lane = lane
         self._mind = mind

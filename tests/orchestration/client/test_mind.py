@@ -50,6 +50,8 @@ async def test_every_modality_arrives_as_it_was(gateway, mind):
 class Faulty:
     """A log that fails before or after writing, as chance has it: a disk, a crash between commit and answer."""
 
+    ahead = 1
+
     def __init__(self, log, chance):
         self.log, self.chance = log, chance
 
@@ -121,7 +123,7 @@ async def test_too_much_at_once_is_told_apart_from_busy(serve):
 
         prepare = gateway.stores.perceptions.prepare
         gateway.intake._log = type(
-            "Slow", (), {"prepare": staticmethod(prepare), "append_batches": staticmethod(slowly)}
+            "Slow", (), {"ahead": 1, "prepare": staticmethod(prepare), "append_batches": staticmethod(slowly)}
         )()
         waiting = asyncio.ensure_future(mind.perceive(lines(1)))
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 1)

@@ -224,6 +224,8 @@ async def test_a_store_that_is_gone_says_nothing_of_its_insides(gateway):
 class Gated:
     """A log whose commits wait until they may, and then go to the real one."""
 
+    ahead = 1
+
     def __init__(self, log):
         self.log = log
         self.may = asyncio.Event()

@@ -148,6 +148,8 @@ async def test_a_full_queue_holds_streams_back_and_loses_nothing(serve):
 class Failing:
     """A log that fails at the chosen commits, before anything is written."""
 
+    ahead = 1
+
     def __init__(self, log, *fail):
         self.log, self.fail, self.count = log, fail, 0
 

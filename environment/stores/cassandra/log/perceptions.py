@@ -66,6 +66,8 @@ class CassandraPerceptions:
     that says which keys are new, 2 MiB for each million perceptions that are kept.
     """
 
+    ahead = 1
+
     def __init__(self, session: Session, mind: str, *, recent: int = 65_536, filter_bytes: int = 64 << 20) -> None:
         self._session = session
         self._mind = mind
