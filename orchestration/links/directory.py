@@ -36,7 +36,7 @@ class Directory:
         self._endpoint: Endpoint | None = None
         self._at: dict[str, Endpoint] = {}
         self._line: dict[str, Connection] = {}
-        self._housed: dict[Connection, frozenset[str]] = {}
+        self._housed: dict[Connection, set[str]] = {}
         self._changed: set[str] = set()
         self._asked: dict[str, asyncio.Future[Pong]] = {}
 
@@ -103,20 +103,22 @@ class Directory:
                 _log.warning("frame_unasked", frame=type(frame).__name__)
 
     def _house(self, told: Housed, connection: Connection) -> None:
-        names = frozenset(told.names)
-        before = self._housed.get(connection)
-        self._housed[connection] = names
-        self._gone(before - names if before else (), connection)
-        for name in names:
+        known = self._housed.get(connection)
+        names = self._housed.setdefault(connection, set())
+        gone = names.difference(told.names) if told.whole else set(told.gone)
+        names -= gone
+        names |= set(told.names)
+        self._gone(gone, connection)
+        for name in told.names:
             self._line[name] = connection
             if self._at.get(name) != told.endpoint:
                 self._at[name] = told.endpoint
                 self._tell(name)
-        if before is None:
+        if known is None:
             connection.write(encode(Listing(dict(self._at), whole=True)))
 
     def _lost(self, connection: Connection) -> None:
-        self._gone(self._housed.pop(connection, frozenset()), connection)
+        self._gone(self._housed.pop(connection, set()), connection)
 
     def _gone(self, names: Iterable[str], connection: Connection) -> None:
         """They are not there any more; whoever bears such a name elsewhere by now stays."""

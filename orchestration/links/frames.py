@@ -40,9 +40,14 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Full:
-    """Who of those that live here has no room for more now: all of them, each time that changes."""
+    """Who of those that live here has no room for more now, each time that changes."""
 
     names: tuple[str, ...]
+    """Who has none since."""
+    relieved: tuple[str, ...] = ()
+    """Who has room again."""
+    whole: bool = False
+    """These are all: who is not among them has room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +82,15 @@ class Configure:
 
 @dataclass(frozen=True, slots=True)
 class Housed:
-    """A process tells the directory where it is and who lives in it: all who do, each time that changes."""
+    """A process tells the directory where it is and who lives in it, each time that changes."""
 
     endpoint: Endpoint
     names: tuple[str, ...]
+    """Who does since."""
+    gone: tuple[str, ...] = ()
+    """Who does no more."""
+    whole: bool = False
+    """These are all: who is not among them does not live there."""
 
 
 @dataclass(frozen=True, slots=True)

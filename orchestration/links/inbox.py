@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Protocol
 
@@ -52,6 +53,8 @@ class Inbox:
         self.full: set[str] = set()
         """Who of them has no room for more."""
         self._counters = counters
+        self._untold: set[str] = set()
+        """Whose room has changed since senders were told."""
         self._seen: dict[str, tuple[str, int]] = {}
         self._senders: set[Connection] = set()
 
@@ -78,13 +81,13 @@ class Inbox:
         elif not resident.deliver(letters) and name not in self.full:
             self.full.add(name)
             self._counters["held_back_total"] += 1
-            self._tell_full()
+            self._room_changed(name)
 
     def relieved(self, name: str) -> None:
         """An actor has room again."""
         if name in self.full:
             self.full.remove(name)
-            self._tell_full()
+            self._room_changed(name)
 
     def forget(self, name: str) -> None:
         """An actor has gone."""
@@ -95,8 +98,15 @@ class Inbox:
         """Nobody is at the other end any more."""
         self._senders.discard(connection)
 
+    def _room_changed(self, name: str) -> None:
+        """Tell all that send here, once for all changes of one turn of the event loop."""
+        if not self._untold:
+            asyncio.get_running_loop().call_soon(self._tell_full)
+        self._untold.add(name)
+
     def _tell_full(self) -> None:
-        data = encode(Full(tuple(self.full)))
+        untold, self._untold = self._untold, set()
+        data = encode(Full(tuple(untold & self.full), tuple(untold - self.full)))
         for connection in tuple(self._senders):
             connection.write(data)
 
@@ -104,7 +114,7 @@ class Inbox:
         if connection not in self._senders:
             self._senders.add(connection)
             if self.full:
-                connection.write(encode(Full(tuple(self.full))))
+                connection.write(encode(Full(tuple(self.full), whole=True)))
         count = len(batch)
         life, last = self._seen.get(batch.process, ("", 0))
         if life != batch.life:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import OrderedDict
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from itertools import islice
 
 import structlog
@@ -48,7 +48,7 @@ class Link:
         self._taken = taken
         self._ready: OrderedDict[str, Outbox] = OrderedDict()
         self._held: dict[str, Outbox] = {}
-        self._full: frozenset[str] = frozenset()
+        self._full: set[str] = set()
         self._bell = asyncio.Event()
         self._sent = 0
         self._received = 0
@@ -153,7 +153,7 @@ class Link:
         self._connection = None
         self._counters["messages_unconfirmed_total"] += self._sent - self._received
         self._received = self._sent
-        self._hold(frozenset())
+        self._let_go(tuple(self._full))
 
     def _lost(self, connection: Connection) -> None:
         if connection is self._connection:
@@ -164,19 +164,25 @@ class Link:
         if isinstance(frame, Received) and self._received <= frame.through <= self._sent:
             self._received = frame.through
         elif isinstance(frame, Full):
-            self._hold(frozenset(frame.names))
+            self._let_go(self._full.difference(frame.names) if frame.whole else frame.relieved)
+            self._hold(frame.names)
         else:
             connection.abort()  # nobody says anything else on it
         self._bell.set()
 
-    def _hold(self, full: frozenset[str]) -> None:
-        for name in full - self._full:
+    def _hold(self, names: Iterable[str]) -> None:
+        """They have no room: nothing is written for them."""
+        self._full.update(names)
+        for name in names:
             if (outbox := self._ready.pop(name, None)) is not None:
                 self._held[name] = outbox
-        for name in self._full - full:
+
+    def _let_go(self, names: Iterable[str]) -> None:
+        """They have room again."""
+        self._full.difference_update(names)
+        for name in names:
             if (outbox := self._held.pop(name, None)) is not None:
                 self._ready[name] = outbox
-        self._full = full
 
 
 def _ended(task: asyncio.Task[None]) -> None:

@@ -60,7 +60,10 @@ class Links:
         self._line: Connection | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._broken = asyncio.Event()
-        self._saying = False
+        self._untold: set[str] = set()
+        """Who has moved in or out since the directory was told; meaningless before it was told anything."""
+        self._told: Connection | None = None
+        """The line on which it knows who lives here."""
 
     async def open(self) -> None:
         """Take mail in, and find others as soon as the directory is reached."""
@@ -94,18 +97,23 @@ class Links:
 
     def _moved(self, name: str) -> None:
         self.outboxes.route([name])
-        self._say()
+        if self._told is not None:
+            if not self._untold:
+                asyncio.get_running_loop().call_soon(self._say)
+            self._untold.add(name)
 
     def _say(self) -> None:
-        """Tell the directory who lives here, once for all changes of one turn of the event loop."""
-        if self._line is not None and not self._saying:
-            self._saying = True
-            asyncio.get_running_loop().call_soon(self._say_all)
-
-    def _say_all(self) -> None:
-        self._saying = False
-        if self._line is not None and self._line.open and self._endpoint is not None:
-            self._line.write(encode(Housed(self._endpoint, tuple(self._inbox.residents))))
+        """Tell the directory who lives here: what changed in this turn of the event loop, on a new line everybody."""
+        untold, self._untold = self._untold, set()
+        if self._line is None or not self._line.open or self._endpoint is None:
+            return
+        here = self._inbox.residents
+        if self._told is not self._line:
+            self._told = self._line
+            self._line.write(encode(Housed(self._endpoint, tuple(here), whole=True)))
+        elif untold:
+            came, gone = (name for name in untold if name in here), (name for name in untold if name not in here)
+            self._line.write(encode(Housed(self._endpoint, tuple(came), tuple(gone))))
 
     async def _keep_line(self) -> None:
         attempt = 0

@@ -83,11 +83,11 @@ def test_settings_that_were_changed_arrive_whole():
 
 FRAMES = [
     Received(4),
-    Full(("a", "b")),
+    Full(("a", "b"), ("c",), whole=True),
     Ping("peer"),
     Pong("peer", {"born": 1.0}),
     Stop("peer"),
-    Housed(Endpoint("m", "p", "h", 4), ("a",)),
+    Housed(Endpoint("m", "p", "h", 4), ("a",), ("b",), whole=True),
     Listing({"a": Endpoint("m", "p"), "b": None}, whole=True),
 ]
 

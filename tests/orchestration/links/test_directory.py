@@ -105,3 +105,25 @@ def test_a_book_tells_what_changed_and_nothing_else():
     book.update({"four": b}, whole=True)
     assert told == [{"one", "two"}, {"one", "two"}, {"two", "four"}]
     assert (len(book), book.find("four")) == (1, b)
+
+
+async def test_of_a_large_process_only_changes_are_told(tmp_path):
+    names = [f"scout-{number}" for number in range(300)]
+    async with Town(tmp_path) as town:
+        told, heard = [], town.directory._house
+        town.directory._house = lambda frame, connection: (told.append(frame), heard(frame, connection))
+        pack, *_ = await town.house(*names, process="pack")
+        await until(lambda: town.directory.find(names[-1]))
+        for name in names[:100]:
+            pack.forget(name)
+            await asyncio.sleep(0)
+        pack.house("born", Listener())
+        await until(lambda: town.directory.find("born") and town.directory.find(names[99]) is None)
+        assert sum(len(frame.names) + len(frame.gone) for frame in told) == 300 + 100 + 1
+        assert [frame.whole for frame in told[:2]] == [True, False]
+        late, _ = await town.house("late")
+        await until(lambda: len(late.book) == 202)
+        pack._line.abort()
+        await until(lambda: town.directory.find("born") is None or told[-1].names != ("born",))
+        await until(lambda: len(late.book) == 202 and town.directory.find("born") is not None)
+        assert told[-1].whole or told[-1].names == ("late",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 from orchestration.links.codec import encode
 from orchestration.links.connection import call
@@ -69,7 +70,7 @@ async def test_who_has_no_room_is_known_to_those_who_come_later_and_within(tmp_p
         link = await call(house._endpoint, house._here, lambda frame, _: told.append(frame))
         link.write(encode(Batch("x", "a", 1, [("inside", mail("y"))])))
         await until(lambda: len(told) == 2)
-        assert told == [Full(("peer",)), Received(1)]
+        assert told == [Full(("peer",), whole=True), Received(1)]
         link.close()
         assert peer.heard == ["within"]
         assert house.counters["limit_hits:outbox"] == 10
@@ -106,3 +107,52 @@ async def test_all_outboxes_together_are_bounded(tmp_path):
         assert sender.outboxes.waiting == 100
         assert sender.counters["limit_hits:outboxes"] == sender.counters["messages_dropped_total"] == 300
         assert len(sender.outboxes._by_peer) <= 8
+
+
+async def test_what_is_told_of_a_large_pack_grows_with_what_changes_and_not_with_the_pack(tmp_path):
+    names = [f"scout-{number}" for number in range(400)]
+    async with Town(tmp_path, NARROW) as town:
+        house, *scouts = await town.house(*names, process="pack")
+        told = []
+        link = await call(house._endpoint, house._here, lambda frame, _: told.append(frame))
+        link.write(encode(Batch("x", "a", 1, [(names[0], mail("y"))])))
+        await until(lambda: told)
+        for scout in scouts:
+            scout.room = False
+        for turn in range(0, 400, 4):  # some in one turn of the event loop, most in turns of their own
+            for name in names[turn : turn + 4]:
+                house._inbox.hand_over(name, mail("z"))
+            await asyncio.sleep(0)
+        for name in names:
+            house.relieved(name)
+        await until(lambda: sum(len(frame.relieved) for frame in told if isinstance(frame, Full)) == 400)
+        full = [frame for frame in told if isinstance(frame, Full)]
+        assert sum(len(frame.names) for frame in full) == 400
+        assert len(full) <= 101
+        link.close()
+
+
+async def test_a_sender_that_missed_nothing_and_one_that_came_late_know_the_same(tmp_path):
+    """Who has room changes at random; every link ends up with what is so."""
+    chance, names = random.Random(1), [f"scout-{number}" for number in range(40)]
+    async with Town(tmp_path, NARROW) as town:
+        house, *scouts = await town.house(*names, process="pack")
+        senders = []
+        for turn in range(200):
+            number = chance.randrange(40)
+            scouts[number].room = not scouts[number].room
+            if scouts[number].room:
+                house.relieved(names[number])
+            else:
+                house._inbox.hand_over(names[number], mail("z"))
+            if turn % 50 == 0:
+                sender, _ = await town.house(f"me-{turn}")
+                senders.append(sender)
+                free = next(name for name, scout in zip(names, scouts, strict=True) if scout.room)
+                sender.outboxes.put(free, event("first"), 0.5)
+                await until(lambda sender=sender: sender.outboxes._links)
+            if chance.random() < 0.3:
+                await asyncio.sleep(0.001)
+        for sender in senders:
+            (link,) = sender.outboxes._links.values()
+            await until(lambda link=link: link._full == house._inbox.full)
