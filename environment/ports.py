@@ -209,8 +209,12 @@ class RegistryStore(Protocol):
         """
         ...
 
-    async def reports(self) -> list[SubmindReport]:
-        """The last report of each actor, by name."""
+    async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
+        """Who has, or had, connections: names behind ``after`` in the order of their UTF-8, at most ``limit``."""
+        ...
+
+    async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
+        """The last report of each actor, by name: of those behind ``after``, at most ``limit``."""
         ...
 
     async def state(self, name: str) -> bytes | None:

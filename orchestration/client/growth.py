@@ -6,9 +6,10 @@ import getpass
 import socket
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from environment.population import GrowthEvent
+from environment.population import GrowthEvent, Member
 from orchestration.gateway.growth import decode_event, decode_outcome, decode_population
 from orchestration.growth.desk import Outcome, Population
 from orchestration.pb.submind.v1 import growth_pb2 as pb
@@ -30,12 +31,18 @@ class GrowthClient:
         self._mind = mind
         self._by = by or caller()
 
-    async def population(self) -> Population:
-        """As it is."""
-        answer = await self._mind.ask(
-            "GrowthService/GetPopulation", pb.GetPopulationRequest(), pb.GetPopulationResponse
-        )
-        return decode_population(answer.population)
+    async def population(self, *, living: bool = False) -> Population:
+        """As it is, with all members, page by page; ``living``: with those that live."""
+        members: list[Member] = []
+        token = ""
+        while True:
+            request = pb.GetPopulationRequest(page_token=token, living_only=living)
+            answer = await self._mind.ask("GrowthService/GetPopulation", request, pb.GetPopulationResponse)
+            found = decode_population(answer.population)
+            members += found.members
+            token = answer.next_page_token
+            if not token:
+                return replace(found, members=tuple(members))
 
     async def events(self, after: int = 0) -> list[GrowthEvent]:
         """The audit log after a number, all of it."""

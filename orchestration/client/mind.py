@@ -152,15 +152,25 @@ class MindClient:
 
     async def subminds(self) -> list[SubmindReport]:
         """What each actor last said of itself."""
+        found: list[SubmindReport] = []
         request = mind_pb2.ListSubmindsRequest()
-        answer = await self.ask("MindService/ListSubminds", request, mind_pb2.ListSubmindsResponse)
-        return [decode.report(report) for report in answer.subminds]
+        while True:
+            answer = await self.ask("MindService/ListSubminds", request, mind_pb2.ListSubmindsResponse)
+            found += [decode.report(report) for report in answer.subminds]
+            if not answer.next_page_token:
+                return found
+            request.page_token = answer.next_page_token
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         """All connections, or one submind's; strongest first."""
+        found: list[Connection] = []
         request = mind_pb2.ListConnectionsRequest(owner=owner or "")
-        answer = await self.ask("MindService/ListConnections", request, mind_pb2.ListConnectionsResponse)
-        return [decode.connection(connection) for connection in answer.connections]
+        while True:
+            answer = await self.ask("MindService/ListConnections", request, mind_pb2.ListConnectionsResponse)
+            found += [decode.connection(connection) for connection in answer.connections]
+            if not answer.next_page_token:
+                return sorted(found, key=lambda c: (-c.weight, c.owner, c.topic, c.peer))
+            request.page_token = answer.next_page_token
 
     def nodes(self) -> NodeClient:
         """The nodes that the mind lives on, and orders there."""

@@ -54,14 +54,18 @@ class Subminds(Answered):
     """The actors of a mind."""
 
     subminds: list[shapes.ReportShape]
+    next_page_token: str
+    """What to ask for next, as ``page_token``; empty when this is the last page."""
 
 
 class Connections(Answered):
     """Connections, strongest first."""
 
     connections: list[shapes.ConnectionShape]
-    total: int
-    """How many there are, asked for or not."""
+    total: int | None = None
+    """How many there are, where a ``limit`` was asked for."""
+    next_page_token: str
+    """What to ask for next, as ``page_token``; empty when this is the last page."""
 
 
 class Changes(Answered):

@@ -8,6 +8,8 @@ from starlette.responses import Response
 
 from orchestration.feed.answers import Answered, many, one, refusals
 from orchestration.feed.context import FeedContext
+from orchestration.feed.problems import invalid
+from orchestration.feed.reads import PageSize, PageToken
 from orchestration.growth.desk import GrowthDesk
 from orchestration.view.population import (
     GrowthEventShape,
@@ -52,10 +54,17 @@ def growth(feed: FeedContext, desk: GrowthDesk) -> APIRouter:
 def _reads(router: APIRouter, feed: FeedContext, desk: GrowthDesk) -> None:
     most = min(_MOST, feed.settings.page)
 
-    @router.get("", response_model=PopulationShape, responses=refusals())
-    async def population() -> Response:
-        """Who was born, what waits for an approval, whether growth is frozen, and the bounds it is held in."""
-        return one(population_json(await desk.population()))
+    @router.get("", response_model=PopulationShape, responses=refusals(422))
+    async def population(
+        page_size: PageSize = 0,
+        page_token: PageToken = "",
+        living: Annotated[bool, Query(description="Only members that live.")] = False,
+    ) -> Response:
+        """Who was born, page by page, what waits for an approval, whether growth is frozen, and its bounds."""
+        try:
+            return one(population_json(await desk.population(page_size, page_token, living=living)))
+        except ValueError as error:
+            raise invalid("page_token", str(error)) from None
 
     @router.get("/events", response_model=GrowthEvents, responses=refusals(422))
     async def events(

@@ -19,6 +19,8 @@ from orchestration.view.changes import ChangeFilter
 Id = Annotated[str, Path(min_length=1, max_length=64)]
 Topic = Annotated[str, Query(max_length=256, description="Only of this topic: its key, or part of its label.")]
 Kinds = Annotated[list[ChangeKind], Query(description="Only these kinds; may be given several times.")]
+PageSize = Annotated[int, Query(ge=0, description="Most in the page; 0, or more than are given: as many as are given.")]
+PageToken = Annotated[str, Query(max_length=4096, description="`next_page_token` of the page before.")]
 Owner = Annotated[str | None, Query(max_length=256, description="Only this submind's.")]
 
 
@@ -106,21 +108,36 @@ def _environment(router: APIRouter, feed: FeedContext) -> None:
 
 
 def _mind(router: APIRouter, feed: FeedContext) -> None:
-    @router.get("/subminds", tags=["mind"], response_model=answers.Subminds, responses=refusals())
-    async def subminds() -> Response:
-        """What each actor of the mind last said of itself."""
-        return await many("subminds", await feed.view.subminds(), json.report_json)
+    @router.get("/subminds", tags=["mind"], response_model=answers.Subminds, responses=refusals(422))
+    async def subminds(page_size: PageSize = 0, page_token: PageToken = "") -> Response:
+        """What each actor of the mind last said of itself, by name, page by page with `next_page_token`."""
+        try:
+            page = await feed.view.subminds_page(page_size, page_token)
+        except ValueError as error:
+            raise invalid("page_token", str(error)) from None
+        return await many("subminds", page.items, json.report_json, next_page_token=page.next)
 
     @router.get("/connections", tags=["mind"], response_model=answers.Connections, responses=refusals(422))
     async def connections(
         owner: Owner = None,
-        limit: Annotated[int | None, Query(ge=1, description="Most connections. Left out: all.")] = None,
+        limit: Annotated[int | None, Query(ge=1, description="The strongest so many, all in one answer.")] = None,
         history: Annotated[bool, Query(description="With the outcomes of the latest uses of each.")] = True,
+        page_size: PageSize = 0,
+        page_token: PageToken = "",
     ) -> Response:
-        """The registries: topic to peer, strongest first."""
-        found = await feed.view.connections(owner)
+        """The registries: topic to peer. With `limit` the strongest; else page by page with `next_page_token`.
+
+        Pages go by owner, topic and peer; within a page the strongest come first.
+        """
         form = json.connection_json if history else _without_history
-        return await many("connections", found[:limit], form, total=len(found))
+        if limit is not None:
+            found = await feed.view.connections(owner)
+            return await many("connections", found[:limit], form, total=len(found), next_page_token="")
+        try:
+            page = await feed.view.connections_page(owner or "", page_size, page_token)
+        except ValueError as error:
+            raise invalid("page_token", str(error)) from None
+        return await many("connections", page.items, form, next_page_token=page.next)
 
     @router.get("/connections/history", tags=["mind"], response_model=answers.Changes, responses=refusals(422))
     async def history(

@@ -11,6 +11,7 @@ from environment.population import GrowthEvent, GrowthKind, Member
 from orchestration.gateway.binding import Guard, server_stream, service, unary
 from orchestration.gateway.decode import instant
 from orchestration.gateway.encode import timestamp
+from orchestration.gateway.errors import InvalidRequest
 from orchestration.growth.desk import GrowthDesk, Outcome, Population
 from orchestration.pb.submind.v1 import growth_pb2 as pb
 
@@ -112,6 +113,7 @@ def encode_population(made: Population) -> pb.Population:
         members=[encode_member(member) for member in made.members],
         head=made.head,
         mind_runs=made.mind_runs,
+        born=made.born,
     )
 
 
@@ -128,6 +130,7 @@ def decode_population(sent: pb.Population) -> Population:
         members=tuple(decode_member(member) for member in sent.members),
         head=sent.head,
         mind_runs=sent.mind_runs,
+        born=sent.born or len(sent.members),
     )
 
 
@@ -147,9 +150,13 @@ class GrowthService:
     def __init__(self, desk: GrowthDesk) -> None:
         self._desk = desk
 
-    async def get_population(self, _: pb.GetPopulationRequest) -> pb.GetPopulationResponse:
-        """As it is."""
-        return pb.GetPopulationResponse(population=encode_population(await self._desk.population()))
+    async def get_population(self, request: pb.GetPopulationRequest) -> pb.GetPopulationResponse:
+        """As it is. Raises ``InvalidRequest`` for a token that is none."""
+        try:
+            found = await self._desk.population(request.page_size, request.page_token, living=request.living_only)
+        except ValueError as error:
+            raise InvalidRequest("page_token", str(error)) from None
+        return pb.GetPopulationResponse(population=encode_population(found), next_page_token=found.next)
 
     async def list_growth(self, request: pb.ListGrowthRequest) -> pb.ListGrowthResponse:
         """A stretch of the audit log."""

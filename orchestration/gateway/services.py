@@ -16,6 +16,7 @@ from orchestration.gateway.intake import Intake
 from orchestration.gateway.uploads import PerceptionService
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
 from orchestration.view.changes import ChangeFilter, ChangePage, ChangeTail
+from orchestration.view.pages import Page
 from orchestration.view.tail import EntryFilter
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ class View(Protocol):
 
     async def status(self) -> MindStatus: ...
 
-    async def subminds(self) -> Sequence[SubmindReport]: ...
+    async def subminds_page(self, size: int = 0, token: str = "") -> Page[SubmindReport]: ...
 
-    async def connections(self, owner: str | None = None) -> Sequence[Connection]: ...
+    async def connections_page(self, owner: str = "", size: int = 0, token: str = "") -> Page[Connection]: ...
 
     async def changes(self, wants: ChangeFilter, limit: int, before: str) -> ChangePage: ...
 
@@ -104,14 +105,23 @@ class MindService:
         """How the mind is."""
         return mind_pb2.GetStatusResponse(status=encode.status(await self._view.status()))
 
-    async def list_subminds(self, _: mind_pb2.ListSubmindsRequest) -> mind_pb2.ListSubmindsResponse:
-        """What each actor last said of itself."""
-        return mind_pb2.ListSubmindsResponse(subminds=[encode.report(one) for one in await self._view.subminds()])
+    async def list_subminds(self, request: mind_pb2.ListSubmindsRequest) -> mind_pb2.ListSubmindsResponse:
+        """What each actor last said of itself, a page of it. Raises ``InvalidRequest`` for a token that is none."""
+        try:
+            page = await self._view.subminds_page(request.page_size, request.page_token)
+        except ValueError as error:
+            raise InvalidRequest("page_token", str(error)) from None
+        reports = [encode.report(one) for one in page.items]
+        return mind_pb2.ListSubmindsResponse(subminds=reports, next_page_token=page.next)
 
     async def list_connections(self, request: mind_pb2.ListConnectionsRequest) -> mind_pb2.ListConnectionsResponse:
-        """The registries, strongest first."""
-        connections = await self._view.connections(request.owner or None)
-        return mind_pb2.ListConnectionsResponse(connections=[encode.connection(one) for one in connections])
+        """The registries, a page of them. Raises ``InvalidRequest`` for a token that is none."""
+        try:
+            page = await self._view.connections_page(request.owner, request.page_size, request.page_token)
+        except ValueError as error:
+            raise InvalidRequest("page_token", str(error)) from None
+        connections = [encode.connection(one) for one in page.items]
+        return mind_pb2.ListConnectionsResponse(connections=connections, next_page_token=page.next)
 
     async def list_connection_changes(
         self, request: mind_pb2.ListConnectionChangesRequest

@@ -11,8 +11,11 @@ from environment.population import GrowthEvent, Member
 from environment.ports import Stores
 from orchestration.growth.log import GrowthLog
 from orchestration.growth.settings import GrowthSettings
+from orchestration.view.pages import place_of, size_of, token_of
 
 _PAGE = 1000
+_MOST_MEMBERS = 1000
+"""Members in one page."""
 _LOOK = 0.5
 """Seconds between two looks at the log for who follows it."""
 
@@ -34,11 +37,15 @@ class Population:
     waiting: tuple[GrowthEvent, ...]
     """Proposals that wait for an approval, the oldest first."""
     members: tuple[Member, ...]
-    """Everybody who was ever born, in the order of their births."""
+    """Who was born, in the order of their births: one page of them."""
     head: int
     """The last number of the audit log."""
     mind_runs: bool
     """Whether the mind process runs: while it does not, nobody is born, and what is ordered holds when it does."""
+    born: int = 0
+    """How many were ever born."""
+    next: str = ""
+    """Where the next page of members begins; empty when this is the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +86,19 @@ class GrowthDesk:
         self._runs = runs
         self._told = told
 
-    async def population(self) -> Population:
-        """As it is."""
+    async def population(self, size: int = 0, token: str = "", *, living: bool = False) -> Population:
+        """As it is, with a page of its members; ``living``: of those that live.
+
+        Raises ``ValueError`` for a token of another list.
+        """
+        (after,) = place_of(token, 1)
+        if after and not after.isdecimal():
+            raise ValueError(f"{token[:64]!r} is no token of this list: leave it out to begin anew")
         await self._log.follow()
         guard, settings = self._log.guard, self._settings
+        behind = [m for m in guard.members.values() if m.number > int(after or 0) and (m.living or not living)]
+        behind.sort(key=lambda member: member.number)
+        size = size_of(size, _MOST_MEMBERS)
         return Population(
             living=len(guard.living),
             ceiling=settings.ceiling,
@@ -91,9 +107,11 @@ class GrowthDesk:
             approval=settings.approval.value,
             frozen=guard.frozen,
             waiting=tuple(guard.waiting.values()),
-            members=tuple(await self._registry.members()),
+            members=tuple(behind[:size]),
             head=guard.seq,
             mind_runs=self._runs(),
+            born=len(guard.members),
+            next=token_of(str(behind[size - 1].number)) if len(behind) > size else "",
         )
 
     async def events(self, after: int, limit: int) -> tuple[list[GrowthEvent], int]:

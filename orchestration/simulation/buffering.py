@@ -136,9 +136,13 @@ class _Registry:
         await self._stores.flush()
         return await self._stores.inner.registry.history(owner, limit, since=since, before=before)
 
-    async def reports(self) -> list[SubmindReport]:
+    async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
         await self._stores.flush()
-        return await self._stores.inner.registry.reports()
+        return await self._stores.inner.registry.owners(after, limit)
+
+    async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
+        await self._stores.flush()
+        return await self._stores.inner.registry.reports(after, limit)
 
     async def state(self, name: str) -> bytes | None:
         await self._stores.flush()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from actors.substrate.ports import Embedder
@@ -15,11 +18,18 @@ from environment.search import Hit, SearchFilters
 from orchestration.view import status as judged
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage, ChangeTail, read_page
 from orchestration.view.follower import TraceFollower
+from orchestration.view.pages import Page, place_of, size_of, token_of
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
 
 _MINUTE, _HOUR = 60.0, 3600.0
 _RATE_ENTRIES, _SAMPLES = 200, 256
+_OWNERS = 16
+"""Subminds whose connections are read at a time."""
+
+
+def _key(connection: Connection) -> tuple[str, ...]:
+    return connection.owner, connection.topic, connection.peer
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,8 @@ class MindView:
         self._began = wall()
         self._arrivals: deque[tuple[Instant, int]] = deque(maxlen=_SAMPLES)
         self._first_head: int | None = None
+        self._known: tuple[Instant, list[SubmindReport]] = (-math.inf, [])
+        self._reading = asyncio.Lock()
         self._changes = ChangeTail(stores.registry, self._settings.changes)
         self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings)
 
@@ -92,7 +104,7 @@ class MindView:
 
     async def status(self) -> MindStatus:
         """How the mind is, and why."""
-        reports = await self._stores.registry.reports()
+        reports = await self._reports()
         rows = await self._stores.statistics()
         wall = self._wall()
         arrivals = await self._arrived(wall)
@@ -100,6 +112,7 @@ class MindView:
         state = judged.condition(
             reports, wall, self._settings.stale_after, process, unheard=self._unheard(reports, arrivals.head)
         )
+        told, more = state.reasons[: self._settings.reasons], len(state.reasons) - self._settings.reasons
         return MindStatus(
             mind=self._mind,
             state=state.state,
@@ -112,16 +125,66 @@ class MindView:
             substrate=judged.substrate(reports, self._around.substrate),
             limits=tuple(judged.limit_hits(reports, self._around.limits, self._around.limit_hits())),
             subminds=state.counts,
-            reasons=state.reasons,
+            reasons=(*told, f"and {more} more, which `submind subminds` lists") if more > 0 else told,
         )
+
+    async def _reports(self) -> list[SubmindReport]:
+        """All reports; where they are many, as they were a moment ago, read once for all who ask."""
+        async with self._reading:
+            at, known = self._known
+            if len(known) <= self._settings.summary_above or self._wall() - at >= self._settings.summary_every:
+                known = await self._stores.registry.reports()
+                self._known = self._wall(), known
+            return known
 
     async def subminds(self) -> list[SubmindReport]:
         """What each actor last said of itself, by name."""
         return await self._stores.registry.reports()
 
+    async def subminds_page(self, size: int = 0, token: str = "") -> Page[SubmindReport]:
+        """The same page by page. Raises ``ValueError`` for a token of another list."""
+        (after,) = place_of(token, 1)
+        size = size_of(size, self._settings.page)
+        found = await self._stores.registry.reports(after, size + 1)
+        return Page(found[:size], token_of(found[size - 1].name) if len(found) > size else "")
+
     async def connections(self, owner: str | None = None) -> list[Connection]:
         """All connections, or one submind's; strongest first."""
         return await self._stores.registry.connections(owner)
+
+    async def connections_page(self, owner: str = "", size: int = 0, token: str = "") -> Page[Connection]:
+        """The same page by page: by owner, topic and peer, each page with its strongest first.
+
+        What is there all the time is on one page, whatever comes, goes and changes meanwhile. Raises ``ValueError``.
+        """
+        place = place_of(token, 3)
+        size = size_of(size, self._settings.page)
+        found: list[Connection] = []
+        async with aclosing(self._registries(owner, place[0])) as registries:
+            async for held in registries:
+                found += [one for one in held if _key(one) > place]
+                if len(found) > size:
+                    break
+        found.sort(key=_key)
+        following = token_of(*_key(found[size - 1])) if len(found) > size else ""
+        strongest = sorted(found[:size], key=lambda one: (-one.weight, *_key(one)))
+        return Page(strongest, following)
+
+    async def _registries(self, owner: str, first: str) -> AsyncGenerator[list[Connection], None]:
+        """The connections of one submind, or of each from ``first`` on, some subminds at a time."""
+        registry = self._stores.registry
+        if owner:
+            yield await registry.connections(owner)
+            return
+        names = [first] if first else []
+        after = first
+        while more := await registry.owners(after, _OWNERS):
+            names, after = [*names, *more], more[-1]
+            for held in await asyncio.gather(*(registry.connections(name) for name in names)):
+                yield held
+            names = []
+        for name in names:
+            yield await registry.connections(name)
 
     async def changes(self, wants: ChangeFilter = ANY_CHANGE, limit: int = 100, before: str = "") -> ChangePage:
         """What happened to connections, newest first: at most ``limit`` that are wanted, behind the mark ``before``.

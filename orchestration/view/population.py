@@ -79,7 +79,11 @@ class PopulationShape(Shape):
     waiting: list[GrowthEventShape]
     """Proposals that wait for an approval, the oldest first."""
     members: list[MemberShape]
-    """Everybody who was ever born, in the order of their births."""
+    """Who was born, in the order of their births: one page of them."""
+    born: int
+    """How many were ever born."""
+    next_page_token: str
+    """What to ask for next, as ``page_token``; empty when this is the last page of members."""
     bounds: BoundsShape
     head: int
     """The last number of the audit log."""
@@ -142,6 +146,8 @@ def population_json(population: Population) -> JsonObject:
         frozen=None if population.frozen is None else event_shape(population.frozen),
         waiting=[event_shape(event) for event in population.waiting],
         members=[member_shape(member) for member in population.members],
+        born=population.born,
+        next_page_token=population.next,
         bounds=BoundsShape(
             living=population.living,
             ceiling=population.ceiling,

@@ -46,6 +46,14 @@ class ViewSettings(Section):
     """How the history of connections is read and followed."""
     stale_after: Seconds = 30.0
     """An actor whose last report is older than this though work waits for it is silent, and the mind degraded."""
+    page: int = Field(default=1000, ge=1, le=10_000)
+    """Most subminds, connections or members in one page of a list, and as many as there are where no size is asked."""
+    reasons: int = Field(default=20, ge=1, le=10_000)
+    """Most reasons that a status gives for how the mind is; of the others it gives the number."""
+    summary_above: int = Field(default=500, ge=0)
+    """With more actors than this their reports are added up for a status once in ``summary_every``, for all who ask."""
+    summary_every: Seconds = Field(default=2.0, gt=0)
+    """How old the sums of a status may be then."""
     search_k: int = Field(default=100, ge=1, le=10_000)
     """Most hits one search may ask for."""
     live_limit: int = Field(default=1000, ge=1)

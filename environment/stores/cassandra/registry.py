@@ -24,7 +24,7 @@ from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.codec import decode_history, decode_report
 
 _INT, _LONG = 1 << 31, 1 << 63
-_NAMES = "SELECT name FROM names WHERE mind = ? AND kind = ?"
+_NAMES = "SELECT name FROM names WHERE mind = ? AND kind = ? AND name > ? LIMIT ?"
 _CONNECTIONS = """SELECT owner, topic, label, peer, weight, ltp, uses, credited, last_use, history FROM connections
     WHERE mind = ? AND owner = ?"""
 _HISTORY = """SELECT at, stamp, place, topic, peer, kind, weight, reason, label FROM connection_changes
@@ -37,7 +37,7 @@ _NO_CHANGES = """DELETE FROM connection_changes USING TIMESTAMP ? WHERE mind = ?
 _NO_BUCKET = (
     "DELETE FROM buckets USING TIMESTAMP ? WHERE mind = ? AND scope = ? AND era = ? AND bucket = ? AND part = ?"
 )
-_REPORTS = "SELECT body FROM reports WHERE mind = ?"
+_REPORTS = "SELECT body FROM reports WHERE mind = ? AND name > ? LIMIT ?"
 _STATE = "SELECT piece, pieces, stamp, state FROM states WHERE mind = ? AND name = ?"
 _CONFIGURATIONS = "SELECT version, at, who, body FROM configurations WHERE mind = ? AND bucket = ? LIMIT ?"
 _ALL = (-(1 << 41), 1 << 41)
@@ -89,8 +89,12 @@ class CassandraRegistry:
             del latest[max(limit, 0) :]
         return [change for _, change in latest]
 
-    async def reports(self) -> list[SubmindReport]:
-        rows = await self._session.execute(await self._session.prepare(_REPORTS), (self._mind,), idempotent=True)
+    async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
+        return await self.names(partitions.OWNER, after, limit)
+
+    async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
+        values = (self._mind, after, _most(limit))
+        rows = await self._session.execute(await self._session.prepare(_REPORTS), values, idempotent=True)
         return [decode_report(row.body) for row in rows]
 
     async def state(self, name: str) -> bytes | None:
@@ -175,10 +179,10 @@ class CassandraRegistry:
                 break
         return found
 
-    async def names(self, kind: str) -> list[str]:
-        """The names of a kind, in order."""
-        statement = await self._session.prepare(_NAMES)
-        return [row.name for row in await self._session.execute(statement, (self._mind, kind), idempotent=True)]
+    async def names(self, kind: str, after: str = "", limit: int | None = None) -> list[str]:
+        """The names of a kind, in order: those behind ``after``, at most ``limit``."""
+        statement, values = await self._session.prepare(_NAMES), (self._mind, kind, after, _most(limit))
+        return [row.name for row in await self._session.execute(statement, values, idempotent=True)]
 
     async def _owners(self) -> list[str]:
         return await self.names(partitions.OWNER)
@@ -190,6 +194,10 @@ class CassandraRegistry:
             latest = await self._latest(owner, _LARGEST, _Span())
             found += [((stamp, place), change) for (_, stamp, place, _), change in latest]
         return [change for _, change in sorted(found, key=lambda each: each[0])]
+
+
+def _most(limit: int | None) -> int:
+    return _LARGEST if limit is None else min(max(limit, 1), _LARGEST)
 
 
 def _connection(row: Row) -> Connection:

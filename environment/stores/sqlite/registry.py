@@ -140,9 +140,22 @@ class SqliteRegistry:
 
         return await self._lane.read(work)
 
-    async def reports(self) -> list[SubmindReport]:
+    async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
+        def work(connection: sqlite3.Connection) -> list[str]:
+            rows = connection.execute(
+                "SELECT DISTINCT owner FROM connections WHERE mind = ? AND owner > ? ORDER BY owner LIMIT ?",
+                (self._mind, after, -1 if limit is None else fit(limit)),
+            )
+            return [owner for (owner,) in rows]
+
+        return await self._lane.read(work)
+
+    async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
         def work(connection: sqlite3.Connection) -> list[SubmindReport]:
-            rows = connection.execute("SELECT body FROM reports WHERE mind = ? ORDER BY name", (self._mind,))
+            rows = connection.execute(
+                "SELECT body FROM reports WHERE mind = ? AND name > ? ORDER BY name LIMIT ?",
+                (self._mind, after, -1 if limit is None else fit(limit)),
+            )
             return [decode_report(body) for (body,) in rows]
 
         return await self._lane.read(work)

@@ -62,13 +62,13 @@ export class Growth {
       const button = event.target.closest("button");
       if (!button) return;
       const { id, act } = button.dataset;
-      this.#do(`v1/growth/${encodeURIComponent(id)}/${act}`, "", act === "approve" ? "Approved: it will propose again and go ahead if it still has to." : "Rejected.");
+      this.#do(`v1/growth/${encodeURIComponent(id)}/${act}`, "", act === "approve" ? "Approved: it goes ahead, if it still has to." : "Rejected.");
     });
   }
 
   /** Ask how it stands; nothing where this mind lets nobody decide. */
   async look() {
-    const population = await this.#asked("v1/growth");
+    const population = await this.#asked("v1/growth", { living: true });
     if (population) this.update(population);
   }
 

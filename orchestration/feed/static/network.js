@@ -16,6 +16,8 @@ const PULSES_PER_LINE = 3;
 const TWO_LINES = 27; // pixels of a row that has room for two
 const LEAVING_MS = 900;
 const SYSTEM = new Set(FACULTIES);
+/** What the report of one says that was born here and has ended. */
+const RETIRED = /^it retired;/;
 
 const total = (report) =>
   Object.entries(report.metrics ?? {}).reduce((sum, [name, value]) => (name.endsWith("_total") ? sum + value : sum), 0);
@@ -85,7 +87,7 @@ export class Network {
   }
 
   get #nodes() {
-    const alive = (report) => !SYSTEM.has(report.role) && !this.members.get(report.name)?.retired;
+    const alive = (report) => !SYSTEM.has(report.role) && !this.members.get(report.name)?.retired && !RETIRED.test(report.reason ?? "");
     return this.reports.filter(alive).map((report) => {
       const { parent, born } = this.members.get(report.name) ?? {};
       return { name: report.name, role: report.role, parent, born: born ? Date.parse(born) : 0, activity: this.totals.get(report.name) };

@@ -665,6 +665,20 @@ class StoreContract:
         assert await stores.registry.state("causes") == b"two"
         assert await stores.registry.reports() == [report("alpha"), report(mailbox=9, reason="busy")]
 
+    async def test_reports_and_owners_are_read_page_by_page(self, stores):
+        names = sorted(["Zoë", "zebra", "a", "ab", "b-10", "b-9", "\U0001f331", "\uffee"], key=str.encode)
+        await stores.commit([WriteReport(report(name)) for name in names])
+        await stores.commit([WriteConnections(n, (connection(owner=n),), (), ()) for n in names])
+        for read, name_of in ((stores.registry.reports, lambda r: r.name), (stores.registry.owners, str)):
+            assert [name_of(one) for one in await read()] == names
+            found, after = [], ""
+            while page := await read(after, 3):
+                assert len(page) <= 3
+                found += [name_of(one) for one in page]
+                after = found[-1]
+            assert found == names
+            assert [name_of(one) for one in await read("b", 2)] == ["b-10", "b-9"]
+
     async def test_configurations_stay_as_they_were_put_to_work(self, stores, backend):
         assert await stores.registry.configurations() == []
         made = [Configuration(version, NOON + version, "ann", '{"floor": 0.05}') for version in (1, 2, 3, 250)]

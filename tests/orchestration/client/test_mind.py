@@ -15,6 +15,7 @@ from environment.search import SearchFilters
 from orchestration.client import Busy, ClientError, Denied, MindClient, Rejected, Unavailable, UnknownId
 from orchestration.gateway.errors import FieldViolation
 from orchestration.gateway.settings import IntakeSettings
+from orchestration.pb.submind.v1 import mind_pb2
 from orchestration.view.changes import ChangeFilter
 from orchestration.view.status import MindState
 from orchestration.view.tail import EntryFilter
@@ -270,3 +271,17 @@ async def test_what_happened_to_connections_is_read_in_pages_and_followed(gatewa
     assert told == [change(8), change(9), change(10)]
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)
+
+
+async def test_lists_longer_than_a_page_are_read_to_their_end(gateway, mind):
+    gateway.view._settings = gateway.view.settings.model_copy(update={"page": 3})
+    told = [replace(report(f"scout-{number}"), at=NOON) for number in range(8)]
+    held = [connection(owner=one.name, weight=0.1 * number) for number, one in enumerate(told, 1)]
+    await gateway.stores.commit([WriteReport(one) for one in told])
+    for one in held:
+        await gateway.stores.commit([WriteConnections(one.owner, (one,), (), ())])
+    assert await mind.subminds() == told
+    assert await mind.connections() == held[::-1], "strongest first, whichever page they were on"
+    request = mind_pb2.ListSubmindsRequest(page_token="none of ours")  # noqa: S106 - where a page begins
+    with pytest.raises(Rejected, match="page_token"):
+        await mind.ask("MindService/ListSubminds", request, mind_pb2.ListSubmindsResponse)

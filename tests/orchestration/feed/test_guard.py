@@ -140,9 +140,9 @@ async def test_more_requests_than_allowed_are_asked_to_come_back(serve):
     async with serve(requests=1, retry_after=4) as feed:
         held, reports = asyncio.Event(), feed.stores.registry.reports
 
-        async def slow():
+        async def slow(*page):
             await held.wait()
-            return await reports()
+            return await reports(*page)
 
         feed.stores.registry.reports = slow
         first = asyncio.create_task(feed.client.get("/v1/subminds"))
@@ -155,7 +155,7 @@ async def test_more_requests_than_allowed_are_asked_to_come_back(serve):
 
 
 async def test_an_unforeseen_error_tells_nothing_but_that_it_happened(feed):
-    async def fail():
+    async def fail(*page):
         raise ZeroDivisionError("secret details")
 
     feed.stores.registry.reports = fail
@@ -212,10 +212,10 @@ async def test_answers_under_way_are_finished_when_stopping(feed):
     held, reports = asyncio.Event(), feed.stores.registry.reports
     asked = asyncio.Event()
 
-    async def slow():
+    async def slow(*page):
         asked.set()
         await held.wait()
-        return await reports()
+        return await reports(*page)
 
     feed.stores.registry.reports = slow
     answer = asyncio.create_task(feed.client.get("/v1/subminds"))

@@ -6,9 +6,9 @@ import pytest
 
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.messages import Level
-from environment.ports import WriteConnections, WriteEntries, WriteTrace
+from environment.ports import WriteConnections, WriteEntries, WriteReport, WriteTrace
 from orchestration.view.json import rfc3339
-from tests.environment.stores.contract import NOON, change, connection, entry, perception, revision, trace
+from tests.environment.stores.contract import NOON, change, connection, entry, perception, report, revision, trace
 
 EMBEDDER = WordLlamaEmbedder()
 
@@ -43,7 +43,7 @@ async def test_an_empty_mind_has_empty_answers(feed):
     assert await get(feed, "/v1/stream") == {"entries": [], "head": 0}
     assert await get(feed, "/v1/traces") == {"traces": []}
     assert await get(feed, "/v1/search", q="pump") == {"hits": []}
-    assert await get(feed, "/v1/connections") == {"connections": [], "total": 0}
+    assert await get(feed, "/v1/connections") == {"connections": [], "next_page_token": ""}
     assert await get(feed, "/v1/connections/history") == {"changes": [], "older": ""}
 
 
@@ -106,7 +106,11 @@ async def test_connections_and_what_happened_to_them(feed):
     }
     assert (await get(feed, "/v1/connections", owner="people"))["connections"] == []
     few = await get(feed, "/v1/connections", limit=1, history=False)
-    assert few == {"connections": [{**told[0], "history": []}], "total": len(told)}
+    assert few == {
+        "connections": [{**told[0], "history": []}],
+        "total": len(told),
+        "next_page_token": "",
+    }
     assert (await get(feed, "/v1/connections", status=422, limit=0))["status"] == 422
     page = await get(feed, "/v1/connections/history", limit=1)
     assert [(each["reason"], each["label"]) for each in page["changes"]] == [("reason 2", "lost keys")]
@@ -204,3 +208,29 @@ def _refs(node):
     elif isinstance(node, list):
         for value in node:
             yield from _refs(value)
+
+
+async def test_long_lists_come_page_by_page(feed):
+    names = [f"scout-{number:03}" for number in range(25)]
+    held = [connection(owner=name, peer=peer) for name in names for peer in ("causes", "people")]
+    await feed.stores.commit([WriteReport(report(name)) for name in names])
+    for name in names:
+        await feed.stores.commit([WriteConnections(name, tuple(c for c in held if c.owner == name), (), ())])
+    for path, listed, wanted in (
+        ("/v1/subminds", "subminds", [("causes",), *((name,) for name in names)]),
+        ("/v1/connections", "connections", [(c.owner, c.topic, c.peer) for c in held]),
+    ):
+        seen, token, pages = [], "", 0
+        while token or not pages:
+            page = await get(feed, path, page_size=7, page_token=token)
+            keys = ("name",) if listed == "subminds" else ("owner", "topic", "peer")
+            seen += [tuple(one[key] for key in keys) for one in page[listed]]
+            assert len(page[listed]) <= 7
+            token, pages = page["next_page_token"], pages + 1
+        assert seen == wanted
+        assert pages == -(-len(wanted) // 7)
+        assert (await get(feed, path, page_size=10**6))["next_page_token"] == ""
+        for wrong in ("x", "eyJ9", "\u00e9", "czE6WzFd"):
+            refused = await get(feed, path, status=422, page_token=wrong)
+            assert "leave it out to begin anew" in str(refused["errors"]), refused
+        await get(feed, path, status=422, page_size=-1)

@@ -6,13 +6,14 @@ import pytest
 
 from environment.errors import StoreUnavailable
 from environment.population import GrowthKind
+from environment.ports import WriteState
 from orchestration.client import ClientError
 from orchestration.client.errors import Rejected
 from orchestration.growth.desk import GrowthDesk
 from orchestration.growth.proposals import Verdict
 from orchestration.growth.settings import GrowthSettings
 from tests.orchestration.cli.conftest import finish, start, submind
-from tests.orchestration.growth.test_guard import CONFIGURED, NOON
+from tests.orchestration.growth.test_guard import CONFIGURED, NOON, retirement
 
 
 async def test_what_is_approved_is_born_and_all_of_it_is_in_the_log(desk):
@@ -168,3 +169,28 @@ async def test_a_store_that_is_away_is_no_decision(desk):
     await desk.stores.close()
     with pytest.raises(StoreUnavailable):
         await GrowthDesk(desk.stores, GrowthSettings(), CONFIGURED, lambda: NOON).freeze("ann", "")
+
+
+async def test_members_come_page_by_page_and_those_that_live_alone(desk):
+    growth = desk.client.growth()
+    names = []
+    for number in range(5):
+        await desk.propose(growth=f"causes/{number}")
+        await growth.approve(await desk.stores.registry.growth_head())
+        names.append((await desk.propose(growth=f"causes/{number}")).member.name)
+    await desk.log.consider(retirement(names[1]), lambda member: [WriteState(member.name, b"will")])
+    found, token = [], ""
+    while True:
+        answer = await desk.http.get("/v1/growth", params={"page_size": 2, "page_token": token})
+        page = answer.json()
+        assert page["born"] == 5
+        assert len(page["members"]) <= 2
+        found += [member["name"] for member in page["members"]]
+        if not (token := page["next_page_token"]):
+            break
+    assert found == names
+    living = (await desk.http.get("/v1/growth", params={"living": True})).json()["members"]
+    assert [member["name"] for member in living] == [name for name in names if name != names[1]]
+    assert [member.name for member in (await growth.population(living=True)).members] == [m["name"] for m in living]
+    assert (await growth.population()).born == 5
+    assert (await desk.http.get("/v1/growth", params={"page_token": "x"})).status_code == 422

@@ -1,6 +1,7 @@
 """A mind seen through its stores: status, search, live traces, from another process's writes."""
 
 import asyncio
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +11,13 @@ from actors.substrate.embedding import WordLlamaEmbedder
 from environment.errors import StoreUnavailable
 from environment.index.shard import Shard
 from environment.messages import Level, SubmindState
-from environment.ports import WriteEntries, WriteLevel, WriteReport, WriteTrace
+from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteTrace
 from environment.search import SearchFilters
 from environment.stores.sqlite import open_stores
 from orchestration.view.mind import MindView, Surroundings
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindState, ProcessState
-from tests.environment.stores.contract import NOON, entry, perception, report, trace
+from tests.environment.stores.contract import NOON, connection, entry, perception, report, trace
 
 EMBEDDER = WordLlamaEmbedder()
 
@@ -269,3 +270,46 @@ async def test_perceptions_that_nobody_takes_make_a_mind_degraded(stores, clock)
     told = await looking.status()
     assert told.state is MindState.DEGRADED
     assert told.subminds["silent"] == 1
+
+
+async def test_a_status_names_some_reasons_and_counts_the_others(stores, clock):
+    starting = [report(f"scout-{number:02}", state=SubmindState.QUARANTINED, reason="it died") for number in range(30)]
+    await stores.commit([WriteReport(one) for one in starting])
+    told = await view(stores, clock).status()
+    assert len(told.reasons) == 21
+    assert told.reasons[-1] == "and 10 more, which `submind subminds` lists"
+    assert told.subminds["quarantined"] == 30
+
+
+async def test_the_reports_of_many_are_added_up_once_for_all_who_ask(stores, clock):
+    settings = ViewSettings(summary_above=2, summary_every=10.0)
+    seen = MindView(stores, EMBEDDER, settings, mind="alpha", clock=clock, wall=clock)
+    await stores.commit([WriteReport(report("a")), WriteReport(report("b"))])
+    assert (await seen.status()).subminds["running"] == 2
+    await stores.commit([WriteReport(report("c"))])
+    assert (await seen.status()).subminds["running"] == 3, "few are read at each look"
+    await stores.commit([WriteReport(report("d"))])
+    assert (await seen.status()).subminds["running"] == 3
+    clock.now += 10
+    assert (await seen.status()).subminds["running"] == 4
+
+
+async def test_what_stays_is_on_one_page_whatever_happens_between_them(stores, clock):
+    seen = MindView(stores, EMBEDDER, ViewSettings(page=4), mind="alpha", clock=clock, wall=clock)
+    chance, stays = random.Random(1), {}
+    for owner in ("a", "b", "c"):
+        for topic in ("k1", "k2", "k3"):
+            stays[owner, topic] = connection(owner=owner, topic=topic, weight=chance.random())
+        await stores.commit([WriteConnections(owner, tuple(c for c in stays.values() if c.owner == owner), (), ())])
+    found, token = [], ""
+    while True:
+        page = await seen.connections_page(token=token)
+        assert [c.weight for c in page.items] == sorted((c.weight for c in page.items), reverse=True)
+        found += [(c.owner, c.topic) for c in page.items if (c.owner, c.topic) in stays]
+        if not (token := page.next):
+            break
+        moved = [connection(owner=o, topic=t, weight=chance.random()) for o, t in stays]
+        came = [connection(owner=f"{o}+", topic=f"k{chance.random()}") for o in "abc"]
+        for one in (*moved, *came):
+            await stores.commit([WriteConnections(one.owner, (one,), (), ())])
+    assert sorted(found) == sorted(stays)

@@ -86,7 +86,7 @@ class Member(_message.Message):
     def __init__(self, name: _Optional[str] = ..., role: _Optional[str] = ..., goals: _Optional[_Iterable[str]] = ..., parent: _Optional[str] = ..., generation: _Optional[int] = ..., number: _Optional[int] = ..., born: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., share: _Optional[float] = ..., topics: _Optional[_Iterable[str]] = ..., retired: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., heir: _Optional[str] = ...) -> None: ...
 
 class Population(_message.Message):
-    __slots__ = ("living", "ceiling", "births", "births_per_hour", "approval", "frozen", "waiting", "members", "head", "mind_runs")
+    __slots__ = ("living", "ceiling", "births", "births_per_hour", "approval", "frozen", "waiting", "members", "head", "mind_runs", "born")
     LIVING_FIELD_NUMBER: _ClassVar[int]
     CEILING_FIELD_NUMBER: _ClassVar[int]
     BIRTHS_FIELD_NUMBER: _ClassVar[int]
@@ -97,6 +97,7 @@ class Population(_message.Message):
     MEMBERS_FIELD_NUMBER: _ClassVar[int]
     HEAD_FIELD_NUMBER: _ClassVar[int]
     MIND_RUNS_FIELD_NUMBER: _ClassVar[int]
+    BORN_FIELD_NUMBER: _ClassVar[int]
     living: int
     ceiling: int
     births: int
@@ -107,17 +108,26 @@ class Population(_message.Message):
     members: _containers.RepeatedCompositeFieldContainer[Member]
     head: int
     mind_runs: bool
-    def __init__(self, living: _Optional[int] = ..., ceiling: _Optional[int] = ..., births: _Optional[int] = ..., births_per_hour: _Optional[int] = ..., approval: _Optional[str] = ..., frozen: _Optional[_Union[GrowthEvent, _Mapping]] = ..., waiting: _Optional[_Iterable[_Union[GrowthEvent, _Mapping]]] = ..., members: _Optional[_Iterable[_Union[Member, _Mapping]]] = ..., head: _Optional[int] = ..., mind_runs: _Optional[bool] = ...) -> None: ...
+    born: int
+    def __init__(self, living: _Optional[int] = ..., ceiling: _Optional[int] = ..., births: _Optional[int] = ..., births_per_hour: _Optional[int] = ..., approval: _Optional[str] = ..., frozen: _Optional[_Union[GrowthEvent, _Mapping]] = ..., waiting: _Optional[_Iterable[_Union[GrowthEvent, _Mapping]]] = ..., members: _Optional[_Iterable[_Union[Member, _Mapping]]] = ..., head: _Optional[int] = ..., mind_runs: _Optional[bool] = ..., born: _Optional[int] = ...) -> None: ...
 
 class GetPopulationRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("page_size", "page_token", "living_only")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    LIVING_ONLY_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    living_only: bool
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., living_only: _Optional[bool] = ...) -> None: ...
 
 class GetPopulationResponse(_message.Message):
-    __slots__ = ("population",)
+    __slots__ = ("population", "next_page_token")
     POPULATION_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     population: Population
-    def __init__(self, population: _Optional[_Union[Population, _Mapping]] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, population: _Optional[_Union[Population, _Mapping]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ListGrowthRequest(_message.Message):
     __slots__ = ("after", "limit")

@@ -27,7 +27,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&orchestration/pb/submind/v1/mind.proto\x12\nsubmind.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n\x10GetStatusRequest\"C\n\x11GetStatusResponse\x12.\n\x06status\x18\x01 \x01(\x0b\x32\x16.submind.v1.MindStatusR\x06status\"\xed\x04\n\nMindStatus\x12\x12\n\x04mind\x18\x01 \x01(\tR\x04mind\x12+\n\x05state\x18\x02 \x01(\x0e\x32\x15.submind.v1.MindStateR\x05state\x12\x18\n\x07version\x18\x03 \x01(\tR\x07version\x12\x31\n\x06uptime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationR\x06uptime\x12?\n\x0bperceptions\x18\x05 \x01(\x0b\x32\x1d.submind.v1.PerceptionFiguresR\x0bperceptions\x12\x31\n\x06stream\x18\x06 \x01(\x0b\x32\x19.submind.v1.StreamFiguresR\x06stream\x12\x30\n\x06traces\x18\x07 \x01(\x0b\x32\x18.submind.v1.TraceFiguresR\x06traces\x12\x30\n\x06tokens\x18\x08 \x01(\x0b\x32\x18.submind.v1.TokenFiguresR\x06tokens\x12\x35\n\tsubstrate\x18\t \x01(\x0b\x32\x17.google.protobuf.StructR\tsubstrate\x12)\n\x06limits\x18\n \x03(\x0b\x32\x11.submind.v1.LimitR\x06limits\x12@\n\x08subminds\x18\x0b \x03(\x0b\x32$.submind.v1.MindStatus.SubmindsEntryR\x08subminds\x12\x18\n\x07reasons\x18\x0c \x03(\tR\x07reasons\x1a;\n\rSubmindsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\rR\x05value:\x02\x38\x01\"j\n\x11PerceptionFigures\x12\"\n\x0c\x61\x63knowledged\x18\x01 \x01(\x04R\x0c\x61\x63knowledged\x12\x12\n\x04head\x18\x02 \x01(\x04R\x04head\x12\x1d\n\nper_minute\x18\x03 \x01(\x01R\tperMinute\">\n\rStreamFigures\x12\x12\n\x04head\x18\x01 \x01(\x04R\x04head\x12\x19\n\x08per_hour\x18\x02 \x01(\x01R\x07perHour\"8\n\x0cTraceFigures\x12\x12\n\x04live\x18\x01 \x01(\x04R\x04live\x12\x14\n\x05total\x18\x02 \x01(\x04R\x05total\"\x86\x01\n\x0cTokenFigures\x12\x14\n\x05input\x18\x01 \x01(\x04R\x05input\x12\x16\n\x06output\x18\x02 \x01(\x04R\x06output\x12\x12\n\x04\x63ost\x18\x03 \x01(\x01R\x04\x63ost\x12$\n\x0b\x62udget_left\x18\x04 \x01(\x01H\x00R\nbudgetLeft\x88\x01\x01\x42\x0e\n\x0c_budget_left\"T\n\x05Limit\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n\x05limit\x18\x02 \x01(\x01H\x00R\x05limit\x88\x01\x01\x12\x12\n\x04hits\x18\x03 \x01(\x04R\x04hitsB\x08\n\x06_limit\"\x15\n\x13ListSubmindsRequest\"M\n\x14ListSubmindsResponse\x12\x35\n\x08subminds\x18\x01 \x03(\x0b\x32\x19.submind.v1.SubmindReportR\x08subminds\"\xef\x02\n\rSubmindReport\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n\x04role\x18\x02 \x01(\tR\x04role\x12\x12\n\x04goal\x18\x03 \x01(\tR\x04goal\x12.\n\x05state\x18\x04 \x01(\x0e\x32\x18.submind.v1.SubmindStateR\x05state\x12*\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x16\n\x06topics\x18\x06 \x03(\tR\x06topics\x12\x18\n\x07mailbox\x18\x07 \x01(\x04R\x07mailbox\x12@\n\x07metrics\x18\x08 \x03(\x0b\x32&.submind.v1.SubmindReport.MetricsEntryR\x07metrics\x12\x16\n\x06reason\x18\t \x01(\tR\x06reason\x1a:\n\x0cMetricsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\"8\n\x16ListConnectionsRequest\x12\x1e\n\x05owner\x18\x01 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x05owner\"S\n\x17ListConnectionsResponse\x12\x38\n\x0b\x63onnections\x18\x01 \x03(\x0b\x32\x16.submind.v1.ConnectionR\x0b\x63onnections\"\xa2\x02\n\nConnection\x12\x14\n\x05owner\x18\x01 \x01(\tR\x05owner\x12\x14\n\x05topic\x18\x02 \x01(\tR\x05topic\x12\x14\n\x05label\x18\x03 \x01(\tR\x05label\x12\x12\n\x04peer\x18\x04 \x01(\tR\x04peer\x12\x16\n\x06weight\x18\x05 \x01(\x01R\x06weight\x12\x10\n\x03ltp\x18\x06 \x01(\x08R\x03ltp\x12\x12\n\x04uses\x18\x07 \x01(\x04R\x04uses\x12\x1a\n\x08\x63redited\x18\x08 \x01(\x04R\x08\x63redited\x12\x35\n\x08last_use\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07lastUse\x12-\n\x07history\x18\n \x03(\x0b\x32\x13.submind.v1.OutcomeR\x07history\"S\n\x07Outcome\x12.\n\x04time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x18\n\x07outcome\x18\x02 \x01(\tR\x07outcome\"\x8a\x01\n\x16\x43onnectionChangeFilter\x12\x1e\n\x05owner\x18\x01 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x05owner\x12\x1e\n\x05topic\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x05topic\x12\x30\n\x05since\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\"\x9c\x01\n\x1cListConnectionChangesRequest\x12:\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".submind.v1.ConnectionChangeFilterR\x06\x66ilter\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\x90NR\x05limit\x12 \n\x06\x62\x65\x66ore\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\x80\x08R\x06\x62\x65\x66ore\"m\n\x1dListConnectionChangesResponse\x12\x36\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x1c.submind.v1.ConnectionChangeR\x07\x63hanges\x12\x14\n\x05older\x18\x02 \x01(\tR\x05older\"{\n\x1dWatchConnectionChangesRequest\x12:\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".submind.v1.ConnectionChangeFilterR\x06\x66ilter\x12\x1e\n\x05\x61\x66ter\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\x80\x08R\x05\x61\x66ter\"V\n\x1eWatchConnectionChangesResponse\x12\x34\n\x06\x63hange\x18\x01 \x01(\x0b\x32\x1c.submind.v1.ConnectionChangeR\x06\x63hange\"\xec\x01\n\x10\x43onnectionChange\x12\x12\n\x04mark\x18\x01 \x01(\tR\x04mark\x12\x14\n\x05owner\x18\x02 \x01(\tR\x05owner\x12\x14\n\x05topic\x18\x03 \x01(\tR\x05topic\x12\x14\n\x05label\x18\x04 \x01(\tR\x05label\x12\x12\n\x04peer\x18\x05 \x01(\tR\x04peer\x12*\n\x02\x61t\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x12\n\x04kind\x18\x07 \x01(\tR\x04kind\x12\x16\n\x06weight\x18\x08 \x01(\x01R\x06weight\x12\x16\n\x06reason\x18\t \x01(\tR\x06reason*\x86\x01\n\tMindState\x12\x1a\n\x16MIND_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13MIND_STATE_STARTING\x10\x01\x12\x16\n\x12MIND_STATE_RUNNING\x10\x02\x12\x17\n\x13MIND_STATE_DEGRADED\x10\x03\x12\x13\n\x0fMIND_STATE_DOWN\x10\x04*\xbc\x01\n\x0cSubmindState\x12\x1d\n\x19SUBMIND_STATE_UNSPECIFIED\x10\x00\x12\x1a\n\x16SUBMIND_STATE_STARTING\x10\x01\x12\x19\n\x15SUBMIND_STATE_RUNNING\x10\x02\x12\x1c\n\x18SUBMIND_STATE_RESTARTING\x10\x03\x12\x1d\n\x19SUBMIND_STATE_QUARANTINED\x10\x04\x12\x19\n\x15SUBMIND_STATE_STOPPED\x10\x05\x32\xe7\x03\n\x0bMindService\x12H\n\tGetStatus\x12\x1c.submind.v1.GetStatusRequest\x1a\x1d.submind.v1.GetStatusResponse\x12Q\n\x0cListSubminds\x12\x1f.submind.v1.ListSubmindsRequest\x1a .submind.v1.ListSubmindsResponse\x12Z\n\x0fListConnections\x12\".submind.v1.ListConnectionsRequest\x1a#.submind.v1.ListConnectionsResponse\x12l\n\x15ListConnectionChanges\x12(.submind.v1.ListConnectionChangesRequest\x1a).submind.v1.ListConnectionChangesResponse\x12q\n\x16WatchConnectionChanges\x12).submind.v1.WatchConnectionChangesRequest\x1a*.submind.v1.WatchConnectionChangesResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&orchestration/pb/submind/v1/mind.proto\x12\nsubmind.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n\x10GetStatusRequest\"C\n\x11GetStatusResponse\x12.\n\x06status\x18\x01 \x01(\x0b\x32\x16.submind.v1.MindStatusR\x06status\"\xed\x04\n\nMindStatus\x12\x12\n\x04mind\x18\x01 \x01(\tR\x04mind\x12+\n\x05state\x18\x02 \x01(\x0e\x32\x15.submind.v1.MindStateR\x05state\x12\x18\n\x07version\x18\x03 \x01(\tR\x07version\x12\x31\n\x06uptime\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationR\x06uptime\x12?\n\x0bperceptions\x18\x05 \x01(\x0b\x32\x1d.submind.v1.PerceptionFiguresR\x0bperceptions\x12\x31\n\x06stream\x18\x06 \x01(\x0b\x32\x19.submind.v1.StreamFiguresR\x06stream\x12\x30\n\x06traces\x18\x07 \x01(\x0b\x32\x18.submind.v1.TraceFiguresR\x06traces\x12\x30\n\x06tokens\x18\x08 \x01(\x0b\x32\x18.submind.v1.TokenFiguresR\x06tokens\x12\x35\n\tsubstrate\x18\t \x01(\x0b\x32\x17.google.protobuf.StructR\tsubstrate\x12)\n\x06limits\x18\n \x03(\x0b\x32\x11.submind.v1.LimitR\x06limits\x12@\n\x08subminds\x18\x0b \x03(\x0b\x32$.submind.v1.MindStatus.SubmindsEntryR\x08subminds\x12\x18\n\x07reasons\x18\x0c \x03(\tR\x07reasons\x1a;\n\rSubmindsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\rR\x05value:\x02\x38\x01\"j\n\x11PerceptionFigures\x12\"\n\x0c\x61\x63knowledged\x18\x01 \x01(\x04R\x0c\x61\x63knowledged\x12\x12\n\x04head\x18\x02 \x01(\x04R\x04head\x12\x1d\n\nper_minute\x18\x03 \x01(\x01R\tperMinute\">\n\rStreamFigures\x12\x12\n\x04head\x18\x01 \x01(\x04R\x04head\x12\x19\n\x08per_hour\x18\x02 \x01(\x01R\x07perHour\"8\n\x0cTraceFigures\x12\x12\n\x04live\x18\x01 \x01(\x04R\x04live\x12\x14\n\x05total\x18\x02 \x01(\x04R\x05total\"\x86\x01\n\x0cTokenFigures\x12\x14\n\x05input\x18\x01 \x01(\x04R\x05input\x12\x16\n\x06output\x18\x02 \x01(\x04R\x06output\x12\x12\n\x04\x63ost\x18\x03 \x01(\x01R\x04\x63ost\x12$\n\x0b\x62udget_left\x18\x04 \x01(\x01H\x00R\nbudgetLeft\x88\x01\x01\x42\x0e\n\x0c_budget_left\"T\n\x05Limit\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n\x05limit\x18\x02 \x01(\x01H\x00R\x05limit\x88\x01\x01\x12\x12\n\x04hits\x18\x03 \x01(\x04R\x04hitsB\x08\n\x06_limit\"d\n\x13ListSubmindsRequest\x12$\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00R\x08pageSize\x12\'\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\x80 R\tpageToken\"u\n\x14ListSubmindsResponse\x12\x35\n\x08subminds\x18\x01 \x03(\x0b\x32\x19.submind.v1.SubmindReportR\x08subminds\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xef\x02\n\rSubmindReport\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n\x04role\x18\x02 \x01(\tR\x04role\x12\x12\n\x04goal\x18\x03 \x01(\tR\x04goal\x12.\n\x05state\x18\x04 \x01(\x0e\x32\x18.submind.v1.SubmindStateR\x05state\x12*\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x16\n\x06topics\x18\x06 \x03(\tR\x06topics\x12\x18\n\x07mailbox\x18\x07 \x01(\x04R\x07mailbox\x12@\n\x07metrics\x18\x08 \x03(\x0b\x32&.submind.v1.SubmindReport.MetricsEntryR\x07metrics\x12\x16\n\x06reason\x18\t \x01(\tR\x06reason\x1a:\n\x0cMetricsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\"\x87\x01\n\x16ListConnectionsRequest\x12\x1e\n\x05owner\x18\x01 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x05owner\x12$\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00R\x08pageSize\x12\'\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\x80 R\tpageToken\"{\n\x17ListConnectionsResponse\x12\x38\n\x0b\x63onnections\x18\x01 \x03(\x0b\x32\x16.submind.v1.ConnectionR\x0b\x63onnections\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa2\x02\n\nConnection\x12\x14\n\x05owner\x18\x01 \x01(\tR\x05owner\x12\x14\n\x05topic\x18\x02 \x01(\tR\x05topic\x12\x14\n\x05label\x18\x03 \x01(\tR\x05label\x12\x12\n\x04peer\x18\x04 \x01(\tR\x04peer\x12\x16\n\x06weight\x18\x05 \x01(\x01R\x06weight\x12\x10\n\x03ltp\x18\x06 \x01(\x08R\x03ltp\x12\x12\n\x04uses\x18\x07 \x01(\x04R\x04uses\x12\x1a\n\x08\x63redited\x18\x08 \x01(\x04R\x08\x63redited\x12\x35\n\x08last_use\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07lastUse\x12-\n\x07history\x18\n \x03(\x0b\x32\x13.submind.v1.OutcomeR\x07history\"S\n\x07Outcome\x12.\n\x04time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x18\n\x07outcome\x18\x02 \x01(\tR\x07outcome\"\x8a\x01\n\x16\x43onnectionChangeFilter\x12\x1e\n\x05owner\x18\x01 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x05owner\x12\x1e\n\x05topic\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x05topic\x12\x30\n\x05since\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\"\x9c\x01\n\x1cListConnectionChangesRequest\x12:\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".submind.v1.ConnectionChangeFilterR\x06\x66ilter\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\x90NR\x05limit\x12 \n\x06\x62\x65\x66ore\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\x80\x08R\x06\x62\x65\x66ore\"m\n\x1dListConnectionChangesResponse\x12\x36\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x1c.submind.v1.ConnectionChangeR\x07\x63hanges\x12\x14\n\x05older\x18\x02 \x01(\tR\x05older\"{\n\x1dWatchConnectionChangesRequest\x12:\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\".submind.v1.ConnectionChangeFilterR\x06\x66ilter\x12\x1e\n\x05\x61\x66ter\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\x80\x08R\x05\x61\x66ter\"V\n\x1eWatchConnectionChangesResponse\x12\x34\n\x06\x63hange\x18\x01 \x01(\x0b\x32\x1c.submind.v1.ConnectionChangeR\x06\x63hange\"\xec\x01\n\x10\x43onnectionChange\x12\x12\n\x04mark\x18\x01 \x01(\tR\x04mark\x12\x14\n\x05owner\x18\x02 \x01(\tR\x05owner\x12\x14\n\x05topic\x18\x03 \x01(\tR\x05topic\x12\x14\n\x05label\x18\x04 \x01(\tR\x05label\x12\x12\n\x04peer\x18\x05 \x01(\tR\x04peer\x12*\n\x02\x61t\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x12\n\x04kind\x18\x07 \x01(\tR\x04kind\x12\x16\n\x06weight\x18\x08 \x01(\x01R\x06weight\x12\x16\n\x06reason\x18\t \x01(\tR\x06reason*\x86\x01\n\tMindState\x12\x1a\n\x16MIND_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13MIND_STATE_STARTING\x10\x01\x12\x16\n\x12MIND_STATE_RUNNING\x10\x02\x12\x17\n\x13MIND_STATE_DEGRADED\x10\x03\x12\x13\n\x0fMIND_STATE_DOWN\x10\x04*\xbc\x01\n\x0cSubmindState\x12\x1d\n\x19SUBMIND_STATE_UNSPECIFIED\x10\x00\x12\x1a\n\x16SUBMIND_STATE_STARTING\x10\x01\x12\x19\n\x15SUBMIND_STATE_RUNNING\x10\x02\x12\x1c\n\x18SUBMIND_STATE_RESTARTING\x10\x03\x12\x1d\n\x19SUBMIND_STATE_QUARANTINED\x10\x04\x12\x19\n\x15SUBMIND_STATE_STOPPED\x10\x05\x32\xe7\x03\n\x0bMindService\x12H\n\tGetStatus\x12\x1c.submind.v1.GetStatusRequest\x1a\x1d.submind.v1.GetStatusResponse\x12Q\n\x0cListSubminds\x12\x1f.submind.v1.ListSubmindsRequest\x1a .submind.v1.ListSubmindsResponse\x12Z\n\x0fListConnections\x12\".submind.v1.ListConnectionsRequest\x1a#.submind.v1.ListConnectionsResponse\x12l\n\x15ListConnectionChanges\x12(.submind.v1.ListConnectionChangesRequest\x1a).submind.v1.ListConnectionChangesResponse\x12q\n\x16WatchConnectionChanges\x12).submind.v1.WatchConnectionChangesRequest\x1a*.submind.v1.WatchConnectionChangesResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,10 +36,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_MINDSTATUS_SUBMINDSENTRY']._loaded_options = None
   _globals['_MINDSTATUS_SUBMINDSENTRY']._serialized_options = b'8\001'
+  _globals['_LISTSUBMINDSREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTSUBMINDSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
+  _globals['_LISTSUBMINDSREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTSUBMINDSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003(\200 '
   _globals['_SUBMINDREPORT_METRICSENTRY']._loaded_options = None
   _globals['_SUBMINDREPORT_METRICSENTRY']._serialized_options = b'8\001'
   _globals['_LISTCONNECTIONSREQUEST'].fields_by_name['owner']._loaded_options = None
   _globals['_LISTCONNECTIONSREQUEST'].fields_by_name['owner']._serialized_options = b'\272H\005r\003(\200\002'
+  _globals['_LISTCONNECTIONSREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTCONNECTIONSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
+  _globals['_LISTCONNECTIONSREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTCONNECTIONSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003(\200 '
   _globals['_CONNECTIONCHANGEFILTER'].fields_by_name['owner']._loaded_options = None
   _globals['_CONNECTIONCHANGEFILTER'].fields_by_name['owner']._serialized_options = b'\272H\005r\003(\200\002'
   _globals['_CONNECTIONCHANGEFILTER'].fields_by_name['topic']._loaded_options = None
@@ -50,10 +58,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTCONNECTIONCHANGESREQUEST'].fields_by_name['before']._serialized_options = b'\272H\005r\003(\200\010'
   _globals['_WATCHCONNECTIONCHANGESREQUEST'].fields_by_name['after']._loaded_options = None
   _globals['_WATCHCONNECTIONCHANGESREQUEST'].fields_by_name['after']._serialized_options = b'\272H\005r\003(\200\010'
-  _globals['_MINDSTATE']._serialized_start=3172
-  _globals['_MINDSTATE']._serialized_end=3306
-  _globals['_SUBMINDSTATE']._serialized_start=3309
-  _globals['_SUBMINDSTATE']._serialized_end=3497
+  _globals['_MINDSTATE']._serialized_start=3411
+  _globals['_MINDSTATE']._serialized_end=3545
+  _globals['_SUBMINDSTATE']._serialized_start=3548
+  _globals['_SUBMINDSTATE']._serialized_end=3736
   _globals['_GETSTATUSREQUEST']._serialized_start=149
   _globals['_GETSTATUSREQUEST']._serialized_end=167
   _globals['_GETSTATUSRESPONSE']._serialized_start=169
@@ -73,33 +81,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LIMIT']._serialized_start=1229
   _globals['_LIMIT']._serialized_end=1313
   _globals['_LISTSUBMINDSREQUEST']._serialized_start=1315
-  _globals['_LISTSUBMINDSREQUEST']._serialized_end=1336
-  _globals['_LISTSUBMINDSRESPONSE']._serialized_start=1338
-  _globals['_LISTSUBMINDSRESPONSE']._serialized_end=1415
-  _globals['_SUBMINDREPORT']._serialized_start=1418
-  _globals['_SUBMINDREPORT']._serialized_end=1785
-  _globals['_SUBMINDREPORT_METRICSENTRY']._serialized_start=1727
-  _globals['_SUBMINDREPORT_METRICSENTRY']._serialized_end=1785
-  _globals['_LISTCONNECTIONSREQUEST']._serialized_start=1787
-  _globals['_LISTCONNECTIONSREQUEST']._serialized_end=1843
-  _globals['_LISTCONNECTIONSRESPONSE']._serialized_start=1845
-  _globals['_LISTCONNECTIONSRESPONSE']._serialized_end=1928
-  _globals['_CONNECTION']._serialized_start=1931
-  _globals['_CONNECTION']._serialized_end=2221
-  _globals['_OUTCOME']._serialized_start=2223
-  _globals['_OUTCOME']._serialized_end=2306
-  _globals['_CONNECTIONCHANGEFILTER']._serialized_start=2309
-  _globals['_CONNECTIONCHANGEFILTER']._serialized_end=2447
-  _globals['_LISTCONNECTIONCHANGESREQUEST']._serialized_start=2450
-  _globals['_LISTCONNECTIONCHANGESREQUEST']._serialized_end=2606
-  _globals['_LISTCONNECTIONCHANGESRESPONSE']._serialized_start=2608
-  _globals['_LISTCONNECTIONCHANGESRESPONSE']._serialized_end=2717
-  _globals['_WATCHCONNECTIONCHANGESREQUEST']._serialized_start=2719
-  _globals['_WATCHCONNECTIONCHANGESREQUEST']._serialized_end=2842
-  _globals['_WATCHCONNECTIONCHANGESRESPONSE']._serialized_start=2844
-  _globals['_WATCHCONNECTIONCHANGESRESPONSE']._serialized_end=2930
-  _globals['_CONNECTIONCHANGE']._serialized_start=2933
-  _globals['_CONNECTIONCHANGE']._serialized_end=3169
-  _globals['_MINDSERVICE']._serialized_start=3500
-  _globals['_MINDSERVICE']._serialized_end=3987
+  _globals['_LISTSUBMINDSREQUEST']._serialized_end=1415
+  _globals['_LISTSUBMINDSRESPONSE']._serialized_start=1417
+  _globals['_LISTSUBMINDSRESPONSE']._serialized_end=1534
+  _globals['_SUBMINDREPORT']._serialized_start=1537
+  _globals['_SUBMINDREPORT']._serialized_end=1904
+  _globals['_SUBMINDREPORT_METRICSENTRY']._serialized_start=1846
+  _globals['_SUBMINDREPORT_METRICSENTRY']._serialized_end=1904
+  _globals['_LISTCONNECTIONSREQUEST']._serialized_start=1907
+  _globals['_LISTCONNECTIONSREQUEST']._serialized_end=2042
+  _globals['_LISTCONNECTIONSRESPONSE']._serialized_start=2044
+  _globals['_LISTCONNECTIONSRESPONSE']._serialized_end=2167
+  _globals['_CONNECTION']._serialized_start=2170
+  _globals['_CONNECTION']._serialized_end=2460
+  _globals['_OUTCOME']._serialized_start=2462
+  _globals['_OUTCOME']._serialized_end=2545
+  _globals['_CONNECTIONCHANGEFILTER']._serialized_start=2548
+  _globals['_CONNECTIONCHANGEFILTER']._serialized_end=2686
+  _globals['_LISTCONNECTIONCHANGESREQUEST']._serialized_start=2689
+  _globals['_LISTCONNECTIONCHANGESREQUEST']._serialized_end=2845
+  _globals['_LISTCONNECTIONCHANGESRESPONSE']._serialized_start=2847
+  _globals['_LISTCONNECTIONCHANGESRESPONSE']._serialized_end=2956
+  _globals['_WATCHCONNECTIONCHANGESREQUEST']._serialized_start=2958
+  _globals['_WATCHCONNECTIONCHANGESREQUEST']._serialized_end=3081
+  _globals['_WATCHCONNECTIONCHANGESRESPONSE']._serialized_start=3083
+  _globals['_WATCHCONNECTIONCHANGESRESPONSE']._serialized_end=3169
+  _globals['_CONNECTIONCHANGE']._serialized_start=3172
+  _globals['_CONNECTIONCHANGE']._serialized_end=3408
+  _globals['_MINDSERVICE']._serialized_start=3739
+  _globals['_MINDSERVICE']._serialized_end=4226
 # @@protoc_insertion_point(module_scope)

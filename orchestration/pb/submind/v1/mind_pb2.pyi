@@ -134,14 +134,20 @@ class Limit(_message.Message):
     def __init__(self, name: _Optional[str] = ..., limit: _Optional[float] = ..., hits: _Optional[int] = ...) -> None: ...
 
 class ListSubmindsRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListSubmindsResponse(_message.Message):
-    __slots__ = ("subminds",)
+    __slots__ = ("subminds", "next_page_token")
     SUBMINDS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     subminds: _containers.RepeatedCompositeFieldContainer[SubmindReport]
-    def __init__(self, subminds: _Optional[_Iterable[_Union[SubmindReport, _Mapping]]] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, subminds: _Optional[_Iterable[_Union[SubmindReport, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SubmindReport(_message.Message):
     __slots__ = ("name", "role", "goal", "state", "at", "topics", "mailbox", "metrics", "reason")
@@ -173,16 +179,22 @@ class SubmindReport(_message.Message):
     def __init__(self, name: _Optional[str] = ..., role: _Optional[str] = ..., goal: _Optional[str] = ..., state: _Optional[_Union[SubmindState, str]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., topics: _Optional[_Iterable[str]] = ..., mailbox: _Optional[int] = ..., metrics: _Optional[_Mapping[str, float]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class ListConnectionsRequest(_message.Message):
-    __slots__ = ("owner",)
+    __slots__ = ("owner", "page_size", "page_token")
     OWNER_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     owner: str
-    def __init__(self, owner: _Optional[str] = ...) -> None: ...
+    page_size: int
+    page_token: str
+    def __init__(self, owner: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListConnectionsResponse(_message.Message):
-    __slots__ = ("connections",)
+    __slots__ = ("connections", "next_page_token")
     CONNECTIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     connections: _containers.RepeatedCompositeFieldContainer[Connection]
-    def __init__(self, connections: _Optional[_Iterable[_Union[Connection, _Mapping]]] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, connections: _Optional[_Iterable[_Union[Connection, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class Connection(_message.Message):
     __slots__ = ("owner", "topic", "label", "peer", "weight", "ltp", "uses", "credited", "last_use", "history")
