@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from actors.attention.settings import AttentionSettings
-from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Pressure
+from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted, Pressure
 from actors.metacognition.settings import MetacognitionSettings
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings
@@ -331,6 +331,7 @@ Event: TypeAlias = (
     | Pressure
     | Divided
     | GrowthRefused
+    | Permitted
     | Born
     | Gone
     | Inherited

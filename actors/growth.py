@@ -30,6 +30,8 @@ class Divided:
     """The parent's keys of what the child has."""
     share: float
     """What the parent keeps of a configured submind's budget, 0..1."""
+    as_of: int = 0
+    """The last decision on growth that ``share`` follows from: what is told late must not undo what was told since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,14 @@ class GrowthRefused:
     reason: str
     retry_at: Instant
     """Not before this time is it worth proposing again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """An operator has approved what was proposed: propose it again at once, if it is still wanted."""
+
+    end: bool
+    """Whether it was to end; else it was to divide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,8 @@ class Inherited:
     legacy: Legacy
     share: float
     """What the heir now has of a configured submind's budget."""
+    as_of: int = 0
+    """As in ``Divided``."""
 
 
 @dataclass(frozen=True, slots=True)

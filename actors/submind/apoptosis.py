@@ -23,6 +23,7 @@ class Apoptosis:
         self._settings = settings
         self._load = load
         self._not_before: Instant = float("-inf")
+        """Until when it was refused."""
         self.born = False
         """Whether it was born of another, and may end."""
         self.last_work: Instant = float("-inf")
@@ -31,9 +32,13 @@ class Apoptosis:
         """From the next look on."""
         self._settings = settings
 
-    def pause(self, until: Instant) -> None:
-        """Not before then."""
-        self._not_before = max(self._not_before, until)
+    def refused(self, until: Instant) -> None:
+        """Not before then, unless somebody permits it."""
+        self._not_before = until
+
+    def permitted(self) -> None:
+        """What was refused may be proposed."""
+        self._not_before = float("-inf")
 
     def ends_at(self, now: Instant) -> Instant | None:
         """When it has been idle for long enough, should nothing come; None for one that never ends."""

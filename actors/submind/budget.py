@@ -32,6 +32,22 @@ class Allowance:
         self.left -= 1
         return True
 
+    def put_by(self, part: float, now: Instant) -> float:
+        """Take ``part`` (0..1) of what is left out, for somebody else; how much that is."""
+        self.ready(now)
+        amount = self.left * part
+        self.left -= amount
+        return amount
+
+    def add(self, amount: float, now: Instant) -> None:
+        """What another had saved up and gives; no more is kept than it could save up itself."""
+        self.ready(now)
+        self.left = min(self._burst, self.left + amount)
+
+    def begin(self, left: float, now: Instant) -> None:
+        """Go on from what another gave, instead of from all that could be saved up."""
+        self.left, self.at = min(self._burst, left), now
+
     def ready(self, now: Instant) -> bool:
         """True when ``take`` would succeed."""
         if self.at is not None and now > self.at:

@@ -75,7 +75,7 @@ class SubmindCore(Inward):
         self._binder = Binder(settings.binding)
         self._window = Window(settings.binding)
         self._interest = RunningRank(settings.binding.memory)
-        self._allowance = Allowance(settings.binding.per_hour)
+        self.allowance = Allowance(settings.binding.per_hour)
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._via: OrderedDict[str, Via] = OrderedDict()
         self._searches: OrderedDict[str, _Search] = OrderedDict()
@@ -125,7 +125,7 @@ class SubmindCore(Inward):
         self._settings = settings
         self._binder.configure(settings.binding)
         self._window.configure(settings.binding)
-        self._allowance.configure(settings.binding.per_hour * self._growing.share, now)
+        self.allowance.configure(settings.binding.per_hour * self._growing.share, now)
         self._voice.configure(settings)
         self._growing.configure(settings)
 
@@ -163,7 +163,7 @@ class SubmindCore(Inward):
 
     def seek(self, thought: Thought, now: Instant) -> list[Effect]:
         """Look for memories of an event that waits to be bound."""
-        if not self._allowance.ready(now):
+        if not self.allowance.ready(now):
             return [Count("limit_hits:bindings")]
         kind = CrawlKind.ASSOCIATIVE if self._chance.uniform() < 0.5 else CrawlKind.DIRECTED  # noqa: PLR2004  # either way leads on
         return [self._crawl(kind, thought, now)]
@@ -174,8 +174,7 @@ class SubmindCore(Inward):
         self._searches[token] = _Search(event, now)
         while len(self._searches) > _WAITING:
             self._searches.popitem(last=False)
-        terms = event.associations if event else ()
-        vector = event.vector if event else None
+        terms, vector = (event.associations, event.vector) if event else ((), None)
         if kind is CrawlKind.ASSOCIATIVE and not terms:
             kind = CrawlKind.DIRECTED
         crawl = Crawl(
@@ -204,7 +203,7 @@ class SubmindCore(Inward):
         bound = self._binder.bind(events, [t.thought for t in found.traces], self._growing.goals)
         if bound is None:
             return []
-        if not self._allowance.take(now):
+        if not self.allowance.take(now):
             return [Count("limit_hits:bindings")]
         self._window.remove([bound.event.id])
         trace = next(t for t in found.traces if t.thought is bound.memory)
@@ -290,7 +289,7 @@ class SubmindCore(Inward):
         every = self._settings.wander_every
         if self._wandered is None:  # not all at once where thousands begin together
             self._wandered = now - (1.0 - phase(self.name)) * every
-        if now - max(self._last_work, self._wandered) >= every and self._allowance.ready(now):
+        if now - max(self._last_work, self._wandered) >= every and self.allowance.ready(now):
             self._wandered = now
             events = self._window.events(now)
             event = None if self._chance.uniform() < self._settings.random_share or not events else events[-1]
@@ -310,6 +309,7 @@ class SubmindCore(Inward):
         self._voice.take(legacy, now)
         self._growing.begin(legacy, now)
         self.allow(legacy.share, now)
+        self.allowance.begin(legacy.saved, now)
         self._interest.load(list(legacy.habits.interest))
         self._binder.moments.load(legacy.habits.moments)
         self._binder.rarity.load(dict(legacy.habits.rarity))
@@ -339,7 +339,7 @@ class SubmindCore(Inward):
 
     def allow(self, share: float, now: Instant) -> None:
         """Its part of the budget is another from now on."""
-        self._allowance.configure(self._settings.binding.per_hour * share, now)
+        self.allowance.configure(self._settings.binding.per_hour * share, now)
 
     def post(self, thoughts: Sequence[Thought], now: Instant) -> list[Effect]:
         """See to it that thoughts become durable."""
@@ -364,8 +364,8 @@ class SubmindCore(Inward):
                 rarity=self._binder.rarity.dump(),
                 seen=list(self._seen),
                 made=self._made,
-                left=self._allowance.left,
-                at=self._allowance.at,
+                left=self.allowance.left,
+                at=self.allowance.at,
                 growing=self._growing.dump(),
             )
         )
@@ -382,8 +382,8 @@ class SubmindCore(Inward):
         self._made = saved.made
         if saved.growing is not None:
             self._growing.restore(saved.growing)
-            self._allowance = Allowance(self._settings.binding.per_hour * self._growing.share)
-        self._allowance.left, self._allowance.at = saved.left, saved.at
+            self.allowance = Allowance(self._settings.binding.per_hour * self._growing.share)
+        self.allowance.left, self.allowance.at = saved.left, saved.at
 
 
 class _Saved(msgspec.Struct):

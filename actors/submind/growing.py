@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import msgspec
 
 from actors.effects import Commit, Count, Effect, Retire, Send, Settled, WakeAt
 from actors.events import Event, Message, Post
-from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Pressure
+from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted, Pressure
 from actors.names import ENVIRONMENT
 from actors.settings import CognitiveSettings
 from actors.submind.apoptosis import Apoptosis
 from actors.submind.binding import Goal
+from actors.submind.budget import Allowance
 from actors.submind.division import Belongings, Division
 from actors.submind.legacy import Legacy
 from actors.submind.load import Load, LoadState
@@ -31,6 +32,7 @@ class Owner(Protocol):
     """What growing needs of the submind around it."""
 
     name: str
+    allowance: Allowance
 
     def belongings(self, now: Instant) -> Belongings: ...
 
@@ -62,6 +64,8 @@ class _Asked:
     """Objectives that would go along."""
     promised: frozenset[str] = frozenset()
     """Events that would go along: not bound meanwhile."""
+    saved: float = 0.0
+    """Thoughts that would go along: put by, so that they are had once."""
 
 
 class Growing:
@@ -82,6 +86,7 @@ class Growing:
         self._division = Division(settings.division, self.load)
         self._apoptosis = Apoptosis(settings.apoptosis, self.load)
         self._asked: _Asked | None = None
+        self._as_of = 0
         self._made = 0
         self._children: OrderedDict[str, None] = OrderedDict()
         self._took: OrderedDict[str, None] = OrderedDict()
@@ -111,6 +116,8 @@ class Growing:
                 return self.inherited(event, now)
             case GrowthRefused():
                 return self.refused(event, now)
+            case Permitted():
+                return self.permitted(event, now)
             case Gone():
                 return self.gone(event, now)
             case Born():
@@ -166,6 +173,10 @@ class Growing:
     def pressed(self, event: Pressure, now: Instant) -> list[Effect]:
         """Propose to divide when the overload has lasted."""
         self.load.pressed(event.use, now)
+        return self._divide(now)
+
+    def _divide(self, now: Instant) -> list[Effect]:
+        """Propose it, where it is time to."""
         if self._asked is not None or not self.load.due(now):
             return []
         self._made += 1
@@ -210,18 +221,25 @@ class Growing:
         proposal = self._division.proposal(growth, self._owner.belongings(now), self._voice, now)
         if proposal is None:
             return []
-        legacy = proposal.legacy
+        saved = self._put_by(0.5, now)
+        legacy = replace(proposal.legacy, saved=saved)
         goals = tuple(g.text for g in legacy.goals) if len(legacy.goals) < len(self.goals) else ()
-        self._asked = _Asked(growth, now, tries + 1, "", goals, frozenset(e.id for e in legacy.events))
-        return [*self._asking(now), proposal, Count("divisions_proposed_total")]
+        self._asked = _Asked(growth, now, tries + 1, "", goals, frozenset(e.id for e in legacy.events), saved)
+        return [*self._asking(now), replace(proposal, legacy=legacy), Count("divisions_proposed_total")]
 
     def _propose_end(self, growth: str, tries: int, now: Instant) -> list[Effect]:
         has = self._owner.belongings(now)
         proposal: Retire | None = self._apoptosis.proposal(growth, has, self._voice, now)
         if proposal is None:
             return []
-        self._asked = _Asked(growth, now, tries + 1, proposal.heir, (), frozenset(e.id for e in has.events))
+        saved = self._put_by(1.0, now)
+        self._asked = _Asked(growth, now, tries + 1, proposal.heir, (), frozenset(e.id for e in has.events), saved)
+        proposal = replace(proposal, legacy=replace(proposal.legacy, saved=saved))
         return [*self._asking(now), proposal, Count("retirements_proposed_total")]
+
+    def _put_by(self, part: float, now: Instant) -> float:
+        """Thoughts that go along with what is proposed: the same however often it is."""
+        return self._asked.saved if self._asked is not None else self._owner.allowance.put_by(part, now)
 
     def _asking(self, now: Instant) -> list[Effect]:
         """What it proposes to hand over is what it will have after a crash: its names mean the same to both."""
@@ -230,23 +248,30 @@ class Growing:
     def _save(self) -> Effect:
         return Commit(WriteState(self._owner.name, self._owner.snapshot()))
 
-    # --- being told ---
-
     def refused(self, event: GrowthRefused, now: Instant) -> list[Effect]:
         """Go on as before; what was held back is taken up again."""
         asked = self._asked
         if asked is None or asked.growth != event.growth:
             return []
         self._asked = None
+        self._owner.allowance.add(asked.saved, now)
         if asked.heir:
-            self._apoptosis.pause(event.retry_at)
+            self._apoptosis.refused(event.retry_at)
         else:
-            self.load.pause(event.retry_at)
+            self.load.refused(event.retry_at)
         effects: list[Effect] = [Count("growth_refused_total")]
         for thought in self._owner.belongings(now).events:
             if thought.id in asked.promised:
                 effects += self._owner.seek(thought, now)
         return effects
+
+    def permitted(self, event: Permitted, now: Instant) -> list[Effect]:
+        """An operator has said yes: propose it anew, with what it has now, where it is still wanted."""
+        if not event.end:
+            self.load.permitted()
+            return self._divide(now)
+        self._apoptosis.permitted()
+        return self.tend(now)
 
     def divided(self, event: Divided, now: Instant) -> list[Effect]:
         """The child lives: let go of its topics, and hand on what came for them since."""
@@ -254,11 +279,12 @@ class Growing:
             return [Settled(event.child)]
         goals = self._asked.goals if self._asked is not None and self._asked.growth == event.growth else ()
         if self._asked is not None and not self._asked.heir:
+            if self._asked.growth != event.growth:
+                self._owner.allowance.add(self._asked.saved, now)
             self._asked = None
         self._voice.give(frozenset(event.topics), event.child, now)
         self._given_goals.update(goals)
-        self.share = event.share
-        self._owner.allow(event.share, now)
+        self._share_in(event, now)
         self.load.divided(now)
         effects: list[Effect] = [Count("divisions_total")]
         has = self._owner.belongings(now)
@@ -270,6 +296,12 @@ class Growing:
         self._voice.tie(event.child, self._settings.division.ties, now, "its child")
         _remember(self._children, event.child)
         return [*effects, self._save(), Settled(event.child)]
+
+    def _share_in(self, event: Divided | Inherited, now: Instant) -> None:
+        """Its part of the budget is another, as far as that is news."""
+        if event.as_of >= self._as_of:
+            self.share, self._as_of = event.share, event.as_of
+            self._owner.allow(event.share, now)
 
     @staticmethod
     def _hand_on(thought: Thought, via: Via | None, to: str) -> list[Effect]:
@@ -285,8 +317,8 @@ class Growing:
         self._voice.gone(Gone(event.name, self._owner.name), now)
         self._voice.take(legacy, now)
         self._given_goals -= {goal.text for goal in legacy.goals}
-        self.share = event.share
-        self._owner.allow(event.share, now)
+        self._share_in(event, now)
+        self._owner.allowance.add(legacy.saved, now)
         self.load.merged(legacy.rounds, now)
         effects = [*kept, Count("inheritances_total"), *self._owner.post(legacy.waiting, now)]
         for thought in legacy.events:
@@ -333,11 +365,12 @@ class Growing:
             took=list(self._took),
             given_goals=sorted(self._given_goals),
             inherited=self._inherited,
+            as_of=self._as_of,
         )
 
     def restore(self, state: GrowingState) -> None:
         """From a snapshot."""
-        self.share, self._made = state.share, state.made
+        self.share, self._made, self._as_of = state.share, state.made, state.as_of
         self._apoptosis.born, self._apoptosis.last_work = state.born, state.last_work
         self.load.load(state.load)
         self._children, self._took = OrderedDict.fromkeys(state.children), OrderedDict.fromkeys(state.took)
@@ -357,6 +390,7 @@ class GrowingState(msgspec.Struct):
     took: list[str]
     given_goals: list[str]
     inherited: list[tuple[Thought, Via | None]]
+    as_of: int = 0
 
 
 def _remember(names: OrderedDict[str, None], name: str) -> None:

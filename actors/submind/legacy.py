@@ -79,6 +79,8 @@ class Legacy:
     """Thoughts not yet durable, to be posted by who takes over; a parent posts its own."""
     share: float = 1.0
     """Of the budget one configured submind has: what goes along."""
+    saved: float = 0.0
+    """Thoughts that may be had at once: what goes along of what its owner had saved up."""
     rounds: int = 0
     """How often these topics were given away and came back lately."""
     habits: Habits = field(default_factory=Habits, repr=False)

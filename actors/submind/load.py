@@ -29,6 +29,7 @@ class Load:
         self._idle_for = idle_for
         self._since: Instant | None = None
         self._not_before: Instant = float("-inf")
+        self._refused_until: Instant = float("-inf")
         self._rounds = 0
         self._merged_at: Instant = float("-inf")
         self._traffic: dict[str, tuple[float, Instant]] = {}
@@ -52,11 +53,20 @@ class Load:
 
     def due(self, now: Instant) -> bool:
         """Whether the overload has lasted, and no pause is on."""
-        return self._since is not None and now - self._since >= self._settings.sustained and now >= self._not_before
+        lasting = self._since is not None and now - self._since >= self._settings.sustained
+        return lasting and now >= max(self._not_before, self._refused_until)
 
     def pause(self, until: Instant) -> None:
         """Not before then."""
         self._not_before = max(self._not_before, until)
+
+    def refused(self, until: Instant) -> None:
+        """Not before then, unless somebody permits it."""
+        self._refused_until = until
+
+    def permitted(self) -> None:
+        """What was refused may be proposed."""
+        self._refused_until = float("-inf")
 
     def rounds(self, now: Instant) -> int:
         """How often topics were given away and came back lately."""
@@ -101,12 +111,15 @@ class Load:
 
     def dump(self) -> LoadState:
         """For a snapshot."""
-        return LoadState(self._since, self._not_before, self._rounds, self._merged_at, self._traffic)
+        return LoadState(
+            self._since, self._not_before, self._rounds, self._merged_at, self._traffic, self._refused_until
+        )
 
     def load(self, state: LoadState) -> None:
         """From a snapshot."""
         self._since, self._not_before = state.since, state.not_before
         self._rounds, self._merged_at, self._traffic = state.rounds, state.merged_at, state.traffic
+        self._refused_until = state.refused_until
 
 
 class LoadState(msgspec.Struct):
@@ -117,3 +130,4 @@ class LoadState(msgspec.Struct):
     rounds: int
     merged_at: Instant
     traffic: dict[str, tuple[float, Instant]]
+    refused_until: Instant = float("-inf")

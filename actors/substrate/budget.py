@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -85,6 +85,11 @@ class Window:
         if amount >= 0 or bucket in self._buckets:
             self._buckets[bucket] = max(0.0, self._buckets.get(bucket, 0.0) + amount)
 
+    def merge(self, other: Window) -> None:
+        """What counts there counts here as well."""
+        for bucket, amount in other._buckets.items():
+            self._buckets[bucket] = self._buckets.get(bucket, 0.0) + amount
+
     def dump(self) -> dict[str, float]:
         """The buckets, for saving."""
         return {str(bucket): amount for bucket, amount in self._buckets.items()}
@@ -113,6 +118,8 @@ class Ledger:
     limits: Limits
     _latest: Instant = 0.0
     _windows: tuple[Window, Window, Window] = field(init=False)
+    _took: dict[str, Instant] = field(default_factory=dict)
+    """Ledgers that this one has taken over, and when."""
 
     def __post_init__(self) -> None:
         self._windows = (
@@ -154,9 +161,27 @@ class Ledger:
             if window.limit is not None
         }
 
+    def absorb(self, name: str, state: bytes | None, now: Instant) -> None:
+        """What the ledger called ``name`` has spent is spent here as well; once, however often it is said.
+
+        ``state``: its snapshot; None where it never spent anything. What it had taken over is taken over by that.
+        """
+        now = self._forward(now)
+        if name in self._took:
+            return
+        self._took = {one: at for one, at in self._took.items() if at + 2 * DAY > now} | {name: now}
+        if state is None:
+            return
+        other = Ledger(self.limits)
+        other.restore(state)
+        for own, theirs in zip(self._windows, other._windows, strict=True):
+            own.merge(theirs)
+        self._took = other._took | self._took
+
     def snapshot(self) -> bytes:
         """The state as JSON, to be given to ``restore``. Limits are not in it: they come from the configuration."""
-        return json.dumps({"latest": self._latest, "windows": [w.dump() for w in self._windows]}).encode()
+        windows = [w.dump() for w in self._windows]
+        return json.dumps({"latest": self._latest, "windows": windows, "took": self._took}).encode()
 
     def restore(self, state: bytes) -> None:
         """Take up a state. Raises ``ValueError`` when it is none."""
@@ -165,6 +190,7 @@ class Ledger:
             for window, buckets in zip(self._windows, saved["windows"], strict=True):
                 window.load(buckets)
             self._latest = float(saved["latest"])
+            self._took = {str(name): float(at) for name, at in saved.get("took", {}).items()}
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a ledger's state: {error!r}") from error
 
@@ -200,21 +226,19 @@ class Account:
     """
 
     def __init__(self, name: str, limits: Limits, now: Callable[[], Instant], store: LedgerStore | None = None) -> None:
-        self._name = name
+        self.name = name
+        """What its ledger is saved under."""
         self._ledger = Ledger(limits)
         self._now = now
         self._store = store
         self._loaded = store is None
+        self._owed: list[str] = []
         self._lock = asyncio.Lock()
 
     async def hold(self, tokens: float, cost: float) -> Hold:
         """Set aside and save. Raises ``BudgetSpent``, or whatever the store raises."""
         async with self._lock:
-            if not self._loaded and self._store is not None:
-                state = await self._store.load_ledger(self._name)
-                if state is not None:
-                    self._ledger.restore(state)
-                self._loaded = True
+            await self._load()
             hold = self._ledger.hold(tokens, cost, self._now())
             try:
                 await self._save()
@@ -234,10 +258,30 @@ class Account:
         """From now on these are the limits; what was spent still counts."""
         self._ledger.limit(limits)
 
+    def inherit(self, names: Iterable[str]) -> None:
+        """What these accounts have spent is this one's before it spends anything more: they spend no more themselves.
+
+        Each counts once, however often it is said, in this life and the next.
+        """
+        self._owed += [name for name in names if name not in self._owed and name != self.name]
+
     def left(self) -> dict[str, float]:
         """What remains now, by limit."""
         return self._ledger.left(self._now())
 
+    async def _load(self) -> None:
+        """Take up what was saved, and what others left. What fails is tried again before anything is spent."""
+        if self._store is None:
+            return
+        if not self._loaded:
+            state = await self._store.load_ledger(self.name)
+            if state is not None:
+                self._ledger.restore(state)
+            self._loaded = True
+        while self._owed:
+            self._ledger.absorb(self._owed[0], await self._store.load_ledger(self._owed[0]), self._now())
+            del self._owed[0]
+
     async def _save(self) -> None:
         if self._store is not None:
-            await self._store.save_ledger(self._name, self._ledger.snapshot())
+            await self._store.save_ledger(self.name, self._ledger.snapshot())

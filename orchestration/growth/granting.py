@@ -8,13 +8,13 @@ from typing import assert_never
 
 from actors.effects import Divide, Retire
 from actors.events import Event
-from actors.growth import Divided, GrowthRefused, Inherited
+from actors.growth import Divided, GrowthRefused, Inherited, Permitted
 from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
 from actors.submind.legacy import Legacy
 from actors.submind.newborn import first_state
 from environment.messages import Instant
-from environment.population import Member
+from environment.population import GrowthEvent, Member
 from environment.ports import Write, WriteState
 from orchestration.growth.guard import Guard
 from orchestration.growth.log import Bequest, will_of
@@ -62,22 +62,27 @@ def bequest_of(effect: Divide | Retire, settings: CognitiveSettings, now: Instan
     return writes
 
 
-def answer(owner: str, effect: Divide | Retire, decision: Decision, guard: Guard, now: Instant) -> Event | None:
+def answer(owner: str, effect: Divide | Retire, decision: Decision, guard: Guard) -> Event | None:
     """What the proposer is told. None for one that ends: its driver ends it, and the heir is told what it left."""
     member = decision.member
     if decision.verdict is not Verdict.GRANTED or member is None:
         return GrowthRefused(effect.growth, decision.reason, decision.retry_at)
-    return divided(owner, member, guard, now) if isinstance(effect, Divide) else None
+    return divided(owner, member, guard) if isinstance(effect, Divide) else None
 
 
-def divided(parent: str, child: Member, guard: Guard, now: Instant) -> Divided:
+def divided(parent: str, child: Member, guard: Guard) -> Divided:
     """What a parent is told of its child until that is settled."""
-    return Divided(child.growth, child.name, child.keys, guard.share(parent, now))
+    return Divided(child.growth, child.name, child.keys, guard.share(parent), guard.seq)
 
 
-def inherited(gone: Member, will: bytes, guard: Guard, now: Instant) -> Inherited:
+def inherited(gone: Member, will: bytes, guard: Guard) -> Inherited:
     """What an heir is told until that is settled. ``will`` is what the retirement wrote. Raises ``ValueError``."""
-    return Inherited(gone.name, unpack(will, Legacy), guard.share(gone.heir, now))
+    return Inherited(gone.name, unpack(will, Legacy), guard.share(gone.heir), guard.seq)
+
+
+def permitted(event: GrowthEvent) -> Permitted:
+    """What a submind is told whose proposal an operator has approved."""
+    return Permitted(Act(event.act) is Act.RETIRE)
 
 
 def unsettled(members: Iterable[Member]) -> list[tuple[str, Member]]:

@@ -31,6 +31,8 @@ class _Line:
 
     generation: int = 0
     share: float = 1.0
+    left: float = 0.0
+    """What it had when it retired."""
     parent: str = ""
     acted: Instant | None = None
     """When it last took part in a division or a retirement."""
@@ -69,7 +71,6 @@ class Guard:
         self._refusals: dict[tuple[str, str, str], Instant] = {}
         self._granted: dict[tuple[str, str], GrowthEvent] = {}
         self._answered: dict[int, GrowthEvent] = {}
-        self._parked: list[tuple[Instant, str, float]] = []
 
     # --- what is so ---
 
@@ -86,13 +87,16 @@ class Guard:
         member = self.members.get(name)
         return member.role if member is not None and member.living else None
 
-    def share(self, name: str, now: Instant) -> float:
+    def share(self, name: str) -> float:
         """What a living submind has of a configured one's part of the budgets, 0..1 and more.
 
-        What a retired one had is its heir's a day later: until then what it spent may still count.
+        What a retired one had is its heir's at once, and so is what it had spent (``Account.inherit``).
         """
-        inherited = (share for at, heir, share in self._parked if heir == name and at + DAY <= self._time(now))
-        return sum(inherited, self._lines[name].share)
+        return self._lines[name].share
+
+    def left(self, name: str) -> float:
+        """What a retired one left of that."""
+        return self._lines[name].left if name in self._lines else 0.0
 
     def permits(self, now: Instant) -> list[GrowthEvent]:
         """Approvals that hold and were not made use of."""
@@ -128,13 +132,13 @@ class Guard:
     # --- what is decided ---
 
     def consider(self, proposal: Proposal, now: Instant, nodes: Mapping[str, int] | None = None) -> Decision:
-        """Decide on a proposal. ``nodes``: how many subminds live on each machine, where that is known."""
+        """Decide on a proposal. ``nodes``: subminds on each machine with room for one more; None: not known."""
         now = self._time(now)
         known = self._granted.get((proposal.submind, proposal.growth)) if proposal.growth else None
         if known is not None and known.act == proposal.act:
             member = self.members[known.other if proposal.act is Act.DIVIDE else known.submind]
             return Decision(Verdict.GRANTED, "granted before", member=member)
-        refusal = self._refusal(proposal, now, nodes or {})
+        refusal = self._refusal(proposal, now, nodes)
         if refusal is not None:
             return self._refuse(proposal, now, *refusal)
         permit = self._permit(proposal, now)
@@ -165,7 +169,7 @@ class Guard:
     # --- bounds ---
 
     def _refusal(
-        self, proposal: Proposal, now: Instant, nodes: Mapping[str, int]
+        self, proposal: Proposal, now: Instant, nodes: Mapping[str, int] | None
     ) -> tuple[str, str, Instant | None] | None:
         """The bound that forbids it, why, and from when on it may be otherwise; None where none does."""
         name, settings = proposal.submind, self._settings
@@ -184,15 +188,17 @@ class Guard:
             return "cooldown", f"{name} took part in a change of the population, or was refused one, lately", rested
         return self._no_birth(name, now, nodes) if proposal.act is Act.DIVIDE else self._no_end(proposal, now)
 
-    def _no_birth(self, name: str, now: Instant, nodes: Mapping[str, int]) -> tuple[str, str, Instant | None] | None:
+    def _no_birth(
+        self, name: str, now: Instant, nodes: Mapping[str, int] | None
+    ) -> tuple[str, str, Instant | None] | None:
         settings, line = self._settings, self._lines[name]
         if len(self.living) >= settings.ceiling:
             return "ceiling", f"{len(self.living)} subminds live, and {settings.ceiling} may", None
-        if nodes and min(nodes.values()) >= settings.per_node:
-            return "per_node", f"every machine has its {settings.per_node} subminds", None
+        if nodes is not None and min(nodes.values(), default=settings.per_node) >= settings.per_node:
+            return "per_node", f"no machine has room and fewer than {settings.per_node} subminds", None
         if line.generation >= settings.generations:
             return "generations", f"{name} is {line.generation} divisions from a configured submind", None
-        if (half := self.share(name, now) / 2) < settings.least_share:
+        if (half := self.share(name) / 2) < settings.least_share:
             return "least_share", f"half of its budget is {half:g} of a configured submind's", None
         return self._too_fast("births_per_hour", settings.births_per_hour, self._births, now)
 
@@ -265,7 +271,7 @@ class Guard:
             generation=line.generation + 1,
             number=seq,
             born=event.at,
-            share=self.share(name, now) / 2,
+            share=self.share(name) / 2,
             topics=event.topics,
             keys=proposal.keys,
             about=about,
@@ -340,10 +346,9 @@ class Guard:
             self._lines[event.submind].acted = event.at
 
     def _divided(self, event: GrowthEvent) -> None:
-        self._inherit(event.at)
         parent = self._line(event.submind)
         parent.share /= 2
-        child = _Line(parent.generation + 1, parent.share, event.submind)
+        child = _Line(parent.generation + 1, parent.share, parent=event.submind)
         self._lines[event.other] = child
         self._births.append(event.at)
         self._acted(event, event.submind, event.other)
@@ -351,23 +356,15 @@ class Guard:
         self._over(event, self._births)
 
     def _retired(self, event: GrowthEvent) -> None:
-        self._inherit(event.at)
         gone = self._line(event.submind)
-        self._parked = [(at, event.other if heir == event.submind else heir, s) for at, heir, s in self._parked]
-        self._parked.append((event.at, event.other, gone.share))
-        gone.share = 0.0
+        self._line(event.other).share += gone.share
+        gone.left, gone.share = gone.share, 0.0
         self._retirements.append(event.at)
         self._line(event.other).turns |= gone.turns
         self._acted(event, event.submind, event.other)
         self._over(event, self._retirements)
         for number in [n for n, each in self.waiting.items() if each.submind == event.submind]:
             del self.waiting[number]
-
-    def _inherit(self, now: Instant) -> None:
-        for at, heir, share in self._parked:
-            if at + DAY <= now:
-                self._line(heir).share += share
-        self._parked = [each for each in self._parked if each[0] + DAY > now]
 
     def _acted(self, event: GrowthEvent, *names: str) -> None:
         act = _ACTS[event.kind]

@@ -26,7 +26,9 @@ class GrowthSettings(Section):
     """Most subminds that may live at a time, configured ones included. A mind that is configured with more has those,
     and none is born. Counted as ``limit_hits:growth_ceiling``."""
     per_node: int = Field(default=64, ge=1, le=100_000)
-    """Most subminds on one machine; none is born where all are full (``limit_hits:growth_per_node``)."""
+    """Most subminds on one machine, packed ones counted: none is born to a machine that has as many, and none at all
+    where no other has room (``limit_hits:growth_per_node``). Those that a mind is configured with, or that move from a
+    lost machine, go where fewer are, but beyond it where they must."""
     births_per_hour: int = Field(default=4, ge=0, le=100_000)
     """Most births within any hour (``limit_hits:growth_births_per_hour``); 0: nobody is ever born."""
     retirements_per_hour: int = Field(default=4, ge=0, le=100_000)

@@ -47,6 +47,8 @@ class Share:
     """An actor's process is told what it has of a configured submind's budgets. Answered by ``Shared``."""
 
     value: float
+    estate: tuple[str, ...] = ()
+    """Processes that ended whose part it has since: what they had spent, it has spent."""
 
 
 @dataclass(frozen=True, slots=True)

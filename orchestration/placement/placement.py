@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orchestration.placement.errors import NoSuchNode
 from orchestration.placement.planner import Need, Node, Rules, plan
 from orchestration.placement.settings import ClusterSettings
 
+NOBODY: Mapping[str, int] = {}
 _SETTLED = 2.0
 """Seconds after which the cluster's own books agree with ours."""
 
@@ -42,16 +43,20 @@ class _Stay:
     born: bool = False
 
 
-def needs_of(actors: Sequence[tuple[str, str]], settings: ClusterSettings) -> list[Need]:
+def needs_of(
+    actors: Sequence[tuple[str, str]], settings: ClusterSettings, packed: Mapping[str, int] = NOBODY
+) -> list[Need]:
     """What actors, given as (name, role) with the most needed first, take. Those whose role is their name keep apart.
 
-    These are the four that all the others write to: the busiest.
+    These are the four that all the others write to, the busiest, and no subminds. ``packed``: how many live in those
+    where they are several.
     """
     return [
         Need(
             name,
             settings.units_of.get(name, settings.units_of.get(role, settings.units)),
             "singleton" if role == name else "",
+            0 if role == name else packed.get(name, 1),
         )
         for name, role in actors
     ]
@@ -64,13 +69,17 @@ class Placement:
     is not moved because figures lag behind. What it decides holds until the next ``looked``.
     """
 
-    def __init__(self, settings: ClusterSettings, needs: Sequence[Need]) -> None:
+    def __init__(self, settings: ClusterSettings, needs: Sequence[Need], per_node: int | None = None) -> None:
+        """``per_node``: subminds from which on a node takes no newborn."""
         self._settings = settings
+        self._per_node = per_node
         self._needs = {need.name: need for need in needs}
         self._seen: dict[str, Seen] = {}
         self._since: dict[str, float] = {}
         self._others: dict[str, float] = {}
         self._stays: dict[str, _Stay] = {}
+        self._leaving: set[tuple[str, str]] = set()
+        """(actor, node) where its place is elsewhere by now, but its process has yet to save and end."""
         self._stirred: dict[str, float] = {}
         self._drained: set[str] = set()
         self._looked = False
@@ -94,12 +103,13 @@ class Placement:
             for gone in known.keys() - self._seen.keys():
                 del known[gone]
         self._drained &= self._seen.keys()
+        self._leaving = {each for each in self._leaving if each[1] in self._seen}
         self._decide(now)
 
     def _decide(self, now: float) -> None:
         settings = self._settings
         moving = sum(not stay.born and not self._late(stay, now) for stay in self._stays.values())
-        rules = Rules(settings.quota, max(0, settings.moves - moving), settings.slack)
+        rules = Rules(settings.quota, max(0, settings.moves - moving), settings.slack, self._per_node)
         nodes = [
             Node(
                 node.id,
@@ -116,11 +126,11 @@ class Placement:
         for name, node in made.places.items():
             stay = self._stays.get(name)
             if stay is None or stay.node != node:
-                self._stir(name, now)
+                self._leave(name, now)
                 self._stays[name] = _Stay(node, now)
                 self._stir(name, now)
         for name in self._stays.keys() - made.places.keys():
-            self._stir(name, now)
+            self._leave(name, now)
             del self._stays[name]
         self.homeless = made.homeless
 
@@ -142,9 +152,11 @@ class Placement:
         if stay is not None and stay.node == node and not stay.born:
             stay.born = True
             self._stirred[node] = now
+            self._needs[name] = replace(self._needs[name], newborn=False)
 
     def died(self, name: str, node: str, now: float) -> None:
         """An actor's process on that node has ended; it is to start again where ``places`` says."""
+        self._leaving.discard((name, node))
         stay = self._stays.get(name)
         if stay is not None and stay.node == node:
             stay.born, stay.since = False, now
@@ -161,6 +173,25 @@ class Placement:
         else:
             self._drained.add(node.id)
         return node
+
+    def crowds(self, living: int, units: float) -> dict[str, int]:
+        """Subminds on each node that would take ``units`` more; of ``living`` those that have no place count on each.
+
+        They may come to live on any.
+        """
+        placed = dict.fromkeys(self._seen, 0)
+        for name, stay in self._stays.items():
+            if stay.node in placed and name in self._needs:
+                placed[stay.node] += self._needs[name].subminds
+        elsewhere = max(0, living - sum(placed.values()))
+        return {
+            node.id: placed[node.id] + elsewhere
+            for node in self._seen.values()
+            if not node.barred and node.id not in self._drained and self._free(node) >= units
+        }
+
+    def _free(self, node: Seen) -> float:
+        return node.total - self._others.get(node.id, 0.0) - self._mine(node.id)
 
     def units(self, name: str) -> float:
         """What an actor takes."""
@@ -190,10 +221,22 @@ class Placement:
                 "total": node.total,
                 "taken": self._mine(node.id),
                 "others": self._others.get(node.id, 0.0),
-                "actors": sorted(name for name, stay in self._stays.items() if stay.node == node.id),
+                "actors": sorted(self._there(node.id)),
             }
             for node in sorted(self._seen.values(), key=lambda node: (node.name, node.id))
         ]
+
+    def _there(self, node: str) -> set[str]:
+        """Whose place is there, and who has not left yet."""
+        leaving = {name for name, left in self._leaving if left == node}
+        return leaving | {name for name, stay in self._stays.items() if stay.node == node}
+
+    def _leave(self, name: str, now: float) -> None:
+        """An actor's place is to be elsewhere."""
+        self._stir(name, now)
+        stay = self._stays.get(name)
+        if stay is not None and stay.born:
+            self._leaving.add((name, stay.node))
 
     # --- what others take ---
 

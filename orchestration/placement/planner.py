@@ -39,6 +39,10 @@ class Need:
     units: float = 1.0
     kind: str = ""
     """Actors of one kind keep apart where they can; of no kind: anywhere."""
+    subminds: int = 1
+    """How many subminds live in it."""
+    newborn: bool = False
+    """It was born of another and has yet to live: it goes to no node that has its ``per_node`` subminds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class Rules:
     """Most actors that are moved from a place that would do, or from a drained node, at a time."""
     slack: float = 0.05
     """Difference of loads below which nobody is moved."""
+    per_node: int | None = None
+    """Subminds from which on a node takes no newborn, and others only where no other node does; None: no matter."""
 
 
 @dataclass(slots=True)
@@ -80,9 +86,11 @@ class _Board:
 
     nodes: dict[str, Node]
     needs: dict[str, Need]
+    per_node: int | None = None
     taken: dict[str, float] = field(default_factory=dict)
     kinds: dict[str, Counter[str]] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
+    crowds: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.taken = dict.fromkeys(self.nodes, 0.0)
@@ -93,11 +101,13 @@ class _Board:
         self.places[name] = node
         self.taken[node] += need.units
         self.kinds[node][need.kind] += 1
+        self.crowds[node] += need.subminds
 
     def lift(self, name: str) -> str:
         node = self.places.pop(name)
         self.taken[node] -= self.needs[name].units
         self.kinds[node][self.needs[name].kind] -= 1
+        self.crowds[node] -= self.needs[name].subminds
         return node
 
     def load(self, node: str, more: float = 0.0) -> float:
@@ -105,16 +115,22 @@ class _Board:
         return (self.taken[node] + more) / room if room > 0 else float("inf")
 
     def fits(self, need: Need, node: str) -> bool:
-        return not self.nodes[node].drained and self.taken[node] + need.units <= self.nodes[node].room + _EPSILON
+        if self.nodes[node].drained or (need.newborn and self.crowded(need, node)):
+            return False
+        return self.taken[node] + need.units <= self.nodes[node].room + _EPSILON
+
+    def crowded(self, need: Need, node: str) -> bool:
+        """Whether it would be one more there than there should be."""
+        return self.per_node is not None and need.subminds > 0 and self.crowds[node] + need.subminds > self.per_node
 
     def best(self, need: Need) -> str | None:
         """Where somebody without a place should go; None where there is no room."""
         open_to = [node for node in self.nodes if self.fits(need, node)]
         return min(open_to, key=lambda node: self._rank(need, node), default=None)
 
-    def _rank(self, need: Need, node: str) -> tuple[int, float, str]:
+    def _rank(self, need: Need, node: str) -> tuple[bool, int, float, str]:
         alike = self.kinds[node][need.kind] if need.kind else 0
-        return (alike, round(self.load(node, need.units), 9), node)
+        return (self.crowded(need, node), alike, round(self.load(node, need.units), 9), node)
 
 
 def plan(nodes: Sequence[Node], needs: Sequence[Need], where: Mapping[str, str], rules: Rules) -> Plan:
@@ -124,7 +140,7 @@ def plan(nodes: Sequence[Node], needs: Sequence[Need], where: Mapping[str, str],
     is named with the reason; asked again about its own answer it moves nobody but by the same bounded steps, and
     after at most as many steps as there are actors nobody at all.
     """
-    board = _Board({node.id: node for node in nodes}, {need.name: need for need in needs})
+    board = _Board({node.id: node for node in nodes}, {need.name: need for need in needs}, rules.per_node)
     homeless: dict[str, str] = {}
     allowed = _within(needs, rules.quota, homeless)
     wanting = _settle(board, allowed, where)
@@ -133,7 +149,7 @@ def plan(nodes: Sequence[Node], needs: Sequence[Need], where: Mapping[str, str],
         if budget and board.nodes[board.places[need.name]].drained and _leave(board, need):
             budget -= 1
     for need in wanting:
-        _house(board, need, allowed, homeless)
+        _house(board, need, allowed, homeless, rules)
     while budget and _even_out(board, allowed, rules.slack):
         budget -= 1
     moves = tuple(
@@ -180,13 +196,14 @@ def _leave(board: _Board, need: Need) -> bool:
     return True
 
 
-def _house(board: _Board, need: Need, order: Sequence[Need], homeless: dict[str, str]) -> None:
+def _house(board: _Board, need: Need, order: Sequence[Need], homeless: dict[str, str], rules: Rules) -> None:
     """Find a place for somebody who has none; who is needed less gives up its own if it must be."""
     node = board.best(need)
     if node is None:
         node = _make_room(board, need, order, homeless)
     if node is None:
-        homeless[need.name] = f"no node that takes actors has {need.units:g} units left"
+        fewer = f" and fewer than {rules.per_node} subminds" if need.newborn and rules.per_node is not None else ""
+        homeless[need.name] = f"no node that takes actors has {need.units:g} units left{fewer}"
     else:
         board.put(need.name, node)
 
@@ -196,7 +213,7 @@ def _make_room(board: _Board, need: Need, order: Sequence[Need], homeless: dict[
     rank = {one.name: place for place, one in enumerate(order)}
     found: tuple[int, int, str, list[str]] | None = None
     for node in board.nodes.values():
-        if node.drained:
+        if node.drained or (need.newborn and board.crowded(need, node.id)):
             continue
         here = [name for name, at in board.places.items() if at == node.id and rank[name] > rank[need.name]]
         less = sorted(here, key=lambda name: rank[name])
@@ -226,6 +243,8 @@ def _even_out(board: _Board, order: Sequence[Need], slack: float) -> bool:
             if not board.nodes[target].steady or target == source:
                 continue
             for need in sorted(here, key=lambda need: board.kinds[target][need.kind] if need.kind else 0):
+                if board.crowded(need, target):
+                    continue
                 if board.fits(need, target) and board.load(target, need.units) + slack < board.load(source):
                     board.lift(need.name)
                     board.put(need.name, target)

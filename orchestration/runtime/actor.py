@@ -26,6 +26,7 @@ from actors.substrate.budget import Limits
 from orchestration.backoff import backoff
 from orchestration.housing import embedded_in, log_file, open_patiently
 from orchestration.links.links import Links
+from orchestration.links.words import Share
 from orchestration.private import make_private
 from orchestration.runtime import cluster, processes
 from orchestration.runtime.cohort import Cohort
@@ -80,16 +81,23 @@ class ActorProcess:
     def __init__(self, orders: ActorOrders) -> None:
         self._orders = orders
 
-    def live(self, restarts: int, configured: Configured | None = None, shares: Mapping[str, float] = NO_SHARES) -> str:
+    def live(
+        self,
+        restarts: int,
+        configured: Configured | None = None,
+        shares: Mapping[str, float] = NO_SHARES,
+        estate: Sequence[str] = (),
+    ) -> str:
         """Live until told to stop, or until an error; returns an ``Ending``.
 
         ``configured``: what changed of the settings since this process was given its orders. ``shares``: what those
-        who live here have of a configured submind's part of the budgets, where that is not all of it.
+        who live here have of a configured submind's part of the budgets, where that is not all of it; ``estate``: whose
+        spending they took over with it.
         """
         may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
         raylet.setproctitle(f"{processes.TITLE}{self._orders.name}")
-        orders = replace(self._orders, parts={**self._orders.parts, **shares})
+        orders = replace(self._orders, parts={**self._orders.parts, **shares}, estate=(*estate, *self._orders.estate))
         return asyncio.run(live(orders, restarts, configured)).value
 
 
@@ -220,8 +228,9 @@ class House:
 
         first = plan is self._orders.plans[0]
 
-        def shared(name: str, part: float) -> None:
-            self._orders = replace(self._orders, parts={**self._orders.parts, name: part})
+        def shared(name: str, share: Share) -> None:
+            self._orders = replace(self._orders, parts={**self._orders.parts, name: share.value})
+            inherit(self._purses, self._orders.name, share.estate)
             self._spend(self._budget)
 
         return LiveActor(
@@ -288,7 +297,7 @@ async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -
         ledgers = InheritedLedgers(ledgers, name, orders.parent)
     shares = _shares(orders)
     chance = random.SystemRandom()
-    return (
+    made = (
         build_substrate(
             settings,
             run.clock.now,
@@ -310,6 +319,14 @@ async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -
             opened=purses.append,
         ),
     )
+    inherit(purses, name, orders.estate)
+    return made
+
+
+def inherit(purses: Sequence[Account], process: str, estate: Sequence[str]) -> None:
+    """Have the accounts of a process take over those of processes that ended."""
+    for purse in purses:
+        purse.inherit(gone + purse.name.removeprefix(process) for gone in estate)
 
 
 def _log_watch(stores: Stores, orders: ActorOrders) -> LogWatch:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import structlog
 
 from environment.ports import Stores, WriteState
+from orchestration.growth.guard import COGNITIVE
 from orchestration.housing import embedded_in
 from orchestration.placement.errors import ClusterUnreachable, NoSuchNode
 from orchestration.placement.placement import Placement, needs_of
@@ -39,15 +41,15 @@ class Ground(Protocol):
         ...
 
     def add(self, name: str, role: str) -> None:
-        """An actor more."""
+        """A submind more, that was born."""
         ...
 
     def remove(self, name: str) -> None:
         """An actor less."""
         ...
 
-    def crowds(self, names: Collection[str]) -> Mapping[str, int]:
-        """How many of ``names`` have their place on each machine that takes actors; empty where that is not known."""
+    def crowds(self, living: int) -> Mapping[str, int]:
+        """How many of the subminds that live are, or may come to be, on each machine that has room for one more."""
         ...
 
     def nodes(self) -> list[dict[str, Any]]:
@@ -81,8 +83,8 @@ class OwnGround:
     def remove(self, name: str) -> None:  # noqa: ARG002 - a Ground's signature
         return
 
-    def crowds(self, names: Collection[str]) -> Mapping[str, int]:
-        return {"": len(names)}
+    def crowds(self, living: int) -> Mapping[str, int]:
+        return {"": living}
 
     def nodes(self) -> list[dict[str, Any]]:
         return []
@@ -116,17 +118,13 @@ class JoinedGround:
 
     def add(self, name: str, role: str) -> None:
         (need,) = needs_of([(name, role)], self._settings)
-        self._nodes.add(need)
+        self._nodes.add(replace(need, newborn=True))
 
     def remove(self, name: str) -> None:
         self._nodes.remove(name)
 
-    def crowds(self, names: Collection[str]) -> Mapping[str, int]:
-        open_ = {node["id"]: 0 for node in self._nodes.placement.described() if not node["barred"]}
-        for name, node in self._nodes.placement.places.items():
-            if name in names and node in open_:
-                open_[node] += 1
-        return open_
+    def crowds(self, living: int) -> Mapping[str, int]:
+        return self._nodes.placement.crowds(living, self._settings.units_of.get(COGNITIVE, self._settings.units))
 
     def nodes(self) -> list[dict[str, Any]]:
         return self._nodes.placement.described()
@@ -170,9 +168,9 @@ async def open_ground(
 
     embedded = embedded_in(run.settings, run.data_dir)
     lookout = Lookout(settings.cluster, Witness(embedded) if embedded is not None else None)
-    placement = Placement(
-        settings.cluster, needs_of([(one.name, one.plans[0].role) for one in orders], settings.cluster)
-    )
+    packed = {one.name: len(one.plans) for one in orders}
+    needs = needs_of([(one.name, one.plans[0].role) for one in orders], settings.cluster, packed)
+    placement = Placement(settings.cluster, needs, run.settings.growth.per_node)
     saved = await stores.registry.state(_SAVED)
     if saved:
         placement.restore(saved)

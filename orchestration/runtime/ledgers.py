@@ -37,7 +37,7 @@ class InheritedLedgers:
 
     async def load_ledger(self, name: str) -> bytes | None:
         own = await self._inner.load_ledger(name)
-        if own is not None:
+        if own is not None or name.partition("/")[0] != self._child:
             return own
         return await self._inner.load_ledger(self._parent + name.removeprefix(self._child))
 

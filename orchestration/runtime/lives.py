@@ -13,7 +13,7 @@ from orchestration.links.words import POPULATION, HasSettled, ProposedDivision, 
 class InPopulation:
     """The word that one actor has with the population, beside its core."""
 
-    def __init__(self, name: str, links: Links, shared: Callable[[str, float], None] | None = None) -> None:
+    def __init__(self, name: str, links: Links, shared: Callable[[str, Share], None] | None = None) -> None:
         """``shared`` is told what the actor of that name has of a configured submind's budgets."""
         self.heir = ""
         """To whom it leaves what it has: it has been retired; empty while it lives."""
@@ -27,7 +27,7 @@ class InPopulation:
         match event:
             case Share(value):
                 if self._shared is not None:
-                    self._shared(self._name, value)
+                    self._shared(self._name, event)
                 self.say(Shared(self._name, value))
                 return True
             case Gone(name, heir) if name == self._name:

@@ -21,6 +21,7 @@ from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
 from orchestration.housing import open_patiently
 from orchestration.links.directory import Directory
+from orchestration.links.words import Share
 from orchestration.placement.errors import NoSuchNode, PlacementError
 from orchestration.runtime import processes
 from orchestration.runtime.actor import wiring_of
@@ -150,12 +151,15 @@ class MindProcess:
     def _order(
         self, name: str, plans: tuple[ActorPlan, ...], fence: int, shares: int, directory: Directory, parent: str = ""
     ) -> ActorOrders:
-        here, parts = processes.machine(), {}
+        here = processes.machine()
+        parts: dict[str, float] = {}
+        estate: tuple[str, ...] = ()
         if self.population is not None:
-            parts = {plan.name: self.population.share(plan.name) for plan in plans}
-        return ActorOrders(
-            self.run, name, plans, fence, os.getpid(), here, shares, directory.endpoint, parts=parts, parent=parent
-        )
+            told = {plan.name: self.population.share(plan.name) for plan in plans}
+            parts = {name: share.value for name, share in told.items()}
+            estate = tuple(gone for share in told.values() for gone in share.estate)
+        at, mind = directory.endpoint, os.getpid()
+        return ActorOrders(self.run, name, plans, fence, mind, here, shares, at, parts, estate, parent)
 
     async def _live(self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], ground: Ground) -> Exit:
         from orchestration.runtime.supervise import ActorKeeper  # noqa: PLC0415 - imports Ray
@@ -199,9 +203,10 @@ class MindProcess:
             await household.remove(name, self.run.settings.runtime.supervision.settle)
             ground.remove(name)
 
-        def share(name: str, value: float) -> None:
+        def share(name: str, told: Share) -> None:
             if (keeper := household.keepers.get(household.home(name))) is not None:
-                keeper.shares[name] = value
+                keeper.shares[name] = told.value
+                keeper.estate = tuple(dict.fromkeys((*told.estate, *keeper.estate)))
 
         def counted(figures: Mapping[str, float]) -> None:
             self.report.tell(growth=figures)
@@ -264,6 +269,8 @@ async def _restart(household: Household, homeless: Mapping[str, str], name: str)
     if (why := homeless.get(keeper.name)) is not None:
         raise PlacementError(f"{name} has no place: {why}")
     await keeper.restart()
+    if not keeper.alive.is_set():
+        raise PlacementError(f"{name} does not live on: {keeper.quarantined or 'it was stopped'}")
     return sorted(keeper.members)
 
 

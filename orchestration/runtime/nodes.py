@@ -98,6 +98,7 @@ class Nodes:
     def died(self, name: str, node: str) -> None:
         """An actor's process ended."""
         self.placement.died(name, node, self._now())
+        self.turn()
 
 
 class NodeSeat:

@@ -6,7 +6,7 @@ import asyncio
 import random
 import secrets
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from orchestration.clock import wall
 from orchestration.growth import granting
 from orchestration.growth.log import GrowthLog, will_of
 from orchestration.growth.proposals import Verdict
+from orchestration.growth.shares import Shares
 from orchestration.links.links import Links
 from orchestration.links.words import (
     POPULATION,
@@ -66,10 +67,10 @@ class Grown:
     """Start a submind that was born of the one named."""
     leave: Callable[[str], Awaitable[None]]
     """End one."""
-    share: Callable[[str, float], None]
+    share: Callable[[str, Share], None]
     """Say what the next lives of one have of the budgets."""
-    crowds: Callable[[Collection[str]], Mapping[str, int]]
-    """How many of these subminds live on each machine."""
+    crowds: Callable[[int], Mapping[str, int]]
+    """How many of so many subminds live, or may come to, on each machine that has room for one more."""
     fenced_out: Callable[[], None]
     """It turns out that another run leads."""
     counted: Callable[[Mapping[str, float]], None]
@@ -99,6 +100,7 @@ class Population:
         self._shared: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._left: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._joined: set[str] = set()
+        self._shares = Shares(self.log.guard)
         self._told: set[int] = set()
         self._counters: defaultdict[str, float] = defaultdict(float)
 
@@ -117,9 +119,9 @@ class Population:
         self._joined = {member.name for member in living}
         return living
 
-    def share(self, name: str) -> float:
-        """What an actor has of a configured one's budgets."""
-        return self.log.guard.share(name, wall()) if name in self.log.guard.living else 1.0
+    def share(self, name: str) -> Share:
+        """What an actor has of a configured one's budgets, and whose spending it took over with it."""
+        return Share(self._shares.of(name), self._shares.estate(name, wall()))
 
     def parent(self, name: str) -> str:
         """Whose spending a submind that was born takes over; empty for those configured."""
@@ -165,8 +167,7 @@ class Population:
         for event in self.log.guard.permits(wall()):
             if event.seq not in self._told:
                 self._told.add(event.seq)
-                told = GrowthRefused(event.growth, "approved: propose again", self._run.clock.now())
-                self._tell(event.submind, told)
+                self._tell(event.submind, granting.permitted(event))
 
     # --- a resident of the links ---
 
@@ -175,7 +176,7 @@ class Population:
         for event, _ in letters:
             match event:
                 case Shared(name, value):
-                    if value == self.share(name):
+                    if value == self.share(name).value:
                         self._shared[name].set()
                 case Left(name):
                     self._left[name].set()
@@ -227,7 +228,7 @@ class Population:
         now = self._run.clock.now()
         bequest = granting.bequest_of(effect, self._run.settings.submind, now)
         proposal = granting.proposal_of(owner, effect)
-        decision = await self.log.consider(proposal, bequest, self._on.crowds(self.log.guard.living))
+        decision = await self.log.consider(proposal, bequest, self._on.crowds(len(self.log.guard.living)))
         act = proposal.act.value
         self._counters[_TOTALS[decision.verdict]] += 1
         if decision.limit:
@@ -250,27 +251,31 @@ class Population:
                 self._do(self._birth(member), f"birth-{member.name}")
             elif not member.living and member.name in self._joined:
                 self._joined.discard(member.name)
+                self._shares.leaving.add(member.name)
                 self._do(self._end(member), f"end-{member.name}")
 
     async def _birth(self, member: Member) -> None:
         """Start a child, once its parent's process spends its half only."""
         parent = member.parent
-        half = self.share(parent)
-        self._shared[parent].clear()
-        self._on.share(parent, half)
-        try:
-            # A process that does not answer is ended within that time, and its next life has the half.
-            async with asyncio.timeout(2 * self._run.settings.runtime.supervision.hung_after):
-                while not self._shared[parent].is_set():
-                    self._say(parent, Share(half))  # again: what is said may be lost with a connection
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(self._shared[parent].wait(), _AGAIN)
-        except TimeoutError:
-            _log.warning("parent_is_silent", submind=parent)
+        await self._share_out(parent)
         if self.members[member.name].living:
             self._on.join(plan_of(member), parent)
             self._tell_all(Born(peer_of(member)))
             await self._tell_unsettled(parent)
+
+    async def _share_out(self, name: str) -> None:
+        """Tell the process of an actor what that has of the budgets now; returns once it keeps to it."""
+        self._shared[name].clear()
+        self._on.share(name, self.share(name))
+        try:
+            # A process that does not answer is ended within that time, and its next life has this.
+            async with asyncio.timeout(2 * self._run.settings.runtime.supervision.hung_after):
+                while not self._shared[name].is_set():
+                    self._say(name, self.share(name))  # again: what is said may be lost with a connection
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._shared[name].wait(), _AGAIN)
+        except TimeoutError:
+            _log.warning("actor_is_silent", submind=name)
 
     async def _end(self, member: Member) -> None:
         """End one that retired, once it has handed on what came to it last."""
@@ -286,6 +291,8 @@ class Population:
         except TimeoutError:
             _log.warning("left_in_haste", submind=name)
         await self._on.leave(name)
+        self._shares.leaving.discard(name)
+        self._do(self._share_out(granting.present(name, self.members)), f"share-{name}")
         said = self.retired(name)
         report = SubmindReport(name, member.role, " ".join(member.goals), SubmindState.STOPPED, wall(), reason=said)
         await self._stores.commit([WriteReport(report), *await self._unconnected(name)], self._fence)
@@ -302,7 +309,10 @@ class Population:
             self._tell(name, Gone(name, granting.present(name, self.members)))
             return
         if name in self.log.guard.living:
-            self._say(name, Share(self.share(name)))
+            self._say(name, self.share(name))
+            for event in self.log.guard.permits(wall()):
+                if event.submind == name:
+                    self._tell(name, granting.permitted(event))
         since = wall() - _RECENT
         for member in self.members.values():
             if (member.retired or member.born) < since:
@@ -332,19 +342,19 @@ class Population:
 
     async def _tell_unsettled(self, name: str) -> None:
         """Tell a parent or an heir what it has not confirmed."""
-        guard, now = self.log.guard, wall()
+        guard = self.log.guard
         for to, member in granting.unsettled(list(self.members.values())):
             if to != name:
                 continue
             if member.living:
                 if member.name in self._joined:
-                    self._tell(to, granting.divided(to, member, guard, now))
+                    self._tell(to, granting.divided(to, member, guard))
                 continue
             will = await self._stores.registry.state(will_of(member.name))
             if not will:
                 continue
             try:
-                self._tell(to, granting.inherited(member, will, guard, now))
+                self._tell(to, granting.inherited(member, will, guard))
             except ValueError:  # one that cannot be read must not keep the others from their heirs
                 _log.exception("will_not_readable", submind=member.name)
 

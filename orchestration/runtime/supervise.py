@@ -81,6 +81,8 @@ class ActorKeeper:
         self._configured: Configured | None = None
         self.shares: dict[str, float] = {}
         """What its next life has of a configured submind's part of the budgets, where that changed."""
+        self.estate: tuple[str, ...] = ()
+        """Whose spending it took over with that."""
 
     @property
     def restarts(self) -> int:
@@ -114,11 +116,19 @@ class ActorKeeper:
         self._end_process()
 
     async def restart(self) -> None:
-        """Have it save, end and live on in a new process; returns when it does."""
-        if self.alive.is_set():
+        """Have it save, end and live on in a process that is begun after this call; returns when it does."""
+        before = self._lives
+        if self._actor is not None:
             self.alive.clear()
             self._recalled.set()
-        await _first(self.alive.wait(), self._over.wait())
+        await _first(self._renewed(before), self._over.wait())
+
+    async def _renewed(self, before: int) -> None:
+        while True:
+            await self.alive.wait()
+            if self._lives != before:
+                return
+            await asyncio.sleep(_BIRTH_POLL)  # it has ended, which is not yet noticed
 
     async def _place(self) -> str | None:
         """Where the next life is to be; None when it is being stopped."""
@@ -132,11 +142,12 @@ class ActorKeeper:
             self._lives += 1
             options = self._seat.options(node)
             self._actor = RayActor.options(name=f"{self.name}.{self._lives}", **options).remote(self._orders)
-        life = asyncio.ensure_future(self._actor.live.remote(self._fate.restarts, self._configured, self.shares))
+        life = asyncio.ensure_future(self._begin(self._actor))
         pinging = asyncio.create_task(self._ping(node), name=f"ping-{self.name}")
         try:
             await _first(asyncio.wait([life]), self._seat.withdrawn(node), self._recalled.wait(), self._late(life))
             if not life.done():
+                pinging.cancel()  # or what still answers would pass for the next life
                 await self._leave(life)
                 self._seat.died(node)
                 return Ending.STOPPED if self._stopping.is_set() else None
@@ -152,6 +163,9 @@ class ActorKeeper:
             self._end_process()
             return None
         return ending
+
+    def _begin(self, actor: Any) -> Any:
+        return actor.live.remote(self._fate.restarts, self._configured, self.shares, self.estate)
 
     async def _late(self, life: asyncio.Future[str]) -> None:
         """Return when it was asked to stop and there is nobody who could hear that."""

@@ -142,7 +142,7 @@ async def _population(stores: Stores, settings: Settings) -> Iterable[str]:
         found.append("the log of growth has a gap or a repeat")
     if len(guard.living) > max(settings.growth.ceiling, len(configured)):
         found.append(f"{len(guard.living)} subminds live, more than {settings.growth.ceiling}")
-    if sum(guard.share(name, math.inf) for name in guard.living) > len(configured) + 1e-9:
+    if sum(guard.share(name) for name in guard.living) > len(configured) + 1e-9:
         found.append("the shares of all that live are more than what was configured")
     born = {e.other for e in events if e.kind is GrowthKind.DIVIDED}
     members = await stores.registry.members()

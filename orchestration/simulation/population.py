@@ -73,9 +73,15 @@ class Population:
             limit = f"limit_hits:growth_{decision.limit}"
             self._world.tally[limit] = self._world.tally.get(limit, 0.0) + 1
         await self._settle()
-        told = granting.answer(owner, effect, decision, self.log.guard, now)
+        told = granting.answer(owner, effect, decision, self.log.guard)
         if told is not None:
             self._tell(owner, told)
+
+    async def look(self) -> None:
+        """An operator has ordered something: whoever has an approval by it hears so."""
+        await self.log.follow()
+        for event in self.log.guard.permits(self._world.now):
+            self._tell(event.submind, granting.permitted(event))
 
     async def returned(self, name: str) -> None:
         """Tell one that came back from a crash what it may not know."""
@@ -103,20 +109,20 @@ class Population:
 
     async def _tell_unsettled(self, name: str = "") -> None:
         """Tell parents and heirs, all or one, what they have not confirmed; and again after a while."""
-        guard, now = self.log.guard, self._world.now
+        guard = self.log.guard
         for to, member in granting.unsettled(self.members):
             self._try_again()
             if name not in ("", to):
                 continue
             if member.living:
-                self._tell(to, granting.divided(to, member, guard, now))
+                self._tell(to, granting.divided(to, member, guard))
                 continue
             try:
                 will = await self._stores.registry.state(will_of(member.name))
             except StoreUnavailable:
                 continue
             if will:
-                self._tell(to, granting.inherited(member, will, guard, now))
+                self._tell(to, granting.inherited(member, will, guard))
 
     def _try_again(self) -> None:
         if not self._again:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from actors.effects import Commit, Retire, Settled
 from actors.events import Message, Post, Posted, Tick
-from actors.growth import Gone, GrowthRefused, Inherited
+from actors.growth import Divided, Gone, GrowthRefused, Inherited
 from actors.submind.newborn import first_state
 from environment.ports import WriteState
 from tests.actors.making import thought, unit
@@ -122,3 +122,30 @@ def test_the_last_event_hands_on_what_is_left():
     assert told.thought.id in {e.thought.id for _, e in handed}
     assert {e.sender for _, e in handed if e.thought.id == told.thought.id} == {"text"}, "credit goes where it is due"
     assert [e.thoughts for _, e in sent(effects, Post)] == [(waiting,)]
+
+
+def test_the_parent_has_back_what_went_along_as_soon_as_it_is_told():
+    parent = submind()
+    proposal, now = pressed(parent, fed(parent))
+    saved = parent.allowance.left + proposal.legacy.saved
+    assert proposal.legacy.saved == parent.allowance.left > 0, "half of what it had saved up is put by"
+    child = submind("own-2", goals=list(proposal.legacy.goals))
+    child.restore(first_state("own-2", proposal.legacy, SETTINGS, now))
+    parent.handle(Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.legacy.topics), 0.5), now)
+    assert parent.allowance.left + child.allowance.left == saved
+    whole = parent.allowance._rate + child.allowance._rate
+    now += IDLE
+    retire = ending(child, now)
+    assert not child.allowance.ready(now), "it has given all away"
+    parent.handle(Inherited("own-2", retire.legacy, 1.0), now)
+    assert parent.allowance._rate == whole
+    assert parent.describe().figures["share"] == 1.0
+
+
+def test_refused_it_has_what_it_put_by():
+    parent = submind()
+    now = fed(parent)
+    before = parent.allowance.left
+    proposal, now = pressed(parent, now)
+    parent.handle(GrowthRefused(proposal.growth, "frozen", now + 60), now)
+    assert parent.allowance.left >= before

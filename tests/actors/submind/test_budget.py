@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import random
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,3 +38,38 @@ def test_looking_spends_nothing_and_time_does_not_run_back():
     assert not allowance.take(50.0)
     assert not allowance.take(100.0 + 899)
     assert allowance.take(100.0 + 901)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_family_has_no_more_than_one_alone_however_it_divides_and_ends(seed):
+    """What is divided is put by, asked for or refused, and comes back with who retires."""
+    chance, now, whole = random.Random(seed), 0.0, 960.0
+    family, grants = [(Allowance(whole), 1.0)], []
+    for _ in range(400):
+        now += chance.choice([0.0, 0.0, 0.5, 3.0, 60.0, 900.0])
+        one, share = family.pop(chance.randrange(len(family)))
+        match chance.choice(["take"] * 4 + ["divide", "refused", "retire"]):
+            case "take":
+                grants += [now for _ in range(chance.randint(1, 30)) if one.take(now)]
+            case "divide" if share > 1 / 16:
+                saved, child = one.put_by(0.5, now), Allowance(whole)
+                grants += [now for _ in range(chance.randint(0, 3)) if one.take(now)]  # while it waits for the answer
+                one.configure(whole * share / 2, now)
+                child.configure(whole * share / 2, now)
+                child.begin(saved, now)
+                share /= 2
+                family.append((child, share))
+            case "refused":
+                one.add(one.put_by(0.5, now), now)
+            case "retire" if family:
+                heir, has = family.pop(chance.randrange(len(family)))
+                heir.configure(whole * (has + share), now)
+                heir.add(one.put_by(1.0, now), now)
+                family.append((heir, has + share))
+                continue
+        family.append((one, share))
+        assert sum(share for _, share in family) == 1.0
+    assert len(grants) > 100
+    for first, at in enumerate(grants):
+        for last in range(first, len(grants)):
+            assert last - first + 1 <= whole / 4 + whole * (grants[last] - at) / 3600 + 1e-6

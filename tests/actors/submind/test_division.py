@@ -7,7 +7,7 @@ import pytest
 
 from actors.effects import Commit, Settled
 from actors.events import Crawl, Credit, Found, Message, Started, Tick
-from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Pressure
+from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted, Pressure
 from actors.settings import CognitiveSettings, DivisionSettings
 from actors.snapshots import pack, unpack
 from actors.submind.binding import Goal
@@ -219,10 +219,10 @@ def test_half_the_budget_goes_along():
     core = submind()
     _, _, child, _ = divided(core, fed(core))
     assert core.describe().figures["share"] == child.describe().figures["share"] == 0.5
-    assert core._allowance._rate == child._allowance._rate == pytest.approx(30 / 3600)
+    assert core.allowance._rate == child.allowance._rate == pytest.approx(30 / 3600)
     again = submind()
     again.restore(core.snapshot())
-    assert again._allowance._rate == core._allowance._rate
+    assert again.allowance._rate == core.allowance._rate
 
 
 def test_the_first_state_depends_on_nothing_else_and_topics_of_its_own_have_names_of_their_own():
@@ -299,3 +299,25 @@ def test_centroids_are_not_shared():
         child.handle(message(0, i), 1e4 + i)
         child.handle(message(1, i), 1e4 + i)
     assert np.array_equal(kept, proposal.legacy.topics[0].centroid)
+
+
+def test_what_an_operator_permits_is_proposed_at_once_if_it_is_still_wanted():
+    core = submind()
+    proposal, now = pressed(core, fed(core))
+    core.handle(GrowthRefused(proposal.growth, "it waits for an approval", now + 60), now)
+    assert not proposed(core.handle(Pressure(0.9, 5), now + 1))
+    again = submind()
+    again.restore(core.snapshot())
+    for one in (core, again):  # also of one that died meanwhile
+        (second,) = proposed(one.handle(Permitted(end=False), now + 2))
+        assert second.legacy.labels == proposal.legacy.labels
+    core.handle(GrowthRefused(second.growth, "", now + 60), now + 3)
+    core.handle(Pressure(0.0, 0), now + 4)
+    assert not proposed(core.handle(Permitted(end=False), now + 5)), "it is overloaded no more"
+
+
+def test_a_word_of_approval_does_not_shorten_a_rest():
+    core = submind()
+    _, _, child, now = divided(core, fed(core))
+    for one in (core, child):
+        assert not proposed(one.handle(Permitted(end=False), now + 1))

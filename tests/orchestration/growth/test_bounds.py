@@ -145,7 +145,7 @@ class Judge:
         self.shares = dict.fromkeys(CONFIGURED, 1.0)
         self.depth = dict.fromkeys(CONFIGURED, 0)
         self.frozen, self.proposed, self.approved, self.acted = False, {}, {}, {}
-        self.births, self.retirements, self.parked, self.granted = [], [], [], set()
+        self.births, self.retirements, self.granted = [], [], set()
 
     def take(self, event):
         match event.kind:
@@ -179,9 +179,6 @@ class Judge:
             assert event.at < permit.at + self.bounds.approval_holds
         assert event.at >= self.acted.get(event.submind, -1e9) + self.bounds.cooldown
         self.acted |= {event.submind: event.at, event.other: event.at}
-        for ripe in [each for each in self.parked if each[0] + 86_400 <= event.at]:
-            self.shares[ripe[1]] += ripe[2]
-            self.parked.remove(ripe)
 
     def born(self, event):
         child, parent = event.other, event.submind
@@ -201,9 +198,9 @@ class Judge:
         assert gone not in CONFIGURED
         assert heir in self.living - {gone}
         self.living.remove(gone)
-        self.parked = [(at, heir if whose == gone else whose, share) for at, whose, share in self.parked]
-        self.parked.append((event.at, heir, self.shares[gone]))
+        self.shares[heir] += self.shares[gone]
         self.shares[gone] = 0.0
+        assert sum(self.shares.values()) == len(CONFIGURED)  # powers of two: nothing is rounded
         self.retirements.append(event.at)
 
     def close(self, members, states):

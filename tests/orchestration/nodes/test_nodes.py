@@ -61,6 +61,12 @@ def live(raylets):
     return set(raylets.actors()) == ALL
 
 
+def on(raylets, node):
+    """Who has a process there."""
+    children = raylets.raylet(node).children()
+    return {name for name, process in raylets.actors().items() if process in children}
+
+
 async def becomes(what, seconds=180.0):
     return await asyncio.to_thread(eventually, what, seconds)
 
@@ -83,6 +89,7 @@ async def test_a_drained_node_gives_up_its_subminds_without_loss(mind, raylets):
     async with Teller(mind, "drain") as teller:
         told = await asyncio.to_thread(submind, mind, "drain", "b", "--wait", "200")
         assert "b is empty" in told
+        assert not on(raylets, "b"), "who is gone from the list has saved and ended"
         assert not places(mind)["b"]
         listed = await asyncio.to_thread(submind, mind, "nodes", "--json")
         assert {node["name"]: node["drained"] for node in map(json.loads, listed.splitlines())}["b"]
@@ -98,8 +105,10 @@ async def test_a_drained_node_gives_up_its_subminds_without_loss(mind, raylets):
 async def test_all_are_renewed_one_after_the_other_and_nothing_is_lost(mind, raylets):
     before = {name: process.pid for name, process in raylets.actors().items()}
     async with Teller(mind, "renew") as teller:
-        told = await asyncio.to_thread(submind, mind, "restart")
-        assert all(f"{name}: renewed" in told for name in ALL)
+        for name in sorted(ALL):
+            told = await asyncio.to_thread(submind, mind, "restart", name)
+            assert f"{name}: renewed" in told
+            assert raylets.actors()[name].pid != before[name], "as soon as it says so"
         after = await becomes(lambda: live(raylets) and {n: p.pid for n, p in raylets.actors().items()})
         assert not set(before.values()) & set(after.values())
     await heard(mind, [teller])

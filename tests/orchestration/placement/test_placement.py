@@ -1,5 +1,8 @@
 """Places as time goes on: lagging books, others' use, drained nodes, restarts."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 
 from orchestration.placement.errors import NoSuchNode
@@ -125,3 +128,74 @@ def test_needs_follow_name_role_and_default():
 def test_an_address_that_is_none_is_refused(address):
     with pytest.raises(ValueError, match="HOST:PORT, ray://HOST:PORT or auto"):
         ClusterSettings(address=address)
+
+
+def test_a_drained_node_is_not_empty_before_the_last_one_has_ended_there():
+    made = placement(2)
+    made.looked(seen("a", "b"), 0.0)
+    all_born(made, 1.0)
+    (leaving,) = [name for name, node in made.places.items() if node == "id-a"]
+    made.drain("a")
+    made.looked(seen(("a", 3.0), ("b", 3.0)), 3.0)
+    assert made.places[leaving] == "id-b"
+    assert made.described()[0]["actors"] == [leaving], "it has yet to save"
+    made.died(leaving, "id-a", 4.0)
+    assert made.described()[0]["actors"] == []
+    assert made.described()[1]["actors"] == ["n0", "n1"]
+
+
+def test_one_that_is_no_more_leaves_as_well():
+    made = placement(2)
+    made.looked(seen("a", "b"), 0.0)
+    all_born(made, 1.0)
+    node = made.places["n0"]
+    made.remove("n0", 2.0)
+    assert not any("n0" in each["actors"] for each in made.described())
+    made.died("n0", node, 3.0)
+    made.looked(seen("a", "b"), 4.0)
+    made.drain("a")
+    made.looked(seen("a", "b"), 5.0)
+    made.looked(seen("b"), 6.0)
+    assert [each["name"] for each in made.described()] == ["b"]
+
+
+def born(name, settings=SETTINGS):
+    (need,) = needs_of([(name, "cognitive")], settings)
+    return replace(need, newborn=True)
+
+
+def test_a_newborn_goes_to_no_node_that_has_its_subminds_though_it_has_more_room():
+    needs = needs_of(
+        [("environment", "environment"), ("pack", "cognitive"), ("n0", "cognitive")], SETTINGS, {"pack": 8}
+    )
+    made = Placement(SETTINGS, needs, per_node=9)
+    made.looked(seen(("a", 10.0), ("b", 4.0)), 0.0)
+    all_born(made, 1.0)
+    (full,) = [node for name, node in made.places.items() if name == "pack"]
+    other = {"id-a": "id-b", "id-b": "id-a"}[full]
+    alone = sum(node == other for name, node in made.places.items() if name == "n0")
+    assert made.crowds(9, 1.0) == {full: 9 - alone, other: alone}, "the environment is no submind"
+    assert made.crowds(10, 1.0) == {full: 10 - alone, other: alone + 1}, "who is yet to come may come to either"
+    for number in range(3):
+        made.add(born(f"child-{number}"), 2.0)
+        assert made.crowds(10 + number, 1.0).get(full, 0) <= 9
+    counts = Counter({full: 0, other: 0})
+    for name, node in made.places.items():
+        counts[node] += {"environment": 0, "pack": 8}.get(name, 1)
+    assert counts[full] <= 9
+
+
+def test_where_all_nodes_have_their_subminds_a_newborn_has_no_place_and_others_do():
+    made = Placement(SETTINGS, needs_of([(f"n{i}", "cognitive") for i in range(4)], SETTINGS), per_node=2)
+    made.looked(seen(("a", 8.0), ("b", 8.0)), 0.0)
+    all_born(made, 1.0)
+    assert min(made.crowds(4, 1.0).values()) == 2
+    made.add(born("child"), 2.0)
+    assert made.homeless["child"].endswith("and fewer than 2 subminds")
+    made.looked(seen(("a", 6.0)), 3.0)  # a node is lost: whom the mind is configured with live on
+    assert set(made.places) == {"n0", "n1", "n2", "n3"}
+    made.looked(seen(("a", 4.0), ("b", 8.0), ("c", 8.0)), 4.0)
+    made.looked(seen(("a", 4.0), ("b", 8.0), ("c", 8.0)), 40.0)
+    assert made.places["child"] in {"id-b", "id-c"}
+    made.born("child", made.places["child"], 41.0)
+    assert made.crowds(5, 100.0) == {}, "no node has so much room"

@@ -14,7 +14,7 @@ import numpy as np
 from actors.core import Description
 from actors.effects import Divide, Read, Retire, Send, Settled
 from actors.events import Perceived, Started, Vitals
-from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited
+from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Permitted
 from actors.shell import ActorShell
 from actors.submind.binding import Goal
 from actors.submind.legacy import Holding, Legacy
@@ -68,6 +68,7 @@ class Grower:
         self.asked = 0
         self.figures = {"divided": 0, "refused": 0, "born": 0, "gone": 0, "inherited": 0}
         self.share = 1.0
+        self.proposal = None
 
     def legacy(self):
         topic = Holding(f"{self.name}.k1", "pumps", AXIS[1], 9, {})
@@ -79,17 +80,21 @@ class Grower:
                 self.asked += 1
                 growth, words = f"{self.name}/{now}/{self.asked}", command.split()
                 if words[0] == "divide":
-                    return [Divide(growth, words[1] if words[1:] else "", self.legacy(), "told to")]
+                    self.proposal = Divide(growth, words[1] if words[1:] else "", self.legacy(), "told to")
+                    return [self.proposal]
                 return [Retire(growth, words[1], self.legacy(), "told to")]
             case Divided(_, child, _, share):
                 self.share = share
                 self.figures["divided"] += 1
                 return [Settled(child)]
-            case Inherited(name):
+            case Inherited(name, _, share):
+                self.share = share
                 self.figures["inherited"] += 1
                 return [Settled(name)]
             case GrowthRefused():
                 self.figures["refused"] += 1
+            case Permitted():
+                return [self.proposal] if self.proposal else []
             case Born():
                 self.figures["born"] += 1
             case Gone():

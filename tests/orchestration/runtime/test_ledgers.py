@@ -72,3 +72,62 @@ async def test_parent_and_child_spend_no_more_than_the_parent_might_have(seed):
     spent += [await spend(again, chance) for _ in range(30)]  # its own ledger by now
     assert sum(spent) <= 1000
     assert "pumps-1" in kept.states or sum(spent) >= 500
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_a_family_spends_no_more_than_one_might_have_however_it_divides_and_ends(seed):
+    """Every process may die at any moment and begin again with what it was told and saved."""
+    chance, kept, now = random.Random(seed), Kept(), [1000.0]
+    whole, parts, estates, spent, born = BudgetSettings(tokens_per_hour=8000), {}, {}, [], 0
+
+    def begin(name, parent=""):
+        ledgers = InheritedLedgers(kept, name, parent) if parent else kept
+        account = Account(name, Limits.share(whole, 1 / parts[name]), lambda: now[0], ledgers)
+        account.inherit(estates.get(name, ()))
+        return account
+
+    parts["causes"] = 1.0
+    family, parents = {"causes": begin("causes")}, {"causes": ""}
+    for _ in range(300):
+        now[0] += chance.choice([0.0, 0.0, 5.0, 60.0, 700.0])
+        name = chance.choice(list(family))
+        match chance.choice(["spend"] * 5 + ["divide", "retire", "die"]):
+            case "spend":
+                spent.append((now[0], await spend(family[name], chance)))
+            case "divide" if parts[name] > 1 / 8:
+                born += 1
+                child = f"pumps-{born}"
+                parts[name] = parts[child] = parts[name] / 2
+                family[name].limit(Limits.share(whole, 1 / parts[name]))
+                parents[child] = name
+                family[child] = begin(child, name)
+            case "retire" if name != "causes":
+                heir = chance.choice([other for other in family if other != name])
+                del family[name]
+                parts[heir] += parts.pop(name)
+                estates[heir] = (name, *estates.pop(name, ()), *estates.get(heir, ()))
+                family[heir].inherit(estates[heir])
+                family[heir].limit(Limits.share(whole, 1 / parts[heir]))
+            case "die":
+                family[name] = begin(name, parents[name])
+        assert sum(parts.values()) == 1.0
+    assert born > 3
+    assert sum(amount for _, amount in spent) > 8000, "hours went by"
+    for begins, _ in spent:
+        assert sum(amount for at, amount in spent if begins <= at < begins + 3600) <= 8000
+
+
+async def test_what_a_child_had_left_its_heir_has_at_once():
+    kept, whole = Kept(), BudgetSettings(tokens_per_hour=1000)
+    child = Account("pumps-1", Limits.share(whole, 2), lambda: 1000.0, InheritedLedgers(kept, "pumps-1", "causes"))
+    await child.settle(await child.hold(100, 0), 100, 0)
+    parent = Account("causes", Limits.share(whole, 2), lambda: 1000.0, kept)
+    await parent.settle(await parent.hold(500, 0), 500, 0)
+    with pytest.raises(BudgetSpent):
+        await parent.hold(1, 0)
+    for _ in range(2):  # told again
+        parent.inherit(["pumps-1"])
+        parent.limit(Limits.share(whole, 1))
+        with pytest.raises(BudgetSpent):
+            await parent.hold(401, 0)
+    await parent.hold(400, 0)

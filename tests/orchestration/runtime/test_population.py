@@ -78,12 +78,11 @@ class Growing:
 
 async def test_approved_born_frozen_and_ended(tmp_path):
     async with growing(tmp_path, approval="divisions", ceiling=4) as mind:
-        await mind.say("divide causes")
+        await mind.say("divide causes pumps")
         (waiting,) = await at_last(lambda: mind.events(GrowthKind.PROPOSED))
         assert (await mind.order(f"{waiting.id}/approve")).json()["mind_runs"] is True
-        await at_last(lambda: _more(mind, "causes", "refused", 1))  # it waits; and then: propose again
-        await mind.say("divide causes pumps", "divide people")
-        await at_last(lambda: mind.whole("pumps-3"))
+        await at_last(lambda: mind.whole("pumps-3"))  # nobody had to ask again
+        await mind.say("divide people")
         (born,) = await mind.events(GrowthKind.DIVIDED)
         assert born.proposal == waiting.seq
         await at_last(lambda: mind.figure("causes", "divided"))
@@ -102,6 +101,7 @@ async def test_approved_born_frozen_and_ended(tmp_path):
         gone = (await mind.reports(SubmindState.STOPPED))["pumps-3"]
         assert gone.reason == "it retired; people has its topics"
         await at_last(lambda: mind.figure("people", "inherited"))
+        assert await mind.figure("people", "share") == 1.5  # at once, and not with its next division
         await at_last(lambda: mind.figure("causes", "gone"))
         await at_last(lambda: _not_there(mind, "actor:pumps-3"))
 

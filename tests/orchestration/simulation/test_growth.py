@@ -123,6 +123,9 @@ async def lived(seed: int, faults=NONE, settings: Settings | None = None, histor
         members = await stores.registry.members()
         found += [f"{m.name} is not settled" for m in members if not m.settled]
         living = {m.name for m in members if m.living} | {"association"}
+        shares = {name: core.describe().figures["share"] for name, core in cores(world).items()}
+        if sum(shares.values()) != 1.0:  # halves of halves: nothing is rounded
+            found.append(f"the budget of one is {shares}")
         if set(cores(world)) != living:
             found.append(f"{sorted(cores(world))} are there, {sorted(living)} should be")
         await stores.close()
@@ -188,3 +191,25 @@ async def test_the_parent_is_relieved_and_the_child_is_spoken_to():
     text = world.world.shells["text"].core
     assert any(link.peer == child for link in text._voice.registry.all())
     assert world.world.shells[child].counters["events_handled_total"] > 20
+
+
+async def test_what_an_operator_approves_happens_at_once(tmp_path):
+    """With real cores: the submind proposes again as soon as it hears of it, not when it next would."""
+    settings = growing(approval="divisions", idle_for=1e6)
+    settings = settings.model_copy(update={"growth": settings.growth.model_copy(update={"ask_again": 3600.0})})
+    history = both(120, 1e9, 2.0, random.Random(3))
+    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
+    world = Replay(settings, stores, seed=3, pace=slow())
+    guard, told, decided = world.population.log.guard, None, None
+    for perception in history:
+        [entry async for entry in world.feed([perception])]
+        if guard.waiting and told is None:
+            told = world.world.now
+            await world.population.log.approve(next(iter(guard.waiting)), "ann")
+            await world.population.look()
+    events = await stores.registry.growth(0, 1000)
+    decided = [e.at for e in events if e.kind is GrowthKind.DIVIDED]
+    await stores.close()
+    assert told is not None
+    assert decided, [e.kind for e in events]
+    assert decided[0] <= told + 60.0  # the mailbox before it, at four seconds an event
