@@ -209,6 +209,18 @@ class RegistryStore(Protocol):
         """
         ...
 
+    async def written(self, after: str, limit: int) -> list[ConnectionChange]:
+        """Changes in the order in which this store took them in: the first ``limit`` behind the mark ``after``.
+
+        Empty: from the first that is kept. Who reads on behind the last one it was given gets each change that is kept
+        once, whatever its mind time. Raises ``ValueError`` for what is no mark of this store.
+        """
+        ...
+
+    async def last_written(self) -> str:
+        """The mark of the last of them; empty where there is none."""
+        ...
+
     async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
         """Who has, or had, connections: names behind ``after`` in the order of their UTF-8, at most ``limit``."""
         ...

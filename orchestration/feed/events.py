@@ -85,7 +85,7 @@ def events(feed: FeedContext) -> APIRouter:
         start = last_event_id or after
         if start:
             try:  # a mark is the store's: only it can tell
-                await feed.stores.registry.history(None, 1, before=start)
+                await feed.stores.registry.written(start, 1)
             except ValueError as error:
                 raise invalid("Last-Event-ID" if last_event_id else "after", str(error)) from None
         wants = ChangeFilter(owner, topic, frozenset(kind))

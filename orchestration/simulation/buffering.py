@@ -136,6 +136,14 @@ class _Registry:
         await self._stores.flush()
         return await self._stores.inner.registry.history(owner, limit, since=since, before=before)
 
+    async def written(self, after: str, limit: int) -> list[ConnectionChange]:
+        await self._stores.flush()
+        return await self._stores.inner.registry.written(after, limit)
+
+    async def last_written(self) -> str:
+        await self._stores.flush()
+        return await self._stores.inner.registry.last_written()
+
     async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
         await self._stores.flush()
         return await self._stores.inner.registry.owners(after, limit)

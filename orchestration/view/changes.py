@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 import structlog
 
@@ -15,6 +16,7 @@ from environment.messages import ChangeKind, ConnectionChange, Instant
 from environment.ports import RegistryStore
 from orchestration.view.settings import ChangesSettings
 
+T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 
 
@@ -82,20 +84,22 @@ async def read_page(
 class ChangeTail:
     """Follows what happens to one mind's connections, for many readers.
 
-    Guarantees: a reader gets each change once; those of one submind in order, those of several about in order of time.
-    Nothing is buffered for one that is slow: it reads the history again from where it is, but at most ``scan`` changes
-    back, and what is older it does not get. While nobody reads the store is left alone; one that is unavailable makes
-    readers wait. What is written longer than ``overlap`` after its mind time may be left out.
+    Guarantees: a reader gets each change once, in the order in which the store took them in, and goes on behind the
+    mark of the last one it was given without a gap or a repeat, as far as the history is kept
+    (``RegistryStore.written``).
+    Nothing is buffered for one that is slow: it reads the store again from where it is. While nobody reads the store is
+    left alone; one that is unavailable makes readers wait.
     """
 
     def __init__(self, registry: RegistryStore, settings: ChangesSettings) -> None:
         self._registry = registry
         self._settings = settings
-        self._recent: deque[ConnectionChange] = deque(maxlen=settings.recent)
+        self._recent: deque[ConnectionChange] = deque()
+        self._places: dict[str, int] = {}
+        """How many changes stand before what follows a mark: of those in memory, and of where it began."""
         self._count = 0
         """Changes seen since there is somebody to see for; the last of them are in ``_recent``."""
-        self._seen: dict[str, Instant] = {}
-        self._latest: Instant = -math.inf
+        self._position = ""
         self._lock = asyncio.Lock()
         self._moved = asyncio.Event()
         self._poller: asyncio.Task[None] | None = None
@@ -117,44 +121,29 @@ class ChangeTail:
         self._readers += 1
         try:
             await self._begin()
-            place, told = self._count, set[str]()
-            behind = bool(after)
+            after = after or self._position
             while True:
-                if behind or self._count - place > len(self._recent):  # or slower than the memory is long
-                    place, fresh = self._count, await self._missed(after)
-                    told, behind = {change.mark for change in fresh}, False
-                else:
-                    latest = list(self._recent)[len(self._recent) - (self._count - place) :]
-                    place, fresh = self._count, [change for change in latest if change.mark not in told]
-                after = fresh[-1].mark if fresh else after
-                if wanted := [change for change in fresh if wants.matches(change)]:
-                    yield wanted
-                if self._count == place:
-                    if self.following:
-                        await self._moved.wait()
-                    elif self._failure is None:
-                        raise StoreUnavailable("nobody looks for changes any more")
-                    if self._failure is not None:
-                        raise self._failure
+                moved = self._moved
+                fresh = await self._behind(after)
+                if fresh:
+                    after = fresh[-1].mark
+                    if wanted := [change for change in fresh if wants.matches(change)]:
+                        yield wanted
+                    continue
+                if self._failure is not None:
+                    raise self._failure
+                if not self.following:
+                    raise StoreUnavailable("nobody looks for changes any more")
+                await moved.wait()
         finally:
             self._readers -= 1
 
-    async def _missed(self, after: str) -> list[ConnectionChange]:
-        """What the history holds behind a mark, oldest first; the latest ``scan`` of it."""
-        found: list[ConnectionChange] = []
-        if after:
-            await self._history(1, before=after)  # refuses what is no mark
-        before = ""
-        while len(found) < self._settings.scan:
-            batch = await self._history(self._settings.batch, before=before)
-            for change in batch:
-                if change.mark == after:
-                    return found[::-1]
-                found.append(change)
-            if len(batch) < self._settings.batch:
-                break
-            before = batch[-1].mark
-        return found[::-1]
+    async def _behind(self, after: str) -> list[ConnectionChange]:
+        """What follows a mark: from memory where it reaches back so far, else from the store."""
+        place = self._places.get(after)
+        if place is None:
+            return await self._written(after)
+        return list(islice(self._recent, len(self._recent) - (self._count - place), None))
 
     async def _begin(self) -> None:
         """Have somebody look; from now on, if nobody did."""
@@ -162,46 +151,46 @@ class ChangeTail:
             if self.following:
                 return
             self._failure = None
-            newest = await self._history(1)
-            self._latest = newest[0].at if newest else -math.inf
-            self._seen = {change.mark: change.at for change in await self._new({})}
+            self._recent.clear()
+            self._position = await self._patiently(self._registry.last_written)
+            self._places = {self._position: self._count}
             self._poller = asyncio.create_task(self._poll(), name="change-tail")
 
     async def _poll(self) -> None:
         while self._readers:
             try:
-                fresh = await self._new(self._seen)
+                fresh = await self._written(self._position)
             except Exception as error:  # noqa: BLE001 - handed on to every reader that waits
                 self._failure = error
                 self._wake()
                 return
+            for change in fresh:
+                self._take(change)
             if fresh:
-                self._recent.extend(fresh)
-                self._count += len(fresh)
-                self._latest = max(self._latest, *(change.at for change in fresh))
-                seen = {**self._seen, **{change.mark: change.at for change in fresh}}
-                self._seen = {mark: at for mark, at in seen.items() if at >= self._latest - self._settings.overlap}
                 self._wake()
-            await asyncio.sleep(self._settings.every)
+            if len(fresh) < self._settings.batch:
+                await asyncio.sleep(self._settings.every)
 
-    async def _new(self, seen: Mapping[str, Instant]) -> list[ConnectionChange]:
-        """What was not seen before, oldest first: looks back over the overlap, but at most ``scan`` changes."""
-        found: list[ConnectionChange] = []
-        before, since = "", self._latest - self._settings.overlap
-        for _ in range(0, self._settings.scan, self._settings.batch):
-            batch = await self._history(self._settings.batch, since=since, before=before)
-            found += [change for change in batch if change.mark not in seen]
-            if len(batch) < self._settings.batch:
-                break
-            before = batch[-1].mark
-        return found[::-1]
+    def _take(self, change: ConnectionChange) -> None:
+        self._count += 1
+        self._recent.append(change)
+        self._places[change.mark] = self._count
+        self._position = change.mark
+        if len(self._recent) > self._settings.recent:
+            self._recent.popleft()
+        oldest = next(iter(self._places))
+        if self._places[oldest] < self._count - len(self._recent):
+            del self._places[oldest]
 
-    async def _history(self, limit: int, *, since: Instant | None = None, before: str = "") -> list[ConnectionChange]:
+    async def _written(self, after: str) -> list[ConnectionChange]:
+        return await self._patiently(lambda: self._registry.written(after, self._settings.batch))
+
+    async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """What the store answers, once it does."""
         told = False
         while True:
             try:
-                return await self._registry.history(None, limit, since=since, before=before)
+                return await ask()
             except StoreUnavailable as error:
                 if not told:
                     _log.warning("history_unavailable", reason=str(error), retry_after=error.retry_after)

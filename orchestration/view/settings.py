@@ -27,12 +27,10 @@ class ChangesSettings(Section):
 
     every: Seconds = Field(default=0.5, gt=0)
     """Pause between two looks at the history while somebody follows it."""
-    overlap: Seconds = Field(default=30.0, gt=0)
-    """Mind time that each look reaches back over what was seen: for changes that were written a little late."""
     batch: int = Field(default=500, ge=1, le=10_000)
     """Changes read from the store at a time."""
     scan: int = Field(default=10_000, ge=1, le=1_000_000)
-    """Changes one call looks at to find those that are wanted, and how far back a follower catches up."""
+    """Changes one call looks at to find those that are wanted."""
     recent: int = Field(default=2048, ge=0)
     """Changes kept in memory for all followers together; whoever is further behind reads the history."""
 

@@ -65,7 +65,7 @@ class CassandraMoving:
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
         start = int(after or 0)
         if not start or not self._changes:
-            self._changes = await self._registry.written()
+            self._changes = await self._registry.all_written()
         page = self._changes[start : start + limit]
         if start + limit < len(self._changes):
             return str(start + limit), page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -49,6 +50,12 @@ _LARGEST = (1 << 31) - 1
 _Place: TypeAlias = tuple[float, int, int, str]
 """Of a change: mind time, write time, place within the commit, owner. The history is in this order."""
 _EARLIEST = -math.inf
+_SETTLED = 1.0
+"""Seconds after which no change is expected to appear that was written before one that is there."""
+_LATE = 300.0
+"""Mind time after which a change is written at the latest, for who follows them."""
+_MOST_WRITTEN = 100_000
+"""Changes of one submind that are looked at for who follows them: of more, the latest."""
 _NEWEST: _Place = (math.inf, (1 << 63) - 1, _LARGEST, "")
 
 
@@ -63,9 +70,11 @@ class _Span:
 class CassandraRegistry:
     """``RegistryStore`` in the tables of the registry."""
 
-    def __init__(self, session: Session, mind: str) -> None:
+    def __init__(self, session: Session, mind: str, clock: Callable[[], float]) -> None:
+        """``clock`` gives what write times are taken from, in seconds."""
         self._session = session
         self._mind = mind
+        self._clock = clock
         self._grown = GrowthEvents(session, mind)
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
@@ -88,6 +97,27 @@ class CassandraRegistry:
             latest.sort(key=lambda found: found[0], reverse=True)
             del latest[max(limit, 0) :]
         return [change for _, change in latest]
+
+    async def written(self, after: str, limit: int) -> list[ConnectionChange]:
+        """As the port has it, as far as writers' clocks are within ``_SETTLED`` of each other.
+
+        Writers do not wait for each other, so what was written a moment ago is not told yet: something written before
+        it may still appear. What was written more than ``_LATE`` after its mind time is not found.
+        """
+        place = _place(after) if after else None
+        since = _EARLIEST if place is None else place[0] - _LATE
+        behind = _written_at(place) if place is not None else (-1, 0, "")
+        settled = int((self._clock() - _SETTLED) * 1e6)
+        found: list[tuple[_Place, ConnectionChange]] = []
+        for owner in await self._owners():
+            latest = await self._latest(owner, _MOST_WRITTEN, _Span(since))
+            found += [each for each in latest if behind < _written_at(each[0]) and each[0][1] <= settled]
+        found.sort(key=lambda each: _written_at(each[0]))
+        return [change for _, change in found[: max(limit, 0)]]
+
+    async def last_written(self) -> str:
+        latest = [each for owner in await self._owners() for each in await self._latest(owner, 1, _Span())]
+        return max(latest, key=lambda each: _written_at(each[0]))[1].mark if latest else ""
 
     async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
         return await self.names(partitions.OWNER, after, limit)
@@ -187,7 +217,7 @@ class CassandraRegistry:
     async def _owners(self) -> list[str]:
         return await self.names(partitions.OWNER)
 
-    async def written(self) -> list[ConnectionChange]:
+    async def all_written(self) -> list[ConnectionChange]:
         """Every change of connections in the order in which they were written; all in memory."""
         found: list[tuple[tuple[int, int], ConnectionChange]] = []
         for owner in await self._owners():
@@ -209,6 +239,11 @@ def _change(owner: str, row: Row) -> ConnectionChange:
     mark = json.dumps([row.at, row.stamp, row.place, owner], separators=(",", ":"))
     kind = ChangeKind(row.kind)
     return ConnectionChange(owner, row.topic, row.peer, row.at, kind, row.weight, row.reason, row.label or "", mark)
+
+
+def _written_at(place: _Place) -> tuple[int, int, str]:
+    """Where it stands in the order in which changes were written."""
+    return place[1], place[2], place[3]
 
 
 def _place(mark: str) -> _Place:

@@ -64,7 +64,7 @@ class CassandraStores:
         )
         self.traces = CassandraTraces(session, mind, reader, self._live, Retiring(session, mind, reader, self._writer))
         self.stream = CassandraStream(session, mind)
-        self.registry = CassandraRegistry(session, mind)
+        self.registry = CassandraRegistry(session, mind, clock)
         self.moving = CassandraMoving(session, mind, self.perceptions, reader, self.registry)
         self._noting: asyncio.Task[bool] | None = None
         self._noted: Generation | None = None

@@ -119,8 +119,7 @@ class SqliteRegistry:
     async def history(
         self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
     ) -> list[ConnectionChange]:
-        if before and not (before.isascii() and before.isdecimal() and int(before) <= _LAST):
-            raise ValueError(f"{before[:64]!r} is not a mark of this history")
+        _check(before)
         where: list[str] = ["mind = ?"]
         values: list[str | float] = [self._mind]
         if owner is not None:
@@ -137,6 +136,28 @@ class SqliteRegistry:
 
         def work(connection: sqlite3.Connection) -> list[ConnectionChange]:
             return [change_of(row) for row in connection.execute(statement, (*values, fit(limit)))]
+
+        return await self._lane.read(work)
+
+    async def written(self, after: str, limit: int) -> list[ConnectionChange]:
+        _check(after)
+
+        def work(connection: sqlite3.Connection) -> list[ConnectionChange]:
+            rows = connection.execute(
+                f"SELECT {CHANGE} FROM connection_changes WHERE mind = ? AND number > ? "  # noqa: S608 - the words are ours
+                "ORDER BY number LIMIT ?",
+                (self._mind, int(after or 0), fit(limit)),
+            )
+            return [change_of(row) for row in rows]
+
+        return await self._lane.read(work)
+
+    async def last_written(self) -> str:
+        def work(connection: sqlite3.Connection) -> str:
+            (last,) = connection.execute(
+                "SELECT max(number) FROM connection_changes WHERE mind = ?", (self._mind,)
+            ).fetchone()
+            return str(last or "")
 
         return await self._lane.read(work)
 
@@ -210,3 +231,8 @@ class SqliteRegistry:
             return counted
 
         return await self._lane.read(work)
+
+
+def _check(mark: str) -> None:
+    if mark and not (mark.isascii() and mark.isdecimal() and int(mark) <= _LAST):
+        raise ValueError(f"{mark[:64]!r} is not a mark of this history")

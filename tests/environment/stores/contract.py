@@ -665,6 +665,27 @@ class StoreContract:
         assert await stores.registry.state("causes") == b"two"
         assert await stores.registry.reports() == [report("alpha"), report(mailbox=9, reason="busy")]
 
+    async def test_changes_are_followed_in_the_order_in_which_they_were_written(self, stores):
+        assert (await stores.registry.last_written(), await stores.registry.written("", 9)) == ("", [])
+        order = [5, 1, 9, 2, 9, 0, 7]  # whatever their mind times
+        for place, second in enumerate(order):
+            made = replace(change(second, "ab"[place % 2]), reason=f"{place}")
+            await stores.commit([WriteConnections(made.owner, (), (), (made,))])
+        last, found, after = await stores.registry.last_written(), [], ""
+        async with asyncio.timeout(30):
+            while len(found) < len(order):  # it may take a moment until it is known that nothing comes before
+                page = await stores.registry.written(after, 3)
+                assert len(page) <= 3
+                found += page
+                after = page[-1].mark if page else after
+        assert [int(c.reason) for c in found] == list(range(len(order)))
+        assert after == last
+        for place, one in enumerate(found):
+            assert await stores.registry.written(one.mark, 99) == found[place + 1 :]
+        for wrong in ("soon", "[1,2]", "-1", "9" * 40):
+            with pytest.raises(ValueError, match="not a mark"):
+                await stores.registry.written(wrong, 1)
+
     async def test_reports_and_owners_are_read_page_by_page(self, stores):
         names = sorted(["Zoë", "zebra", "a", "ab", "b-10", "b-9", "\U0001f331", "\uffee"], key=str.encode)
         await stores.commit([WriteReport(report(name)) for name in names])

@@ -1,6 +1,8 @@
 """The history of connections: found by what is asked, followed by many, caught up with by the slow."""
 
 import asyncio
+import random
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -50,7 +52,7 @@ async def test_a_page_goes_on_until_it_has_found_or_looked_enough(stores):
 
 
 async def test_each_reader_is_told_of_each_change_once_whatever_its_speed(stores):
-    tail = ChangeTail(stores.registry, ChangesSettings(every=0.005, batch=3, recent=4, overlap=5))
+    tail = ChangeTail(stores.registry, ChangesSettings(every=0.005, batch=3, recent=4))
     fast, slow = [], []
 
     async def read(into, pause):
@@ -75,7 +77,7 @@ async def test_each_reader_is_told_of_each_change_once_whatever_its_speed(stores
 
 
 async def test_what_was_written_late_is_told_once_as_well(stores):
-    tail = ChangeTail(stores.registry, ChangesSettings(every=0.005, overlap=30))
+    tail = ChangeTail(stores.registry, ChangesSettings(every=0.005))
     await happen(stores, 100)
     told = []
 
@@ -93,3 +95,45 @@ async def test_what_was_written_late_is_told_once_as_well(stores):
     assert sorted(told) == [90, 101, 102]
     reader.cancel()
     await asyncio.gather(reader, return_exceptions=True)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_who_goes_on_behind_any_mark_misses_nothing_and_is_told_nothing_twice(stores, seed):
+    """Mind times go forth and back, several write at once, readers break off anywhere and go on."""
+    chance = random.Random(seed)
+    recent, batch = chance.choice([0, 3, 50]), chance.choice([1, 4, 100])
+    tail = ChangeTail(stores.registry, ChangesSettings(every=0.002, recent=recent, batch=batch))
+    written, told = 0, {number: [] for number in range(3)}
+
+    async def read(number):
+        after, one = "", tail.follow()
+        while True:
+            left = chance.randint(1, 12)
+            async with aclosing(one) as batches:
+                async for changes in batches:
+                    taken = changes[:left]  # the line breaks in the middle of a batch
+                    told[number] += numbers(taken)
+                    after, left = taken[-1].mark, left - len(taken)
+                    await asyncio.sleep(chance.choice([0, 0, 0.01]))
+                    if left <= 0:
+                        break
+            one = tail.follow(after=after)
+
+    readers = [asyncio.create_task(read(number)) for number in told]
+    await until(lambda: tail.following and tail._readers == 3, 60)
+    await asyncio.sleep(0.05)
+    while written < 120:
+        many = chance.randint(1, 4)
+        made = [
+            replace(change(written + n, chance.choice("ab")), at=NOON + chance.uniform(-900, 900)) for n in range(many)
+        ]
+        await asyncio.gather(*(stores.commit([WriteConnections(one.owner, (), (), (one,))]) for one in made))
+        written += many
+        await asyncio.sleep(chance.choice([0, 0, 0.005]))
+    await until(lambda: all(len(each) >= written for each in told.values()), 60)
+    await asyncio.sleep(0.05)
+    for each in told.values():
+        assert sorted(each) == list(range(written))
+    for reader in readers:
+        reader.cancel()
+    await asyncio.gather(*readers, return_exceptions=True)
