@@ -118,8 +118,11 @@ class DivisionSettings(Section):
     """Of the traffic either group must have: a division that relieves nobody is none."""
     traffic_half_life: Seconds = Field(default=1800.0, gt=0)
     """How fast the traffic of a topic is forgotten."""
+    settle: Seconds = 300.0
+    """After a birth or a division it does not propose to divide for this long: what came of it must show first. For
+    topics that were given away and came back it is ``cooldown``."""
     cooldown: Seconds = 1800.0
-    """After a birth, a division or a merger it does not propose to divide for this long."""
+    """After a merger it does not propose to divide for this long."""
     damping: float = Field(default=2.0, ge=1, le=16)
     """Topics that were given away and came back lately make both slower by this factor, each time: the next division
     waits longer, and the child of it lives longer without work. 1 damps nothing."""

@@ -10,7 +10,8 @@ same mind could do). Reported over the last half of the stream, when who is to b
 
 - percepts taken in, each counted once, and messages handled, which count a percept once for everybody it was sent to;
 - messages dropped by full mailboxes, and how long one waits (median, 95 %, seconds);
-- stories bound (an insight rests on both lines), and stories of which the stream of consciousness tells anything;
+- stories bound (an insight rests on both lines), and stories of which the stream of consciousness tells anything:
+  it may have two thoughts a minute here, for at the default rate it has one to three in half a run, whatever happens;
 - for ``divides``: seconds from the first reading of a mailbox more than half full to the first birth, and from there
   until the parent's is less than a quarter full for a minute.
 """
@@ -30,6 +31,7 @@ from pathlib import Path
 
 from worlds import Story, history
 
+from actors.attention.settings import AttentionSettings
 from actors.events import Event, Message
 from actors.growth import Pressure
 from actors.settings import BindingSettings, CognitiveSettings, DivisionSettings, ShellSettings
@@ -123,7 +125,7 @@ class Watched(Replay):
         return self.watch.shell(await super()._be_born(name))
 
 
-def settings(divides: bool, children: int) -> Settings:
+def settings(divides: bool, children: int, settle: float) -> Settings:
     base = Settings()
     others = tuple(s for s in base.mind.subminds if s.role is not SubmindRole.COGNITIVE)
     goals = ("Connect things that different sources say at different times about the same thing or cause.",)
@@ -135,19 +137,27 @@ def settings(divides: bool, children: int) -> Settings:
             "shell": ShellSettings(mailbox=64, batch=4),
             "submind": CognitiveSettings(
                 binding=BindingSettings(per_hour=600),
-                division=DivisionSettings(overload=OVERLOAD, relief=RELIEF, cooldown=600.0),
+                division=DivisionSettings(overload=OVERLOAD, relief=RELIEF, settle=settle),
             ),
-            "growth": GrowthSettings(ceiling=ceiling, cooldown=600.0),
+            "growth": GrowthSettings(ceiling=ceiling, settle=settle),
+            "attention": AttentionSettings(per_hour=2.0 * STORIES),
         }
     )
 
 
 async def lived(
-    lines: list[NewPerception], stories: list[Story], seed: int, *, divides: bool, pace: float, children: int
+    lines: list[NewPerception],
+    stories: list[Story],
+    seed: int,
+    *,
+    divides: bool,
+    pace: float,
+    children: int,
+    settle: float,
 ) -> dict[str, float | None]:
     watch = Watch(lines[0].time, lines[0].time + (lines[-1].time - lines[0].time) / 2)
     others = {"environment", "stream", "attention", "thinking"}
-    config = settings(divides, children)
+    config = settings(divides, children, settle)
     others |= {s.name for s in config.mind.subminds if s.name != PARENT}
     with tempfile.TemporaryDirectory() as folder:
         stores = await open_stores(Path(folder), "mind", inline=True, synchronous="OFF")
@@ -169,6 +179,8 @@ async def lived(
         await stores.close()
     late = [s for s in stories if next(p.time for p in lines if p.key == s.keys[0]) >= watch.half]
     told = {keys[p.id] for e in entries for p in e.perceptions}
+    conscious = [e for e in entries if e.at >= watch.half]
+    of_stories = {key for s in stories for key in s.keys}
     births = [e.at for e in events if e.kind is GrowthKind.DIVIDED]
     overload = watch.overloaded(PARENT, births[0]) if births else None
     relieved = watch.relieved(PARENT, births[0]) if births else None
@@ -182,6 +194,8 @@ async def lived(
         "wait_p95": waits[int(len(waits) * 0.95)],
         "stories_bound": sum(any(set(s.keys) <= b for b in bound) for s in late) / max(1, len(late)),
         "stories_told": sum(bool(told & set(s.keys)) for s in late) / max(1, len(late)),
+        "conscious": len(conscious),
+        "conscious_of_stories": sum(any(keys[p.id] in of_stories for p in e.perceptions) for e in conscious),
         "births": len(births),
         "overload_to_birth_s": births[0] - overload if overload is not None else None,
         "birth_to_relief_s": relieved - births[0] if relieved is not None else None,
@@ -195,6 +209,7 @@ def main() -> None:
     parser.add_argument("--apart", type=float, default=2.0, help="mean seconds between two lines")
     parser.add_argument("--pace", type=float, default=4.0, help="seconds a cognitive submind takes for an event")
     parser.add_argument("--children", type=int, default=3, help="how many may be born")
+    parser.add_argument("--settle", type=float, default=300.0, help="seconds from one division to the next")
     parser.add_argument("--seeds", type=int, default=3, help="streams")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
@@ -208,7 +223,9 @@ def main() -> None:
     for seed in range(args.seeds):
         lines, stories = history(args.lines, args.apart, seed, STORIES)
         for way, how in ways.items():
-            runs[way].append(asyncio.run(lived(lines, stories, seed, children=args.children, **how)))
+            runs[way].append(
+                asyncio.run(lived(lines, stories, seed, children=args.children, settle=args.settle, **how))
+            )
     figures = {
         way: {name: _median([run[name] for run in rows]) for name in rows[0]} for way, rows in runs.items() if rows
     }

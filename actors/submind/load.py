@@ -20,8 +20,9 @@ _REMEMBERED = 4
 class Load:
     """Overload and its pauses.
 
-    Guarantees: ``due`` is never true within a cool-down; each round of dividing and merging makes the next cool-down
-    longer by ``damping``, up to a bound, and is forgotten when it stays the last for long.
+    Guarantees: ``due`` is never true within a cool-down, which is short (``settle``) for topics that have never come
+    back; each round of dividing and merging makes the next one longer by ``damping``, up to a bound, and is forgotten
+    when it stays the last for long.
     """
 
     def __init__(self, settings: DivisionSettings, idle_for: float) -> None:
@@ -78,7 +79,9 @@ class Load:
     def divided(self, now: Instant) -> None:
         """Something changed: its effect is waited for."""
         self._since = None
-        self.pause(now + self.slowed(self._settings.cooldown, now))
+        settings = self._settings
+        again = self.rounds(now) > 0
+        self.pause(now + (self.slowed(settings.cooldown, now) if again else min(settings.settle, settings.cooldown)))
 
     def merged(self, rounds: int, now: Instant) -> None:
         """Topics came back that had been through ``rounds`` such rounds before."""

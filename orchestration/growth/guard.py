@@ -37,6 +37,8 @@ class _Line:
     acted: Instant | None = None
     """When it last took part in a division or a retirement."""
     last: Act | None = None
+    dividing: bool = False
+    """It divided or was born, and nothing else was decided about it since."""
     turns: frozenset[Instant] = frozenset()
     """When it turned from dividing to retiring or back, within a day."""
 
@@ -183,7 +185,7 @@ class Guard:
             return "legacy_bytes", f"it would hand over {proposal.size} bytes, {settings.legacy_bytes} at most", None
         if self.frozen:
             return "frozen", f"growth is frozen by {self.frozen.by}", None
-        rested = self._rested(name)
+        rested = self._rested(name, proposal.act)
         if rested > now:
             return "cooldown", f"{name} took part in a change of the population, or was refused one, lately", rested
         return self._no_birth(name, now, nodes) if proposal.act is Act.DIVIDE else self._no_end(proposal, now)
@@ -221,12 +223,14 @@ class Guard:
         what = limit.partition("_")[0]
         return limit, f"{len(within)} {what} in the last hour, {most} at most", within[-most] + HOUR if most else None
 
-    def _rested(self, name: str) -> Instant:
+    def _rested(self, name: str, act: Act) -> Instant:
         """Until when a submind neither divides nor retires."""
         line, settings = self._lines[name], self._settings
         if line.acted is None:
             return 0.0
         turns = sum(1 for at in line.turns if at + DAY > self._latest)
+        if act is Act.DIVIDE and line.dividing and not turns:
+            return line.acted + min(settings.settle, settings.cooldown)
         return line.acted + min(
             settings.cooldown * 2.0 ** min(turns, 32), max(settings.cooldown_most, settings.cooldown)
         )
@@ -343,7 +347,8 @@ class Guard:
         if event.kind is GrowthKind.APPROVED:
             self._permits[event.submind, event.act] = event
         elif event.submind in self._lines:
-            self._lines[event.submind].acted = event.at
+            line = self._lines[event.submind]
+            line.acted, line.dividing = event.at, False
 
     def _divided(self, event: GrowthEvent) -> None:
         parent = self._line(event.submind)
@@ -372,7 +377,7 @@ class Guard:
             line = self._line(name)
             turned = line.last is not None and line.last is not act
             line.turns = frozenset({at for at in line.turns if at + DAY > event.at} | ({event.at} if turned else set()))
-            line.acted, line.last = event.at, act
+            line.acted, line.last, line.dividing = event.at, act, act is Act.DIVIDE
 
     def _over(self, event: GrowthEvent, times: deque[Instant]) -> None:
         """What holds of both acts once they are done."""

@@ -38,9 +38,12 @@ class GrowthSettings(Section):
     least_share: Share = Field(default=1 / 16, gt=0)
     """A child has half of its parent's budgets (tokens, cost, thoughts an hour), and the parent
     the other half. Nobody gets less than this of what a configured submind has (``limit_hits:growth_least_share``)."""
+    settle: Seconds = 300.0
+    """After a division those who took part do not divide again for this long, where nobody of them retired within a
+    day: one division does not always relieve (``limit_hits:growth_cooldown``)."""
     cooldown: Seconds = 1800.0
-    """After a division or a retirement those who took part neither divide nor retire for this long; it doubles with
-    each turn from dividing to retiring and back within a day (``limit_hits:growth_cooldown``)."""
+    """After any other division or retirement those who took part neither divide nor retire for this long; it doubles
+    with each turn from dividing to retiring and back within a day (``limit_hits:growth_cooldown``)."""
     cooldown_most: Seconds = 86_400.0
     """Longest of these pauses."""
     approval: Approval = Approval.NONE

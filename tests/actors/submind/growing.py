@@ -17,7 +17,8 @@ from tests.actors.making import DIM, thought, unit
 
 NAMES = ("own", "cold", "bank", "help")
 SETTINGS = CognitiveSettings(
-    division=DivisionSettings(sustained=30.0, cooldown=600.0), apoptosis=ApoptosisSettings(idle_for=3600.0)
+    division=DivisionSettings(sustained=30.0, settle=600.0, cooldown=600.0),
+    apoptosis=ApoptosisSettings(idle_for=3600.0),
 )
 
 

@@ -321,3 +321,16 @@ def test_a_word_of_approval_does_not_shorten_a_rest():
     _, _, child, now = divided(core, fed(core))
     for one in (core, child):
         assert not proposed(one.handle(Permitted(end=False), now + 1))
+
+
+def test_one_that_is_not_relieved_divides_again_once_the_first_has_settled():
+    settings = CognitiveSettings(division=DivisionSettings(sustained=30.0, settle=60.0, cooldown=600.0))
+    core = submind(settings=settings)
+    _, _, _, now = divided(core, fed(core))
+    again = core._growing.load
+    again.pressed(0.9, now)
+    assert not again.due(now + 59)
+    assert again.due(now + 60)
+    again.merged(0, now + 61)
+    again.pressed(0.9, now + 62)
+    assert not again.due(now + 61 + 600), "what came back rests for long, and longer each time"

@@ -39,6 +39,7 @@ def some_bounds(chance):
         generations=chance.randint(1, 3),
         least_share=chance.choice([0.125, 0.25, 0.5]),
         cooldown=chance.choice([0.0, 0.0, 300.0, 1800.0]),
+        settle=chance.choice([0.0, 60.0, 3600.0]),
         approval=chance.choice(list(Approval)),
         approval_holds=chance.choice([60.0, 7200.0]),
     )
@@ -177,8 +178,11 @@ class Judge:
             permit = self.approved.pop(event.proposal)
             assert (permit.submind, permit.act) == (event.submind, event.act)
             assert event.at < permit.at + self.bounds.approval_holds
-        assert event.at >= self.acted.get(event.submind, -1e9) + self.bounds.cooldown
-        self.acted |= {event.submind: event.at, event.other: event.at}
+        before, last = self.acted.get(event.submind, (-1e9, None))
+        again = event.kind is last is GrowthKind.DIVIDED
+        settle = min(self.bounds.settle, self.bounds.cooldown)
+        assert event.at >= before + (settle if again else self.bounds.cooldown)
+        self.acted |= {event.submind: (event.at, event.kind), event.other: (event.at, event.kind)}
 
     def born(self, event):
         child, parent = event.other, event.submind

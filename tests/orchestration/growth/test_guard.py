@@ -154,7 +154,7 @@ def test_an_heir_is_cognitive_lives_and_is_another():
 
 
 def test_who_took_part_rests_and_each_turn_doubles_that():
-    to = guard(cooldown=600)
+    to = guard(cooldown=600, settle=600)
     child = grant(to, division("causes", "1"))
     for name in ("causes", child.name):
         decision = refused(to, division(name, "2"), NOON + 599)
@@ -246,3 +246,26 @@ def test_who_is_configured_no_more_leaves_its_children():
     after.apply(decision.event, [decision.member])
     assert after.living == ("text", "causes-1")
     assert after.consider(division(growth="causes/2"), NOON).limit == "unknown"
+
+
+def test_dividing_again_waits_until_the_first_has_settled_and_any_turn_for_the_whole_rest():
+    to = guard(cooldown=600, settle=100)
+    child = grant(to, division(growth="1")).name
+    assert refused(to, division(growth="2"), NOON + 99).retry_at == NOON + 100
+    grant(to, division(growth="2"), NOON + 100)
+    grandchild = grant(to, division(child, "3"), NOON + 100).name
+    assert refused(to, retirement(grandchild, "people"), NOON + 699).limit == "cooldown"
+    grant(to, retirement(grandchild, "people"), NOON + 700)
+    assert refused(to, division("people", "4"), NOON + 1299).limit == "cooldown"
+    grant(to, division("people", "4"), NOON + 1300)
+    assert refused(to, division("people", "5"), NOON + 2499).limit == "cooldown", "it turned within a day"
+
+
+def test_one_that_was_rejected_rests_for_the_whole_time():
+    to = guard(cooldown=600, settle=100, approval="divisions")
+    to.apply(to.consider(division(growth="1"), NOON).event)
+    to.apply(to.approve(1, "ann", "", NOON))
+    grant(to, division(growth="1"))
+    to.apply(to.consider(division(growth="2"), NOON + 100).event)
+    to.apply(to.reject(4, "ann", "", NOON + 100))
+    assert refused(to, division(growth="3"), NOON + 699).limit == "cooldown"
