@@ -121,3 +121,15 @@ class MoveRefused(SubliminalError):
 
     def __str__(self) -> str:
         return self.reason
+
+
+class BadBackup(SubliminalError):
+    """A backup cannot be used: ``path`` names the file, ``reason`` says what is wrong and what would be right."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.reason}"

@@ -37,6 +37,7 @@ DOCUMENTS = (
     "README",
     "architecture",
     "operations",
+    "backup",
     "cassandra",
     "cluster",
     "nodes",
@@ -264,19 +265,20 @@ async def test_the_example_submind_lives_among_others(tmp_path):
 
 
 async def test_the_backup_is_one(tmp_path):
-    """The commands as they are told, run beside an open mind; what they copied is opened and read."""
+    """The commands as they are told, run beside an open mind; what was restored is opened and read."""
     (script,) = blocks(PAGES["docs/operations.md"], "bash")
-    (tmp_path / "backup").mkdir()
-    for place in ("/var/lib/submind", "/backup"):
+    (tmp_path / "backups").mkdir()
+    for place in ("/var/lib/submind", "/var/lib/elsewhere", "/backups"):
         script = script.replace(place, str(tmp_path / place.rpartition("/")[2]))
+    script = re.sub(r"^submind ", f"{sys.executable} -m orchestration.cli ", script, flags=re.MULTILINE)
     stores = await open_stores(tmp_path / "submind", "mind")
     await stores.perceptions.append([NewPerception(source="door", time=1.0, received=1.0, text="it is open")])
-    done = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, check=False)  # noqa: ASYNC221
+    done = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, check=False, cwd=ROOT)  # noqa: ASYNC221
     await stores.close()
     assert done.returncode == 0, done.stderr
-    copied = await open_stores(tmp_path / "backup", "mind")
-    (kept,) = await copied.perceptions.read(0, 10)
-    await copied.close()
+    restored = await open_stores(tmp_path / "elsewhere", "mind")
+    (kept,) = await restored.perceptions.read(0, 10)
+    await restored.close()
     assert kept.text == "it is open"
 
 

@@ -6,7 +6,7 @@ the rest by a mark that is written in the same commit as what it speaks of.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import msgspec
 
 from environment.errors import MoveRefused
-from environment.messages import Perception, StreamEntry
 from environment.ports import (
     Write,
     WriteConfiguration,
@@ -28,22 +27,26 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
-from environment.stores.moving import Movable, MovedTrace
+from environment.stores.moving import Movable, MovedTrace, Source
+from environment.stores.paging import PAGE, READ_BYTES, entries_after, perceptions_after, runs
 from environment.stores.tally import Tally, encoded
 
 MARK = "~moving"
 """The state that says how far a copy has come; no actor can be called so."""
 PROBE = "readiness"
 """The state by which a host tries whether it can write: no part of a mind."""
+BACKUP = "backup "
+"""What the name of a source begins with that is a backup; its id follows."""
 KINDS = (
     *("perceptions", "traces", "entries", "connections", "changes", "states", "reports", "configurations"),
     *("growth", "members"),
 )
 """All there is of a mind, in the order in which it is copied."""
-_PAGE = 256
+MARGIN = 1024
+"""Terms of leading that the mind may have begun since it was copied, and yet write nothing: after a backup, many."""
+_PAGE = PAGE
 _COMMIT_BYTES = 1 << 19
-_READ_BYTES = 4 << 20
-_MOST_PERCEPTIONS = 4096
+_READ_BYTES = READ_BYTES
 _ALL = 1_000_000
 
 Tell: TypeAlias = Callable[[str, int], None]
@@ -81,10 +84,11 @@ class Copy:
 
     Guarantees: after ``run`` the target holds everything, with its ids, numbers and order; when ``run`` ends early,
     another one goes on from there, and nothing is there twice. ``name`` is what the source is called: a target that
-    was begun from another is refused, and so is one that holds anything else of this mind.
+    was begun from another is refused, and so is one that holds anything else of this mind. Whoever wrote to the source,
+    up to ``MARGIN`` epochs after what is copied, is refused at the target.
     """
 
-    source: Movable
+    source: Source
     target: Movable
     name: str
     tell: Tell = _nobody
@@ -99,8 +103,9 @@ class Copy:
             return
         if begun is None:
             await self._see_that_it_is_empty()
-        self._fence = await self.target.lead()
-        await self.target.perceptions.lead()
+        above = max(await self.source.moving.epoch() + MARGIN, await self.target.moving.epoch())
+        self._fence = await self.target.lead(above + 1)
+        await self.target.perceptions.lead(above + 1)
         if begun is None:
             await self._commit([], mark)
         while mark.stage:
@@ -133,9 +138,9 @@ class Copy:
 
     async def _perceptions(self, mark: Mark) -> None:
         target, head = self.target, await self.target.perceptions.head()
-        async with aclosing(_perceptions(self.source, head)) as pages:
+        async with aclosing(perceptions_after(self.source, head, read_bytes=_READ_BYTES)) as pages:
             async for page in pages:
-                for run in _runs(page):
+                for run in runs(page):
                     if run[0].seq != head + 1:
                         await target.moving.skip(run[0].seq - 1)
                     receipts = await target.perceptions.append(run)
@@ -160,7 +165,7 @@ class Copy:
 
     async def _entries(self, mark: Mark) -> None:
         head = await self.target.stream.head()
-        async with aclosing(_entries(self.source, head)) as pages:
+        async with aclosing(entries_after(self.source, head, page=_PAGE)) as pages:
             async for page in pages:
                 await self.target.commit([WriteEntries(tuple(page))], self._fence)
                 self.tell(mark.stage, page[-1].seq)
@@ -223,18 +228,23 @@ class Copy:
         self.tell(mark.stage, len(members))
 
 
+def going_on(source: str) -> str:
+    """The command that finishes a move from ``source``."""
+    return "submind restore FILE" if source.startswith(BACKUP) else f"submind copy --from {source}"
+
+
 async def mark_of(stores: Movable) -> Mark | None:
     """How far a copy into ``stores`` has come; None where none was begun."""
     state = await stores.registry.state(MARK)
     return msgspec.json.decode(state, type=Mark) if state else None
 
 
-async def state_names(stores: Movable) -> list[str]:
+async def state_names(stores: Source) -> list[str]:
     """The states that are part of the mind."""
     return [name for name in await stores.moving.states() if name not in {MARK, PROBE}]
 
 
-async def tally(stores: Movable, tell: Tell = _nobody) -> dict[str, Tally]:
+async def tally(stores: Source, tell: Tell = _nobody) -> dict[str, Tally]:
     """Read everything: how much of each kind there is, and its digest."""
     tallies = {kind: Tally() for kind in KINDS}
 
@@ -243,7 +253,7 @@ async def tally(stores: Movable, tell: Tell = _nobody) -> dict[str, Tally]:
             tallies[kind].add(value)
         tell(kind, tallies[kind].count)
 
-    async with aclosing(_perceptions(stores, 0)) as perceptions:
+    async with aclosing(perceptions_after(stores, 0, read_bytes=_READ_BYTES)) as perceptions:
         async for some in perceptions:
             take("perceptions", some)
     after, more = "", True
@@ -251,7 +261,7 @@ async def tally(stores: Movable, tell: Tell = _nobody) -> dict[str, Tally]:
         after, traces = await stores.moving.traces(after, _PAGE)
         take("traces", traces)
         more = bool(after)
-    async with aclosing(_entries(stores, 0)) as entries:
+    async with aclosing(entries_after(stores, 0, page=_PAGE)) as entries:
         async for page in entries:
             take("entries", page)
     take("connections", await stores.registry.connections())
@@ -298,31 +308,3 @@ def _portions(traces: Sequence[MovedTrace]) -> Iterator[list[Write]]:
             writes.append(WriteLevel(now.id, now.level, now.live, now.conscious))
     if writes:
         yield writes
-
-
-def _runs(page: Sequence[Perception]) -> Iterator[list[Perception]]:
-    """Cut where a number is missing: it was forgotten."""
-    start = 0
-    for at in range(1, len(page) + 1):
-        if at == len(page) or page[at].seq != page[at - 1].seq + 1:
-            yield list(page[start:at])
-            start = at
-
-
-async def _perceptions(stores: Movable, after: int) -> AsyncGenerator[list[Perception], None]:
-    """All after a number, in pages of a bearable size in bytes as well: a picture weighs as much as many lines."""
-    limit = 64
-    while page := await stores.perceptions.read(after, limit):
-        yield page
-        after = page[-1].seq
-        size = sum(len(each.image.data) if each.image else len(each.text or "") for each in page)
-        if size > _READ_BYTES:
-            limit = max(1, limit // 4)
-        elif size < _READ_BYTES // 4:
-            limit = min(limit * 2, _MOST_PERCEPTIONS)
-
-
-async def _entries(stores: Movable, after: int) -> AsyncGenerator[list[StreamEntry], None]:
-    while page := await stores.stream.read(after + 1, _PAGE):
-        yield page
-        after = page[-1].seq

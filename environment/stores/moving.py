@@ -6,11 +6,21 @@ way in here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from environment.messages import ConnectionChange, Trace
-from environment.ports import Stores
+from environment.messages import (
+    Connection,
+    ConnectionChange,
+    Modality,
+    Perception,
+    StreamEntry,
+    SubmindReport,
+    Trace,
+)
+from environment.population import GrowthEvent, Member
+from environment.ports import Configuration, Stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,20 +33,13 @@ class MovedTrace:
     """The newest version as it stands now."""
 
 
-class Moving(Protocol):
-    """Reads that no living mind makes, and the one write. Every method may raise ``StoreUnavailable``.
+class Leaving(Protocol):
+    """Reads that no living mind makes. Every method may raise ``StoreUnavailable``.
 
     Pages: ``after`` is the mark that came with the page before, empty at first; the mark of a page is empty when
     nothing follows it. Marks are of one backend, and mean nothing to another. A store that nobody writes to gives
     everything exactly once.
     """
-
-    async def skip(self, to: int) -> None:
-        """The next perception is numbered above ``to``, whatever was there; a number already given stays given.
-
-        Raises ``FencedOut`` as ``PerceptionLog.append`` does.
-        """
-        ...
 
     async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
         """Every trace, live or not, in an order of the backend's own."""
@@ -49,6 +52,70 @@ class Moving(Protocol):
     async def states(self) -> list[str]:
         """The names under which states are saved."""
         ...
+
+    async def epoch(self) -> int:
+        """The largest epoch that anybody began, of the stores or of the perception log; 0 before the first."""
+        ...
+
+
+class Moving(Leaving, Protocol):
+    """What is read of a mind that may be running, and the one write."""
+
+    async def skip(self, to: int) -> None:
+        """The next perception is numbered above ``to``, whatever was there; a number already given stays given.
+
+        Raises ``FencedOut`` as ``PerceptionLog.append`` does.
+        """
+        ...
+
+    async def changed(self, after: int) -> tuple[int, list[str]]:
+        """The latest change of a trace, and the ids of all that changed after ``after`` up to it.
+
+        Raises ``ChangesGone`` where that is no longer known.
+        """
+        ...
+
+    async def named(self, ids: Sequence[str]) -> list[tuple[MovedTrace, int]]:
+        """Those of ``ids`` that are there, each with its last change."""
+        ...
+
+
+class LogRead(Protocol):
+    """What is read of a perception log."""
+
+    async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]: ...
+    async def head(self) -> int: ...
+
+
+class StreamRead(Protocol):
+    """What is read of a stream."""
+
+    async def read(self, from_seq: int, limit: int) -> list[StreamEntry]: ...
+    async def head(self) -> int: ...
+
+
+class RegistryRead(Protocol):
+    """What is read of a registry."""
+
+    async def connections(self, owner: str | None = None) -> list[Connection]: ...
+    async def reports(self) -> list[SubmindReport]: ...
+    async def state(self, name: str) -> bytes | None: ...
+    async def configurations(self, limit: int = 100) -> list[Configuration]: ...
+    async def members(self) -> list[Member]: ...
+    async def growth(self, after: int, limit: int) -> list[GrowthEvent]: ...
+
+
+class Source(Protocol):
+    """Where a mind can be read whole: a store, or a backup."""
+
+    @property
+    def perceptions(self) -> LogRead: ...
+    @property
+    def stream(self) -> StreamRead: ...
+    @property
+    def registry(self) -> RegistryRead: ...
+    @property
+    def moving(self) -> Leaving: ...
 
 
 class Movable(Stores, Protocol):

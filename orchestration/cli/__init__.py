@@ -42,6 +42,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "configure": ("configuring", "Change settings of a mind while it runs, and see who changed what."),
     "copy": ("copying", "Move a stopped mind to another store: whole, resumable, compared."),
     "token": ("tokens", "Make, list and revoke the tokens that callers show."),
+    "backup": ("backing", "Copy a mind into one file, whole, while it runs."),
+    "restore": ("restoring", "A mind out of a backup, into a place where there is none."),
     "doctor": ("examining", "Check what a mind needs on this machine, with the fix for each fault."),
 }
 """Command to (module of this package, what it does)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from environment.stores.copying import going_on
+
 
 class HostError(Exception):
     """Root of this room's errors."""
@@ -29,7 +31,7 @@ class StillMoving(HostError):
         self.source = source
 
     def __str__(self) -> str:
-        return f"the mind is still moving to {self.place}: finish `submind copy --from {self.source}` first"
+        return f"the mind is still moving to {self.place}: finish `{going_on(self.source)}` first"
 
 
 class UnsafePlace(HostError):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
 from environment.messages import ConnectionChange, Trace
 from environment.stores.cassandra import partitions
+from environment.stores.cassandra.commits.heads import head_of
+from environment.stores.cassandra.commits.lanes import Lanes
+from environment.stores.cassandra.commits.record import TRACES
 from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.log.perceptions import CassandraPerceptions
 from environment.stores.cassandra.registry import CassandraRegistry
@@ -31,7 +35,9 @@ class CassandraMoving:
         perceptions: CassandraPerceptions,
         reader: TraceReader,
         registry: CassandraRegistry,
+        lanes: Lanes,
     ) -> None:
+        self._lanes = lanes
         self._session = session
         self._mind = mind
         self._perceptions = perceptions
@@ -51,16 +57,37 @@ class CassandraMoving:
                 reached = place
                 if len(names) >= limit:
                     break
-        found = [trace for trace, _ in await self._reader.newest(names)]
-        moved: list[MovedTrace] = []
-        for start in range(0, len(found), _AT_ONCE):
-            moved += await asyncio.gather(*map(self._moved, found[start : start + _AT_ONCE]))
+        moved = [trace for trace, _ in await self.named(names)]
         return (str(reached) if len(names) >= limit else ""), moved
 
-    async def _moved(self, standing: Trace) -> MovedTrace:
+    async def named(self, ids: Sequence[str]) -> list[tuple[MovedTrace, int]]:
+        found = await self._reader.newest(ids)
+        moved: list[tuple[MovedTrace, int]] = []
+        for start in range(0, len(found), _AT_ONCE):
+            some = found[start : start + _AT_ONCE]
+            whole = await asyncio.gather(*(self._moved(standing) for standing, _ in some))
+            moved += [(each, change) for each, (_, change) in zip(whole, some, strict=True) if each is not None]
+        return moved
+
+    async def _moved(self, standing: Trace) -> MovedTrace | None:
+        """None where it was forgotten meanwhile. Versions that came meanwhile are of a later moment."""
         written = await self._reader.versions(standing.id, standing.version)
+        traces = [each.trace for each in written if each.trace.version <= standing.version]
+        if len(traces) < standing.version:
+            return None
         live, conscious = standing.live, standing.conscious
-        return MovedTrace(tuple(replace(each.trace, live=live, conscious=conscious) for each in written), standing)
+        return MovedTrace(tuple(replace(trace, live=live, conscious=conscious) for trace in traces), standing)
+
+    async def changed(self, after: int) -> tuple[int, list[str]]:
+        head = (await head_of(self._session, self._mind, TRACES)).change
+        ids: dict[str, None] = {}
+        async with aclosing(self._reader.changes(after, head)) as pages:
+            async for rows in pages:
+                ids.update((row.id, None) for row in rows)
+        return head, list(ids)
+
+    async def epoch(self) -> int:
+        return max(await self._lanes.epoch(), await self._perceptions.epoch())
 
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
         start = int(after or 0)

@@ -65,7 +65,7 @@ class CassandraStores:
         self.traces = CassandraTraces(session, mind, reader, self._live, Retiring(session, mind, reader, self._writer))
         self.stream = CassandraStream(session, mind)
         self.registry = CassandraRegistry(session, mind, clock)
-        self.moving = CassandraMoving(session, mind, self.perceptions, reader, self.registry)
+        self.moving = CassandraMoving(session, mind, self.perceptions, reader, self.registry, lanes)
         self._noting: asyncio.Task[bool] | None = None
         self._noted: Generation | None = None
         self._later: asyncio.TimerHandle | None = None

@@ -102,6 +102,10 @@ class PerceptionsApart:
         gone: int = await self._ask("forget", received_before, up_to, limit)
         return gone
 
+    async def epoch(self) -> int:
+        """As ``SqlitePerceptions.epoch``."""
+        return await self._log.epoch()
+
     async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:
         return await self._log.read(after, limit, modality)
 

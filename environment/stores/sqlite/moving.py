@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Sequence
 
 from environment.messages import ConnectionChange
 from environment.stores.moving import MovedTrace
@@ -10,7 +12,11 @@ from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.lane import Lane, fit
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.registry import CHANGE, change_of
-from environment.stores.sqlite.traces import moved
+from environment.stores.sqlite.schema import counter
+from environment.stores.sqlite.traces import changed_after, changes_of, moved
+
+EPOCH = "epoch"
+"""The counter of epochs in ``mind.db``."""
 
 
 class SqliteMoving:
@@ -51,5 +57,19 @@ class SqliteMoving:
         def work(connection: sqlite3.Connection) -> list[str]:
             rows = connection.execute("SELECT name FROM states WHERE mind = ? ORDER BY name", (self._mind,))
             return [name for (name,) in rows]
+
+        return await self._lane.read(work)
+
+    async def epoch(self) -> int:
+        of_log = await self._perceptions.epoch()
+        return max(of_log, await self._lane.read(lambda connection: counter(connection, self._mind, EPOCH)))
+
+    async def changed(self, after: int) -> tuple[int, list[str]]:
+        return await self._lane.read(lambda connection: changed_after(connection, self._mind, after))
+
+    async def named(self, ids: Sequence[str]) -> list[tuple[MovedTrace, int]]:
+        def work(connection: sqlite3.Connection) -> list[tuple[MovedTrace, int]]:
+            there = changes_of(connection, self._mind, json.dumps(list(ids)))
+            return [(moved(connection, self._mind, name), change) for name, change in there]
 
         return await self._lane.read(work)

@@ -296,6 +296,15 @@ class SqlitePerceptions:
 
         return await self._lane.read(work)
 
+    async def epoch(self) -> int:
+        """The last epoch of writing that was begun; 0 before the first."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            mind = self._row(connection)
+            return mind.epoch if mind else 0
+
+        return await self._lane.read(work)
+
     async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
         return await self._lane.write(lambda connection: self._forget(connection, received_before, up_to, limit))
 

@@ -115,10 +115,10 @@ MIND: Migrations = (
 def migrate(connection: sqlite3.Connection, migrations: Migrations) -> None:
     """Bring a file up to date; several processes may try at once. Raises ``WrongSchema`` when it is newer than we."""
     known = len(migrations)
-    if _version(connection) == known:
+    if version(connection) == known:
         return
     with transaction(connection):
-        found = _version(connection)  # again: another process may have been first
+        found = version(connection)  # again: another process may have been first
         if found > known:
             raise WrongSchema(
                 found, known, "it was written by a newer submind; run that, or choose another data folder"
@@ -135,7 +135,8 @@ def _of_thought(body: bytes, field: str) -> str | float:
     return value
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def version(connection: sqlite3.Connection) -> int:
+    """How many migrations a file has seen."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
 

@@ -23,7 +23,7 @@ from environment.ports import (
 from environment.stores.sqlite import schema
 from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.lane import Lane, Synchronous, transaction
-from environment.stores.sqlite.moving import SqliteMoving
+from environment.stores.sqlite.moving import EPOCH, SqliteMoving
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.population import write_growth, write_member
 from environment.stores.sqlite.registry import (
@@ -35,8 +35,6 @@ from environment.stores.sqlite.registry import (
 )
 from environment.stores.sqlite.stream import SqliteStream, append_entries
 from environment.stores.sqlite.traces import SqliteTraces, TraceWriter, encode_traces
-
-_EPOCH = "epoch"
 
 
 class SqliteStores:
@@ -76,7 +74,7 @@ class SqliteStores:
         }
         with transaction(connection):
             if fence:
-                current = schema.counter(connection, self._mind, _EPOCH)
+                current = schema.counter(connection, self._mind, EPOCH)
                 if fence < current:
                     raise FencedOut(fence, current)
             writer: TraceWriter | None = None
@@ -115,11 +113,11 @@ class SqliteStores:
     async def lead(self, token: int | None = None) -> int:
         def work(connection: sqlite3.Connection) -> int:
             with transaction(connection):
-                current = schema.counter(connection, self._mind, _EPOCH)
+                current = schema.counter(connection, self._mind, EPOCH)
                 epoch = current + 1 if token is None else token
                 if epoch <= current:
                     raise FencedOut(epoch, current)
-                schema.set_counter(connection, self._mind, _EPOCH, epoch)
+                schema.set_counter(connection, self._mind, EPOCH, epoch)
             return epoch
 
         return await self._lane.write(work)

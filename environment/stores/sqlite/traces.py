@@ -70,6 +70,20 @@ def moved(connection: sqlite3.Connection, mind: str, trace_id: str) -> MovedTrac
     return MovedTrace(tuple(_trace((version, live, conscious, *rest)) for version, *rest in written), standing)
 
 
+def changes_of(connection: sqlite3.Connection, mind: str, ids: str) -> list[tuple[str, int]]:
+    """Those of ``ids``, as JSON, that are there, each with its last change."""
+    sql = "SELECT id, change FROM traces WHERE mind = ? AND id IN (SELECT value FROM json_each(?))"
+    return connection.execute(sql, (mind, ids)).fetchall()
+
+
+def changed_after(connection: sqlite3.Connection, mind: str, after: int) -> tuple[int, list[str]]:
+    """See ``Moving.changed``."""
+    if after < counter(connection, mind, _GONE):
+        raise ChangesGone(after)
+    rows = connection.execute("SELECT id FROM traces WHERE mind = ? AND change > ? ORDER BY change", (mind, fit(after)))
+    return counter(connection, mind, _CHANGE), [name for (name,) in rows]
+
+
 class TraceWriter:
     """Writes traces inside a transaction that is already open; counters are read once and stored by ``finish``."""
 

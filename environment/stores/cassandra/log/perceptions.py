@@ -277,6 +277,12 @@ class CassandraPerceptions:
         header = await self._log.read()
         return header.head if header else 0
 
+    async def epoch(self) -> int:
+        """The last epoch of writing that was begun; 0 before the first."""
+        self._check()
+        header = await self._log.decided()
+        return header.leader if header else 0
+
     async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
         self._check()
         async with self._turn:

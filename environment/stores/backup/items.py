@@ -1,0 +1,83 @@
+"""What stands in the blocks of a backup: the messages of a mind as msgpack.
+
+Vectors are in half precision, as stores keep them. Maps by field name, so that a field added later has its default in
+an older backup.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec.msgpack import Decoder
+
+from environment.messages import Connection, ConnectionChange, StreamEntry, SubmindReport
+from environment.population import GrowthEvent, Member
+from environment.ports import Configuration
+from environment.stores.copying import KINDS
+from environment.stores.moving import MovedTrace
+from environment.stores.tally import encoded
+
+BESIDE = "beside"
+"""What stands beside the stores in a data directory: answers that were paid for, what was spent, the clock."""
+ALL = (*KINDS, BESIDE)
+"""All kinds of blocks; their places in here are what the file says, so kinds are only ever added at the end."""
+
+
+class Run(msgspec.Struct, frozen=True, array_like=True):
+    """Perceptions whose numbers follow each other."""
+
+    first: int
+    """Of the first."""
+    body: bytes
+    """``codec.encode_perceptions``."""
+
+
+class Named(msgspec.Struct, frozen=True, array_like=True):
+    """A state that an actor saved."""
+
+    name: str
+    state: bytes
+
+
+class Beside(msgspec.Struct, frozen=True, array_like=True):
+    """A row of ``BESIDE``."""
+
+    place: str
+    """``answers``, ``ledgers`` or ``clock``."""
+    name: str
+    value: bytes
+
+
+def _unpack(_: type, value: object) -> object:
+    return np.frombuffer(value, np.float16).astype(np.float32) if isinstance(value, bytes) else value
+
+
+def _decoder(of: type) -> Decoder[list[Any]]:
+    return Decoder(list[of], dec_hook=_unpack)  # type: ignore[valid-type]
+
+
+_decoders: dict[str, Decoder[list[Any]]] = {
+    "perceptions": _decoder(Run),
+    "traces": _decoder(MovedTrace),
+    "entries": _decoder(StreamEntry),
+    "connections": _decoder(Connection),
+    "changes": _decoder(ConnectionChange),
+    "states": _decoder(Named),
+    "reports": _decoder(SubmindReport),
+    "configurations": _decoder(Configuration),
+    "growth": _decoder(GrowthEvent),
+    "members": _decoder(Member),
+    BESIDE: _decoder(Beside),
+}
+
+
+def encode_item(item: Any) -> bytes:
+    """One item of a block."""
+    return encoded(item)
+
+
+def decode_items(kind: str, body: bytes) -> list[Any]:
+    """The items of a block. Raises ``msgspec.DecodeError``."""
+    return _decoders[kind].decode(body)

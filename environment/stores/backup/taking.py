@@ -1,0 +1,285 @@
+"""Taking a backup of a mind that goes on: what is read when, so that nothing in it refers to what is missing.
+
+A store that can show one moment of everything (``sqlite/snapshot.py``) is read in any order. A cluster cannot: its rows
+are overwritten while they are read. So there the order makes the cut, and it is one in which the mind might have been
+found after a crash, which every actor is written for:
+
+1. What never changes once it is written, and weighs most, is read first and followed up to the cut at the end:
+   perceptions, the stream, traces.
+2. States of actors, connections and growth, again until no decision on growth fell in between. An actor saves after its
+   steps, so its state may always be older than what it led to, never newer: whatever a state knows of (the cursor of a
+   perceptual submind, what attention has handed over) was durable before, and is read after.
+3. The head of the stream. What its entries rest on was durable before them, and is read after.
+4. Traces that changed since they were read, by the log of changes, again until none changed while it was read. Where
+   the last of them never hold still, their levels are of a few milliseconds later, and the backup says of how many. One
+   that became conscious under a number above the head of the stream is not conscious yet.
+5. Perceptions up to the head of their log: all that is cited above.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from environment.errors import StoreUnavailable
+from environment.messages import Instant, PerceptionBatch
+from environment.stores.backup.archive import GONE, LARGEST, ArchiveWriter, Manifest
+from environment.stores.backup.items import BESIDE, Beside, Named, Run, encode_item
+from environment.stores.codec import encode_perceptions
+from environment.stores.copying import KINDS, Tell, state_names
+from environment.stores.moving import Movable, MovedTrace
+from environment.stores.paging import entries_after, perceptions_after, runs
+
+_BLOCK = 1 << 20
+"""Bytes after which a block ends."""
+_PAGE = 256
+_PASSES = 40
+_TRIES = 20
+_ALL = 1_000_000
+
+
+Beyond: TypeAlias = Callable[[Callable[[str, str, bytes], None]], Awaitable[None]]
+"""Gives what stands beside the stores to who takes it: place, name, value."""
+
+
+async def nothing(_take: Callable[[str, str, bytes], None]) -> None:
+    """There is nothing beside the stores."""
+
+
+@dataclass
+class _Counted:
+    """What is written."""
+
+    items: Counter[str] = field(default_factory=Counter)
+    perceptions: int = 0
+    """The number of the last, ..."""
+    entries: int = 0
+    """... and of the last entry, ..."""
+    growth: int = 0
+    """... and of the last event of growth."""
+    change: int = 0
+    unsettled: int = 0
+    replaced: dict[str, int] = field(default_factory=dict)
+
+
+class Backup:
+    """One backup on its way into an archive.
+
+    Memory: one block, the changes of connections where the store is a cluster, the states of actors one by one, eight
+    bytes for each trace, and the ids of those that changed while it was taken. ``rate``: bytes, before compression,
+    that are read in a second at most; 0: as fast as it goes.
+    """
+
+    def __init__(
+        self,
+        source: Movable,
+        archive: ArchiveWriter,
+        *,
+        clock: Callable[[], Instant],
+        rate: float = 0.0,
+        tell: Tell = lambda _kind, _count: None,
+    ) -> None:
+        self._source = source
+        self._archive = archive
+        self._clock = clock
+        self._rate = rate
+        self._tell = tell
+        self._counted = _Counted()
+        self._kind, self._first, self._pass = "", 0, 0
+        self._items: list[bytes] = []
+        self._size = 0
+        self._began = 0.0
+        self._met = array("Q")
+
+    async def run(self, version: str, mind: str, place: str, beside: Beyond = nothing) -> Manifest:
+        """Write everything but the end, which the manifest is for. To be called once.
+
+        Raises ``StoreUnavailable``, ``ChangesGone`` where it took longer than changes are kept, and ``OSError``.
+        """
+        self._began = self._clock()
+        source, counted = self._source, self._counted
+        since = await source.traces.head()
+        await self._perceptions(await source.perceptions.head())
+        await self._traces()
+        await self._entries(await source.stream.head())
+        await self._actors()
+        cut = self._clock()
+        await self._entries(await source.stream.head())
+        await self._later_traces(since)
+        epoch, head = await source.moving.epoch(), await source.perceptions.head()
+        await self._perceptions(head)
+        await beside(lambda place, name, value: self._put(BESIDE, Beside(place, name, value)))
+        self._flush()
+        return Manifest(
+            version,
+            mind,
+            place,
+            self._began,
+            cut,
+            epoch,
+            head,
+            counted.entries,
+            counted.change,
+            counted.unsettled,
+            {kind: counted.items[kind] for kind in (*KINDS, BESIDE)},
+            counted.replaced,
+            self._archive.blocks,
+        )
+
+    async def _perceptions(self, up_to: int) -> None:
+        async with aclosing(perceptions_after(self._source, self._counted.perceptions, up_to)) as pages:
+            async for page in pages:
+                for run in runs(page):
+                    body = encode_perceptions(PerceptionBatch.of(run))
+                    self._put("perceptions", Run(run[0].seq, body), run[0].seq)
+                    self._counted.items["perceptions"] += len(run) - 1
+                await self._pace("perceptions")
+        self._counted.perceptions = up_to
+
+    async def _entries(self, up_to: int) -> None:
+        async with aclosing(entries_after(self._source, self._counted.entries, up_to)) as pages:
+            async for page in pages:
+                for entry in page:
+                    self._put("entries", entry, entry.seq)
+                await self._pace("entries")
+        self._counted.entries = up_to
+
+    async def _traces(self) -> None:
+        after, more = "", True
+        while more:
+            after, page = await self._source.moving.traces(after, _PAGE)
+            for each in page:
+                self._put("traces", each)
+                self._met.append(_mark(each.standing.id))
+            await self._pace("traces")
+            more = bool(after)
+        self._flush()
+
+    async def _later_traces(self, since: int) -> None:
+        """Those that changed since they were read, again until none does while it is read."""
+        counted, moving = self._counted, self._source.moving
+        held: dict[str, MovedTrace] = {}
+        for number in range(1, _PASSES + 1):
+            change, names = await moving.changed(since)
+            asked = list(dict.fromkeys([*names, *held]))
+            held.clear()
+            since = counted.change = change
+            if not asked:
+                break
+            self._pass = number
+            counted.replaced.update(dict.fromkeys(asked, GONE))
+            for start in range(0, len(asked), _PAGE):
+                for each, last in await moving.named(asked[start : start + _PAGE]):
+                    if last > change:
+                        held[each.standing.id] = each
+                    else:
+                        self._put_later(each)
+                await self._pace("traces")
+            self._flush()
+        for each in held.values():
+            self._put_later(each)
+        counted.unsettled = len(held)
+        self._flush()
+        self._pass = 0
+        told = sum(1 for at in counted.replaced.values() if at != GONE)
+        counted.items["traces"] = len(self._met) - self._met_again() + told
+
+    def _met_again(self) -> int:
+        """How many of the replaced were there when all were read."""
+        marks = np.fromiter(map(_mark, self._counted.replaced), np.uint64, len(self._counted.replaced))
+        return int(np.isin(marks, np.frombuffer(self._met, np.uint64)).sum()) if self._met else 0
+
+    def _put_later(self, moved: MovedTrace) -> None:
+        told = moved.standing.conscious
+        if told is not None and told > self._counted.entries:
+            revisions = tuple(replace(each, conscious=None) for each in moved.revisions)
+            moved = MovedTrace(revisions, replace(moved.standing, conscious=None))
+        self._counted.replaced[moved.standing.id] = self._pass
+        self._put("traces", moved)
+
+    async def _actors(self) -> None:
+        """What is overwritten, all of it between two decisions on growth."""
+        registry, counted = self._source.registry, self._counted
+        for _ in range(_TRIES):
+            self._flush()
+            before = await registry.growth_head()
+            await self._growth(before)
+            self._flush()
+            written = len(self._archive.blocks)
+            await self._overwritten()
+            self._flush()
+            if await registry.growth_head() == before:
+                return
+            gone = self._archive.blocks[written:]
+            del self._archive.blocks[written:]
+            for block in gone:
+                counted.items[block.kind] -= block.items
+        raise StoreUnavailable(f"the mind grew {_TRIES} times while its states were read: freeze it, or try again")
+
+    async def _growth(self, up_to: int) -> None:
+        counted = self._counted
+        while counted.growth < up_to:
+            page = await self._source.registry.growth(counted.growth, min(_PAGE, up_to - counted.growth))
+            for event in page:
+                self._put("growth", event, event.seq)
+            counted.growth = page[-1].seq
+
+    async def _overwritten(self) -> None:
+        registry, moving = self._source.registry, self._source.moving
+        for name in await state_names(self._source):
+            state = await registry.state(name)
+            if state is not None:
+                self._put("states", Named(name, state))
+            await self._pace("states")
+        for report in await registry.reports():
+            self._put("reports", report)
+        after, more = "", True
+        while more:
+            after, page = await moving.changes(after, _PAGE)
+            for change in page:
+                self._put("changes", replace(change, mark=""))
+            await self._pace("changes")
+            more = bool(after)
+        for connection in await registry.connections():
+            self._put("connections", connection)
+        for configuration in await registry.configurations(_ALL):
+            self._put("configurations", configuration)
+        for member in await registry.members():
+            self._put("members", member)
+
+    def _put(self, kind: str, item: Any, first: int = 0) -> None:
+        if kind != self._kind or self._size >= _BLOCK:
+            self._flush()
+            self._kind, self._first = kind, first
+        body = encode_item(item)
+        if self._items and self._size + len(body) > LARGEST // 2:
+            self._flush()
+            self._kind, self._first = kind, first
+        self._items.append(body)
+        self._size += len(body)
+        self._counted.items[kind] += 1
+
+    def _flush(self) -> None:
+        if self._items:
+            self._archive.add(self._kind, self._items, self._first, at_pass=self._pass)
+        self._kind, self._items, self._size = "", [], 0
+
+    async def _pace(self, kind: str) -> None:
+        """Tell how far it is; wait where it goes faster than it may."""
+        self._tell(kind, self._counted.items[kind])
+        ahead = self._archive.size / self._rate - (self._clock() - self._began) if self._rate else 0.0
+        if ahead > 0:
+            await asyncio.sleep(min(ahead, 60.0))
+
+
+def _mark(name: str) -> int:
+    """Eight bytes by which an id is known again."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")

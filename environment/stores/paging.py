@@ -1,0 +1,48 @@
+"""Reading all there is of a mind in pages of bearable size."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+
+from environment.messages import Perception, StreamEntry
+from environment.stores.moving import Source
+
+PAGE = 256
+READ_BYTES = 4 << 20
+_MOST_PERCEPTIONS = 4096
+_EVERYTHING = 1 << 62
+
+
+async def perceptions_after(
+    stores: Source, after: int, up_to: int = _EVERYTHING, *, read_bytes: int = READ_BYTES
+) -> AsyncGenerator[list[Perception], None]:
+    """All after a number, in pages of a bearable size in bytes as well: a picture weighs as much as many lines."""
+    limit = 64
+    while after < up_to and (page := await stores.perceptions.read(after, limit)):
+        kept = page if page[-1].seq <= up_to else [each for each in page if each.seq <= up_to]
+        if kept:
+            yield kept
+        after = page[-1].seq
+        size = sum(len(each.image.data) if each.image else len(each.text or "") for each in page)
+        if size > read_bytes:
+            limit = max(1, limit // 4)
+        elif size < read_bytes // 4:
+            limit = min(limit * 2, _MOST_PERCEPTIONS)
+
+
+async def entries_after(
+    stores: Source, after: int, up_to: int = _EVERYTHING, *, page: int = PAGE
+) -> AsyncGenerator[list[StreamEntry], None]:
+    """All entries after a number."""
+    while after < up_to and (found := await stores.stream.read(after + 1, min(page, up_to - after))):
+        yield found
+        after = found[-1].seq
+
+
+def runs(page: Sequence[Perception]) -> Iterator[list[Perception]]:
+    """Cut where a number is missing: it was forgotten."""
+    start = 0
+    for at in range(1, len(page) + 1):
+        if at == len(page) or page[at].seq != page[at - 1].seq + 1:
+            yield list(page[start:at])
+            start = at

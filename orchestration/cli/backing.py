@@ -1,0 +1,200 @@
+"""``submind backup``: a mind into one file, as it is at one moment, while it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from io import FileIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from environment.stores.backup.archive import ArchiveWriter
+from environment.stores.backup.items import ALL
+from environment.stores.backup.taking import Backup
+from environment.stores.copying import mark_of
+from environment.stores.opening import directory_of, open_stores
+from orchestration.cli.arriving import Arrival, counted, shown
+from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.options import Json, MindFile, StoreAddress
+from orchestration.cli.output import clock, emit
+from orchestration.clock import wall
+from orchestration.loading import load_settings
+
+if TYPE_CHECKING:
+    from environment.stores.backup.archive import Manifest
+    from environment.stores.moving import Movable
+    from orchestration.settings import Settings
+
+app = typer.Typer(add_completion=False)
+
+SUFFIX = ".submind"
+_MIB = 1 << 20
+_NICE = 10
+
+
+@app.command()
+def backup(
+    to: Annotated[Path, typer.Option(metavar="FILE|DIR", help="A new file, or a directory for NAME-TIME.submind.")],
+    mind: MindFile = None,
+    store: StoreAddress = None,
+    data_dir: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where the mind is kept, where that is no cluster.")
+    ] = Path("mind-data"),
+    name: Annotated[
+        str | None, typer.Option(help="Of the mind. Default: that of the settings.", show_default=False)
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(min=0, metavar="MIB", help="Read so many MiB a second at most; 0: as fast as it goes.")
+    ] = 0.0,
+    keep: Annotated[
+        int, typer.Option(min=0, metavar="N", help="In a directory: of this mind, keep the newest N; 0: all.")
+    ] = 0,
+    json: Json = False,
+) -> None:
+    """Copy a mind into one file while it runs: all of it as of one moment, compressed, with checksums.
+
+    The file has its name once it is whole and on the disk; stopped or killed before, the command leaves nothing that
+    could be taken for a backup. It holds everything that was perceived and thought, and no secrets: keep it as safe as
+    the mind itself. `submind restore` reads it.
+    """
+    settings = load_settings(mind, flags={"--name": ("mind.name", name), "--store": ("store.address", store)})
+    if keep and not to.is_dir():
+        raise Failure(f"--keep thins out a directory, and {to} is none", MISUSED)
+    taking = _Taking(settings, settings.store.address or str(data_dir), data_dir, json=json)
+    try:
+        asyncio.run(taking.run(to, rate * _MIB, keep))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise Failure("stopped: nothing was left behind") from None
+
+
+class _Taking(Arrival):
+    """One run of the command."""
+
+    def __init__(self, settings: Settings, address: str, data_dir: Path, *, json: bool) -> None:
+        super().__init__(json=json)
+        self._settings = settings
+        self._mind = settings.mind.name
+        self._address = address
+        self._directory = directory_of(address)
+        self._data_dir = self._directory or data_dir
+
+    async def run(self, to: Path, rate: float, keep: int) -> None:
+        """Write the file, say what is in it."""
+        task = asyncio.current_task()
+        if task is not None:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        with suppress(OSError):
+            os.nice(_NICE)  # what thinks and takes in on this machine goes first
+        began = time.monotonic()
+        async with AsyncExitStack() as opened:
+            source = await self._open()
+            opened.push_async_callback(source.close)
+            await self._see_that_it_is_there(source)
+            path = _file(to, self._mind)
+            with _new(path) as file:
+                archive = ArchiveWriter(file, ALL)
+                tell = partial(self.tell, "written")
+                taking = Backup(source, archive, clock=wall, rate=rate, tell=tell)
+                manifest = await taking.run(version("submind"), self._mind, shown(self._address), self._beside)
+                archive.finish(manifest)
+        self._done(path, manifest, archive, time.monotonic() - began)
+        if keep:
+            self._thin_out(path, keep)
+
+    async def _open(self) -> Movable:
+        if self._directory is None:
+            return await open_stores(self._address, self._mind, lane="backup", cassandra=self._settings.store.cassandra)
+        if not (self._directory / "mind.db").exists():
+            raise Failure(f"there is no mind in {self._directory}: give --store, or another --data-dir")
+        from environment.stores.sqlite.snapshot import open_snapshot  # noqa: PLC0415 - each backend where it is used
+
+        return await open_snapshot(self._directory, self._mind)
+
+    async def _see_that_it_is_there(self, source: Movable) -> None:
+        if await source.perceptions.head() == 0 and not await source.registry.reports():
+            raise Failure(
+                f"there is no mind called {self._mind} at {shown(self._address)}: --name or --mind says which"
+            )
+        mark = await mark_of(source)
+        if mark is not None and mark.stage:
+            raise Failure(f"{self._mind} is still moving in at {shown(self._address)}, from {mark.source}: finish that")
+
+    async def _beside(self, take: Callable[[str, str, bytes], None]) -> None:
+        """Answers that were paid for, what was spent, and since when the clock runs."""
+        from environment.stores.sqlite.snapshot import read_answers  # noqa: PLC0415 - as above
+
+        await read_answers(self._data_dir, self._mind, take)
+        with suppress(FileNotFoundError):
+            take("clock", "clock.json", (self._data_dir / "clock.json").read_bytes())
+
+    def _done(self, path: Path, manifest: Manifest, archive: ArchiveWriter, seconds: float) -> None:
+        if self.json:
+            figures = {"size": archive.at, "read": archive.size, "seconds": round(seconds, 3)}
+            told = {"mind": self._mind, "cut": manifest.cut, "head": manifest.head, "entries": manifest.entries}
+            emit({"backup": str(path), "id": manifest.id, **told, **figures, "counts": manifest.counts})
+            return
+        self.out.print(
+            f"{path}: {self._mind} as of {clock(manifest.cut)}, {counted(manifest.counts)};"
+            f" {archive.at / _MIB:.1f} MiB in {seconds:.1f} s"
+        )
+
+    def _thin_out(self, path: Path, keep: int) -> None:
+        """Only what has the form of this mind's name and a time, the oldest of them."""
+        form = re.compile(re.escape(_plain(self._mind)) + r"-\d{8}T\d{6}Z" + re.escape(SUFFIX))
+        for old in sorted(each for each in path.parent.iterdir() if form.fullmatch(each.name))[:-keep]:
+            old.unlink()
+            self.note(f"removed {old}")
+
+
+def _file(to: Path, mind: str) -> Path:
+    return to / f"{_plain(mind)}-{datetime.fromtimestamp(wall(), UTC):%Y%m%dT%H%M%SZ}{SUFFIX}" if to.is_dir() else to
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name)
+
+
+@contextmanager
+def _new(path: Path) -> Iterator[FileIO]:
+    """A file that gets its name when the block ends well, and is gone when it does not."""
+    if path.exists():
+        raise Failure(f"{path} is there already: give a name that is new, or a directory", MISUSED)
+    if not path.parent.is_dir():
+        raise Failure(f"{path.parent} is not a directory: make it first", MISUSED)
+    part = path.with_name(f".{path.name}.part")
+    with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b", buffering=0) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Failure(f"another backup is writing {path}: let it finish, or give another name") from None
+        try:
+            file.truncate()  # what a killed one has left
+            yield file
+            part.rename(path)
+            _sync(path.parent)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise Failure(f"{path} could not be written: {error.strerror}; nothing was left behind") from None
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+
+def _sync(directory: Path) -> None:
+    """Have the name on the disk as well."""
+    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

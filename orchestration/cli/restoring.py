@@ -1,0 +1,150 @@
+"""``submind restore``: a mind out of a backup, into a place where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from environment.stores.backup.restored import Archived
+from environment.stores.copying import BACKUP, mark_of
+from environment.stores.opening import directory_of, open_stores
+from orchestration.cli.arriving import Arrival, counted, held, shown
+from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.options import Json, MindFile, StoreAddress
+from orchestration.cli.output import clock, emit
+from orchestration.loading import load_settings
+
+if TYPE_CHECKING:
+    from environment.stores.moving import Movable
+    from orchestration.settings import Settings
+
+app = typer.Typer(add_completion=False)
+
+_MIB = 1 << 20
+_AT_ONCE = 256
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What submind backup has written.")],
+    mind: MindFile = None,
+    store: StoreAddress = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where it is to be kept, where that is no cluster.", show_default=False),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Another name for the mind.", show_default=False)
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Restore nothing: read all of FILE and say what it holds.")] = (
+        False
+    ),
+    json: Json = False,
+) -> None:
+    """Restore a mind from a backup into a place where there is none of its name: a directory or a cluster.
+
+    FILE is read whole before anything is written. The command may be killed at any time: given again it goes on where
+    it was. At the end what arrived is read and compared by counts and digests; exit code 1 when it differs. Whatever
+    is left of the old mind cannot write to the new one.
+    """
+    with_name = {"--as": ("mind.name", name), "--store": ("store.address", store)}
+    settings = load_settings(mind, flags=with_name)
+    address = settings.store.address or (str(data_dir) if data_dir else "")
+    if not address and not check:
+        raise Failure("say where to: --data-dir DIR, or --store ADDRESS", MISUSED)
+    restoring = _Restoring(settings, address, data_dir, json=json)
+    try:
+        code = asyncio.run(restoring.run(file, name, check=check))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise Failure("stopped: the same command goes on from here") from None
+    raise typer.Exit(code)
+
+
+class _Restoring(Arrival):
+    """One run of the command."""
+
+    def __init__(self, settings: Settings, address: str, data_dir: Path | None, *, json: bool) -> None:
+        super().__init__(json=json)
+        self._settings = settings
+        self._address = address
+        self._data_dir = directory_of(address) or data_dir if address else None
+
+    async def run(self, file: Path, name: str | None, *, check: bool) -> int:
+        """The exit code."""
+        task = asyncio.current_task()
+        if task is not None:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        async with AsyncExitStack() as opened:
+            source = Archived(file)
+            opened.callback(source.close)
+            await asyncio.to_thread(source.verify, lambda at, _of: self.tell("checked", "bytes", at))
+            self._describe(file, source)
+            if check:
+                return 0
+            mind = name or source.manifest.mind
+            opened.enter_context(held(self._address))
+            target = await open_stores(self._address, mind, lane="restore", cassandra=self._settings.store.cassandra)
+            opened.push_async_callback(target.close)
+            return await self._restore(source, target, mind)
+
+    async def _restore(self, source: Archived, target: Movable, mind: str) -> int:
+        label, place = f"{BACKUP}{source.manifest.id}", shown(self._address)
+        mark = await mark_of(target)
+        before = mark is not None and mark.source == label and not mark.stage
+        if not before:
+            await self.copy(source, target, label)
+            await self._beside(source, mind)
+        wrong = await self.compare(source, target)
+        if wrong and before:
+            self.note(
+                f"{mind} at {place} was restored from this backup and has lived on since: nothing was changed."
+                " To begin anew give a place where there is none"
+            )
+        elif wrong:
+            self.note(f"what arrived differs in: {', '.join(sorted(wrong))}. Does a mind run there already?")
+        elif not self.json:
+            self.out.print(f"{mind} is whole at {place}: submind run goes on with it")
+        return 1 if wrong else 0
+
+    async def _beside(self, source: Archived, mind: str) -> None:
+        """Answers that were paid for, what was spent and the clock: into the data directory."""
+        if not source.manifest.counts.get("beside"):
+            return
+        if self._data_dir is None:
+            self.note("answers that were paid for and what was spent stay in the backup: --data-dir says where to")
+            return
+        from environment.stores.sqlite.answers import open_answers  # noqa: PLC0415 - where it is used
+
+        self._data_dir.mkdir(parents=True, exist_ok=True)
+        answers = await open_answers(self._data_dir, mind)
+        rows: dict[str, bytes] = {}
+        try:
+            for each in source.beside():
+                if each.place == "ledgers":
+                    await answers.save_ledger(each.name, each.value)
+                elif each.place == "answers":
+                    rows[each.name] = each.value
+                    if len(rows) >= _AT_ONCE:
+                        await answers.put(rows)
+                        rows.clear()
+                elif not (self._data_dir / "clock.json").exists():
+                    (self._data_dir / "clock.json").write_bytes(each.value)
+            await answers.put(rows)
+        finally:
+            await answers.close()
+
+    def _describe(self, file: Path, source: Archived) -> None:
+        told = source.manifest
+        if self.json:
+            said = {"backup": str(file), "id": told.id, "mind": told.mind, "cut": told.cut, "source": told.source}
+            emit({**said, "head": told.head, "entries": told.entries, "counts": told.counts, "version": told.version})
+            return
+        self.out.print(
+            f"{file} is whole: {told.mind} of {told.source} as of {clock(told.cut)}, {counted(told.counts)};"
+            f" {source.size / _MIB:.1f} MiB, written by submind {told.version}"
+        )

@@ -1,0 +1,374 @@
+"""A mind in a file: whole, of one moment, and refused where the file is not what was written."""
+
+import asyncio
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from environment.errors import BadBackup, FencedOut, MoveRefused, StoreBroken, WrongSchema
+from environment.messages import Level, perception_seq
+from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
+from environment.stores.backup import archive, taking
+from environment.stores.backup.archive import FORMAT, GONE, ArchiveReader, Block
+from environment.stores.backup.restored import Archived
+from environment.stores.copying import MARGIN, Copy, differences, going_on, mark_of, tally
+from environment.stores.sqlite import open_stores
+from environment.stores.sqlite.snapshot import open_snapshot, read_answers
+from tests.environment.stores.backup.taken import take
+from tests.environment.stores.contract import NOON, entry, perception, revision, trace
+from tests.environment.stores.furnished import furnish
+
+
+@pytest.fixture
+async def opened(tmp_path):
+    """Opens stores by name."""
+    found = []
+
+    async def open_at(place, mind="alpha", **options):
+        stores = await open_stores(tmp_path / place, mind, synchronous="OFF", **options)
+        found.append(stores)
+        return stores
+
+    yield open_at
+    for stores in found:
+        await stores.close()
+
+
+@pytest.fixture
+async def living(opened):
+    stores = await opened("living")
+    await furnish(stores)
+    return stores
+
+
+@pytest.fixture
+async def snapshot(living, tmp_path):
+    stores = await open_snapshot(tmp_path / "living", "alpha")
+    yield stores
+    await stores.close()
+
+
+async def test_everything_comes_back_as_it_was(living, snapshot, opened, tmp_path):
+    told = []
+    backup = await take(snapshot, tmp_path / "a.submind", tell=lambda kind, count: told.append((kind, count)))
+    before = await tally(living)
+    assert backup.manifest.counts == {**{kind: each.count for kind, each in before.items()}, "beside": 0}
+    assert {kind for kind, _ in told} >= {"perceptions", "traces", "entries", "states", "changes"}
+    assert differences(before, await tally(backup)) == []
+    backup.verify()
+    new = await opened("new")
+    await Copy(backup, new, "backup 1").run()
+    assert differences(before, await tally(new)) == []
+    assert await new.perceptions.read(0, 100) == await living.perceptions.read(0, 100)
+    assert await new.stream.read(1, 100) == await living.stream.read(1, 100)
+    assert await new.registry.history() == await living.registry.history()
+    for name in [t.id for t in (await living.traces.changes(0, 100))[1]]:
+        assert await new.traces.revisions(name) == await living.traces.revisions(name)
+    again, fresh = await new.perceptions.append([perception(1, key="k-3"), perception(2, key="new")])
+    assert (again.new, fresh.seq) == (False, await living.perceptions.head() + 1)
+
+
+async def test_it_shows_the_moment_at_which_it_began(living, snapshot, opened, tmp_path, monkeypatch):
+    """The mind goes on between any two pages; what it does is in the next backup."""
+    monkeypatch.setattr(taking, "_PAGE", 3)
+    before = await tally(living)
+    steps, some = 0, asyncio.Event()
+
+    async def live_on():
+        nonlocal steps
+        while True:
+            n = 1000 + steps
+            await living.perceptions.append([perception(n, key=f"later-{n}")])
+            newer = (await living.traces.get([trace(1).id]))[trace(1).id]
+            await living.commit(
+                [
+                    WriteTrace(trace(n)),
+                    WriteTrace(revision(newer, "people", f"step {n}")),
+                    WriteEntries((entry(8 + steps),)),
+                    WriteLevel(trace(3).id, Level(0.5, NOON + n, 60.0), True, 8 + steps),
+                    WriteState("causes", b"%d" % n),
+                ]
+            )
+            steps += 1
+            if steps == 5:
+                some.set()
+
+    going = asyncio.create_task(live_on())
+    await some.wait()
+    backup = await take(snapshot, tmp_path / "a.submind")
+    seen = steps
+    going.cancel()
+    await asyncio.gather(going, return_exceptions=True)
+    assert seen > 5  # it went on meanwhile
+    assert differences(before, await tally(backup)) == []
+    assert backup.manifest.unsettled == 0
+    assert differences(before, await tally(living)) != []
+
+
+async def test_a_snapshot_of_a_mind_that_goes_on_refers_to_nothing_that_is_missing(living, opened, tmp_path):
+    """Whatever moment is caught: every perception that a trace cites is in the later snapshot of the log."""
+    stop = asyncio.Event()
+
+    async def live_on():
+        n = 5000
+        while not stop.is_set():
+            n += 1
+            (receipt,) = await living.perceptions.append([perception(n)])
+            made = trace(n)
+            cited = (replace(made.thought.perceptions[0], id=receipt.id),)
+            cursor = WriteState("text", b"%d" % receipt.seq)
+            await living.commit([WriteTrace(replace(made, thought=replace(made.thought, perceptions=cited))), cursor])
+
+    going = asyncio.create_task(live_on())
+    try:
+        for number in range(8):
+            await asyncio.sleep(0.02)
+            stores = await open_snapshot(tmp_path / "living", "alpha")
+            backup = await take(stores, tmp_path / f"{number}.submind")
+            await stores.close()
+            there = {p.seq for p in await backup.perceptions.read(0, 1 << 20)}
+            cited = [
+                perception_seq(ref.id)
+                for block in backup.blocks("traces")
+                for moved in backup.items(block)
+                for ref in moved.standing.thought.perceptions
+                if moved.standing.thought.at > NOON + 4000
+            ]
+            assert set(cited) <= there
+            cursor = await backup.registry.state("text")
+            assert int(cursor or 0) in there | {0}
+            backup.close()
+        assert len(cited) > 5
+    finally:
+        stop.set()
+        await going
+
+
+async def test_whoever_wrote_before_cannot_write_where_it_was_restored(living, snapshot, opened, tmp_path):
+    for _ in range(7):
+        epoch = await living.lead()
+    await living.perceptions.lead(epoch + 30)
+    await snapshot.close()
+    now = await open_snapshot(tmp_path / "living", "alpha")
+    backup = await take(now, tmp_path / "a.submind")
+    await now.close()
+    assert backup.manifest.epoch == epoch + 30
+    new = await opened("new")
+    await Copy(backup, new, "backup 1").run()
+    for late in (epoch, epoch + 30, epoch + MARGIN):
+        with pytest.raises(FencedOut):
+            await new.commit([WriteState("causes", b"late")], late)
+        with pytest.raises(FencedOut):
+            await new.perceptions.lead(late)
+    assert await new.lead() > epoch + MARGIN
+
+
+@pytest.mark.parametrize("at", [0, 3, 14, 15, 16, 40, 48, 50, 61, 62, 200, -1, -5, -9, -17, -60, "middle", "index"])
+async def test_a_byte_that_was_changed_is_found(snapshot, tmp_path, at):
+    path = tmp_path / "a.submind"
+    reader = await take(snapshot, path)
+    reader.close()
+    body = bytearray(path.read_bytes())
+    last = int.from_bytes(body[-16:-8], "big")
+    place = {"middle": len(body) // 2, "index": last + 20}.get(at, at)
+    body[place] ^= 0x20
+    path.write_bytes(body)
+    with pytest.raises(BadBackup) as caught:
+        ArchiveReader(path).verify()
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+async def test_wherever_it_was_cut_off_it_is_refused(snapshot, tmp_path):
+    path = tmp_path / "a.submind"
+    (await take(snapshot, path)).close()
+    whole = path.read_bytes()
+    for size in [*range(0, 140, 7), *range(140, len(whole), 1999), len(whole) - 1]:
+        path.write_bytes(whole[:size])
+        with pytest.raises(BadBackup):
+            ArchiveReader(path).verify()
+    path.write_bytes(whole + b"\0")
+    with pytest.raises(BadBackup, match="not whole"):
+        ArchiveReader(path)
+
+
+async def test_a_block_that_was_left_out_is_missed(snapshot, tmp_path, monkeypatch):
+    monkeypatch.setattr(taking, "_BLOCK", 2000)
+    path = tmp_path / "a.submind"
+    reader = await take(snapshot, path)
+    first, second = reader.blocks("traces")[:2]
+    reader.close()
+    whole = path.read_bytes()
+    left, tail = second.at - first.at, int.from_bytes(whole[-16:-8], "big")
+    path.write_bytes(whole[: first.at] + whole[second.at : -16] + (tail - left).to_bytes(8, "big") + whole[-8:])
+    with pytest.raises(BadBackup, match="damaged"):
+        ArchiveReader(path).verify()
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"", "not the backup of a mind"),
+        (b"SQLite format 3\0" * 20, "not the backup of a mind"),
+        (b"SUBMIND BACKUP\n" + bytes([FORMAT + 1]) + b"x" * 100, f"of format {FORMAT + 1}"),
+        (b"SUBMIND BACKUP\n", "of format none"),
+    ],
+)
+def test_what_is_no_backup_of_ours_is_told_apart(tmp_path, body, told):
+    path = tmp_path / "a.submind"
+    path.write_bytes(body)
+    with pytest.raises(BadBackup, match=told):
+        ArchiveReader(path)
+
+
+async def test_what_is_whole_and_makes_no_sense_is_refused(snapshot, tmp_path):
+    path = tmp_path / "a.submind"
+    with path.open("wb", buffering=0) as file:
+        writer = archive.ArchiveWriter(file, ("perceptions", "traces"))
+        writer.add("traces", [msgspec.msgpack.encode({"revisions": 3})])
+        blocks = [Block("traces", writer.blocks[0].at, 1, 0)]
+        writer.finish(archive.Manifest("9", "alpha", "", 0.0, 0.0, 1, 0, 0, 0, 0, {}, {}, blocks))
+    reader = Archived(path)
+    reader.verify()
+    with pytest.raises(BadBackup, match="holds traces that this version does not understand"):
+        await tally(reader)
+
+
+async def test_a_restore_goes_on_where_it_was_interrupted(living, snapshot, opened, tmp_path, monkeypatch):
+    from environment.errors import StoreUnavailable
+    from tests.environment.stores.furnished import GivingOut
+
+    monkeypatch.setattr(taking, "_BLOCK", 3000)
+    backup = await take(snapshot, tmp_path / "a.submind")
+    wanted = await tally(living)
+    new = await opened("new")
+    interruptions = 0
+    for nth in range(2, 400):
+        try:
+            await Copy(backup, GivingOut(new, nth, after=bool(nth % 2)), "backup 1").run()
+        except StoreUnavailable:
+            interruptions += 1
+            continue
+        break
+    assert interruptions > 3
+    assert differences(wanted, await tally(new)) == []
+    with pytest.raises(MoveRefused, match="backup 1"):
+        await Copy(backup, new, "backup 2").run()
+    assert (await mark_of(new)).stage == ""
+
+
+async def test_a_house_in_which_somebody_lives_is_left_alone(snapshot, opened, tmp_path):
+    backup = await take(snapshot, tmp_path / "a.submind")
+    new = await opened("new")
+    await new.perceptions.append([perception(1)])
+    before = await tally(new)
+    with pytest.raises(MoveRefused, match="with perceptions"):
+        await Copy(backup, new, "backup 1").run()
+    assert differences(before, await tally(new)) == []
+    assert going_on("backup 1") == "submind restore FILE"
+    assert "--from /old" in going_on("/old")
+
+
+async def test_a_snapshot_makes_and_changes_nothing(living, snapshot, tmp_path):
+    with pytest.raises(StoreBroken, match="no such file"):
+        await open_snapshot(tmp_path / "nowhere", "alpha")
+    assert not (tmp_path / "nowhere").exists()
+    with pytest.raises(TypeError):
+        await snapshot.commit([WriteState("causes", b"")])
+    await living.perceptions._lane.write(lambda connection: connection.execute("PRAGMA user_version = 1"))
+    with pytest.raises(WrongSchema, match="start it once with this version"):
+        await open_snapshot(tmp_path / "living", "alpha")
+    await living.perceptions._lane.write(lambda connection: connection.execute("PRAGMA user_version = 99"))
+    with pytest.raises(WrongSchema, match="with the version that runs it"):
+        await open_snapshot(tmp_path / "living", "alpha")
+
+
+async def test_what_stands_beside_the_stores_goes_along(snapshot, tmp_path):
+    from environment.stores.sqlite.answers import open_answers
+
+    answers = await open_answers(tmp_path / "living", "alpha")
+    await answers.put({f"q-{n}": b"a" * n for n in range(5)})
+    await answers.save_ledger("text", b"spent")
+
+    async def beside(of):
+        await read_answers(tmp_path / "living", "alpha", of)
+        await read_answers(tmp_path / "nowhere", "alpha", of)
+
+    backup = await take(snapshot, tmp_path / "a.submind", beside=beside)
+    await answers.close()
+    assert [(each.place, each.name, each.value) for each in backup.beside()] == [
+        *(("answers", f"q-{n}", b"a" * n) for n in range(5)),
+        ("ledgers", "text", b"spent"),
+    ]
+
+
+async def test_traces_that_change_while_a_cluster_is_read_are_told_as_they_were_last(living, tmp_path, monkeypatch):
+    """Read without a snapshot, as a cluster is: the mind goes on between the readings."""
+    monkeypatch.setattr(taking, "_PAGE", 4)
+    moving, moves = living.moving, 0
+    read, named = moving.traces, moving.named
+
+    async def traces(after, limit):
+        nonlocal moves
+        answer = await read(after, limit)
+        moves += 1
+        older = (await living.traces.get([trace(0).id]))[trace(0).id]
+        await living.commit(
+            [WriteTrace(revision(older, "people", f"once more {moves}")), WriteTrace(trace(100 + moves))]
+        )
+        return answer
+
+    async def caught(ids):
+        nonlocal moves
+        if moves < 12:  # again while it is read again
+            moves += 1
+            await living.commit([WriteEntries((entry(7 + moves - 6),))] if moves > 6 else [])
+            await living.commit([WriteLevel(trace(4).id, Level(0.5, NOON + moves, 60.0), True, 7 + moves - 6)])
+        return await named(ids)
+
+    monkeypatch.setattr(moving, "traces", traces)
+    monkeypatch.setattr(moving, "named", caught)
+    backup = await take(living, tmp_path / "a.submind")
+    assert moves == 12
+    found = {
+        moved.standing.id: moved
+        for moved in [
+            m for at in range(len(backup.blocks("traces"))) for m in (await backup.moving.traces(str(at), 9))[1]
+        ]
+    }
+    assert len(found) == backup.manifest.counts["traces"] == (await living.statistics())["traces_rows"]
+    assert backup.manifest.unsettled == 0
+    assert backup.manifest.change == await living.traces.head()
+    newest = (await living.traces.get([trace(0).id]))[trace(0).id]
+    assert found[newest.id].standing == newest
+    assert len(found[newest.id].revisions) == newest.version
+    assert found[trace(4).id].standing.level == (await living.traces.get([trace(4).id]))[trace(4).id].level
+    assert backup.manifest.entries == 7
+    assert await living.stream.head() == 13
+    assert found[trace(4).id].standing.conscious is None  # what says so is behind the cut
+    assert GONE not in backup.manifest.replaced.values()
+
+
+async def test_a_mind_that_grows_while_it_is_read_is_read_again(living, tmp_path, monkeypatch):
+    from environment.ports import WriteGrowth, WriteMember
+    from tests.environment.stores.contract import grown, member
+
+    read, times = living.registry.members, 0
+
+    async def members():
+        nonlocal times
+        times += 1
+        answer = await read()
+        if times < 4:
+            await living.commit(
+                [WriteGrowth(grown(4 + times)), WriteMember(member(4 + times)), WriteState(f"c{times}", b"x")]
+            )
+        return answer
+
+    monkeypatch.setattr(living.registry, "members", members)
+    backup = await take(living, tmp_path / "a.submind")
+    assert times == 4
+    monkeypatch.undo()
+    assert differences(await tally(living), await tally(backup)) == []
+    assert backup.manifest.counts["members"] == 6

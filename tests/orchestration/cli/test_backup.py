@@ -1,0 +1,241 @@
+"""``submind backup`` and ``submind restore`` as people run them, and as they are killed."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import resource
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from environment.ports import WriteState
+from environment.stores.copying import KINDS
+from environment.stores.opening import open_stores
+from tests.environment.stores.contract import perception
+from tests.environment.stores.furnished import furnish
+from tests.orchestration.cli.conftest import finish, start, submind
+
+
+@pytest.fixture
+async def living(tmp_path: Path) -> Path:
+    stores = await open_stores(tmp_path / "living", "mind")
+    await furnish(stores, 200)
+    await stores.close()
+    return tmp_path / "living"
+
+
+@pytest.fixture
+async def file(living: Path, tmp_path: Path) -> Path:
+    done = await submind("backup", "--data-dir", living, "--to", tmp_path / "a.submind")
+    assert done.code == 0, done.err
+    assert "43 perceptions, 200 traces, 7 entries" in done.err
+    return tmp_path / "a.submind"
+
+
+def test_nobody_else_can_read_it(file: Path) -> None:
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_mind_is_backed_up_restored_and_compared(file: Path, living: Path, tmp_path: Path) -> None:
+    (living / "clock.json").write_text('{"start": 1.0, "speed": 2.0, "origin": 3.0}')
+    by_json = await submind("backup", "--data-dir", living, "--to", tmp_path / "b.submind", "--json")
+    (told,) = [each for each in by_json.objects if "backup" in each]
+    assert (told["mind"], told["head"], told["counts"]["traces"], told["counts"]["beside"]) == ("mind", 51, 200, 1)
+    checked = await submind("restore", tmp_path / "b.submind", "--check", "--json")
+    assert checked.code == 0
+    assert checked.objects[-1]["id"] == told["id"]
+    done = await submind("restore", tmp_path / "b.submind", "--data-dir", tmp_path / "new")
+    assert done.code == 0, done.err
+    assert [line.split()[2] for line in done.out.splitlines()] == list(KINDS)
+    assert all(line.startswith("✓") for line in done.out.splitlines())
+    assert "mind is whole at" in done.err
+    assert (tmp_path / "new" / "clock.json").read_text() == (living / "clock.json").read_text()
+    again = await submind("restore", tmp_path / "b.submind", "--data-dir", tmp_path / "new")
+    assert again.code == 0
+    other = await submind("restore", file, "--data-dir", tmp_path / "new")
+    assert other.code == 1
+    assert "began to move in from backup" in other.err
+    compared = await submind("copy", "--from", living, "--to", tmp_path / "copied", "--json")
+    twice = await submind("copy", "--from", tmp_path / "new", "--to", tmp_path / "copied-too", "--json")
+    assert [each["source"] for each in compared.objects if "same" in each] == [
+        each["source"] for each in twice.objects if "same" in each
+    ]
+
+
+async def test_it_goes_by_another_name_where_one_is_given(file: Path, tmp_path: Path) -> None:
+    assert (await submind("restore", file, "--data-dir", tmp_path / "new", "--as", "twin")).code == 0
+    twin = await open_stores(tmp_path / "new", "twin")
+    assert await twin.perceptions.head() == 51
+    await twin.close()
+    wrong = await submind("restore", file, "--data-dir", tmp_path / "new", "--as", "no/name")
+    assert wrong.code == 2
+    assert "--as" in wrong.err
+
+
+async def test_a_mind_that_lived_on_is_left_alone(file: Path, living: Path, tmp_path: Path) -> None:
+    assert (await submind("restore", file, "--data-dir", tmp_path / "new")).code == 0
+    for place in (tmp_path / "new", living):
+        stores = await open_stores(place, "mind")
+        await stores.perceptions.append([perception(1)])
+        await stores.close()
+    before = (tmp_path / "new" / "perceptions.db").read_bytes()
+    for place, told in ((tmp_path / "new", "has lived on since: nothing was changed"), (living, "with perceptions")):
+        done = await submind("restore", file, "--data-dir", place)
+        assert done.code == 1
+        assert told in done.err
+    stores = await open_stores(tmp_path / "new", "mind")
+    assert await stores.perceptions.head() == 52
+    await stores.close()
+    assert len(before) == len((tmp_path / "new" / "perceptions.db").read_bytes())
+
+
+async def test_a_mind_that_runs_is_backed_up_but_not_restored_over(file: Path, living: Path, tmp_path: Path) -> None:
+    with (living / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert (await submind("backup", "--data-dir", living, "--to", tmp_path / "b.submind")).code == 0
+        done = await submind("restore", file, "--data-dir", living)
+    assert done.code == 1
+    assert "already running" in done.err
+
+
+async def test_what_is_asked_wrongly_is_told_in_a_sentence(file: Path, living: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.submind"
+    for given, code, told in (
+        (("backup", "--data-dir", tmp_path / "nowhere", "--to", new), 1, "there is no mind in"),
+        (("backup", "--data-dir", living, "--to", new, "--name", "other"), 1, "no mind called other"),
+        (("backup", "--data-dir", living, "--to", file), 2, "is there already"),
+        (("backup", "--data-dir", living, "--to", tmp_path / "no" / "where"), 2, "is not a directory"),
+        (("backup", "--data-dir", living, "--to", new, "--keep", "3"), 2, "--keep thins out a directory"),
+        (("restore", file), 2, "say where to"),
+        (("restore", living / "mind.db", "--data-dir", tmp_path / "new"), 1, "is not the backup of a mind"),
+        (("restore", tmp_path / "no-file", "--data-dir", tmp_path / "new"), 1, "No such file"),
+    ):
+        done = await submind(*given)
+        assert (done.code, told in done.err, done.err.count("\n")) == (code, True, 1), (given, done.err)
+    assert not new.exists()
+    assert not (tmp_path / "new").exists()
+
+
+async def test_a_damaged_file_is_refused_before_anything_is_written(file: Path, tmp_path: Path) -> None:
+    whole = await asyncio.to_thread(file.read_bytes)
+    changed = bytearray(whole)
+    changed[len(whole) // 3] ^= 1
+    for body, told in ((bytes(changed), "is damaged"), (whole[:-1000], "is not whole")):
+        await asyncio.to_thread(file.write_bytes, body)
+        done = await submind("restore", file, "--data-dir", tmp_path / "new")
+        assert done.code == 1
+        assert told in done.err
+        assert not (tmp_path / "new").exists()
+        assert (await submind("restore", file, "--check")).code == 1
+
+
+async def test_a_directory_keeps_the_newest(living: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "backups"
+    kept.mkdir()
+    for stamp in ("20200101T000000Z", "20210101T000000Z", "20220101T000000Z"):
+        (kept / f"mind-{stamp}.submind").write_bytes(b"")
+    (kept / "mind-notes.submind").write_text("mine")
+    (kept / "mind-2-20200101T000000Z.submind").write_text("another's")
+    done = await submind("backup", "--data-dir", living, "--to", kept, "--keep", "2")
+    assert done.code == 0, done.err
+    names = sorted(path.name for path in kept.iterdir())
+    assert len(names) == 4
+    assert {"mind-20220101T000000Z.submind", "mind-notes.submind", "mind-2-20200101T000000Z.submind"} < set(names)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+async def test_stopped_in_the_middle_it_leaves_nothing_that_looks_like_a_backup(
+    living: Path, tmp_path: Path, how: signal.Signals
+) -> None:
+    kept = tmp_path / "backups"
+    kept.mkdir()
+    file = kept / "a.submind"
+    slowly = ("backup", "--data-dir", living, "--to", file, "--rate", "0.01", "--json")
+    process = await start(*slowly)
+    async with asyncio.timeout(30):
+        while not any(path.stat().st_size > 1000 for path in kept.iterdir()):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+    beside = await submind(*slowly)
+    assert beside.code == 1
+    assert "another backup is writing" in beside.err
+    process.send_signal(how)
+    if how is signal.SIGKILL:
+        await process.wait()
+    else:
+        done = await finish(process)
+        assert done.code == 1
+        assert done.err == "submind: stopped: nothing was left behind\n"
+        assert list(kept.iterdir()) == []
+    assert not file.exists()
+    assert (await submind("backup", "--data-dir", living, "--to", file)).code == 0
+    assert list(kept.iterdir()) == [file]
+    assert (await submind("restore", file, "--check")).code == 0
+
+
+async def test_a_disk_that_is_full_leaves_nothing(living: Path, tmp_path: Path) -> None:
+    def small() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (36_000, 36_000))  # the mind's own files are only read
+
+    kept = tmp_path / "backups"
+    kept.mkdir()
+    done = await submind("backup", "--data-dir", living, "--to", kept, preexec_fn=small)
+    assert done.code == 1
+    assert "could not be written: File too large; nothing was left behind" in done.err
+    assert list(kept.iterdir()) == []
+
+
+@pytest.mark.timeout(240)
+async def test_a_restore_that_is_killed_again_and_again_arrives_once(tmp_path: Path) -> None:
+    stores = await open_stores(tmp_path / "living", "mind")
+    await furnish(stores, 1500)
+    await stores.close()
+    file = tmp_path / "a.submind"
+    assert (await submind("backup", "--data-dir", tmp_path / "living", "--to", file)).code == 0
+    command = ("restore", file, "--data-dir", tmp_path / "new")
+    killed = 0
+    for seconds in (0.9, 1.0, 1.1, 1.2, 1.3, 1.4):
+        process = await start(*command)
+        try:
+            await asyncio.wait_for(process.wait(), seconds)
+        except TimeoutError:
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+            killed += 1
+            if (tmp_path / "new" / "mind.db").exists():
+                refused = await submind("backup", "--data-dir", tmp_path / "new", "--to", tmp_path / "half.submind")
+                assert refused.code in {0, 1}
+                assert refused.code == 0 or "moving in" in refused.err or "no mind" in refused.err
+                (tmp_path / "half.submind").unlink(missing_ok=True)
+    assert killed
+    done = await submind(*command)
+    assert done.code == 0, done.err
+    assert all(line.startswith("✓") for line in done.out.splitlines())
+
+
+async def test_no_secret_is_in_a_backup(living: Path, tmp_path: Path) -> None:
+    from environment.stores.backup.archive import ArchiveReader
+
+    token = tmp_path / "token"
+    token.write_text("a-token-nobody-may-see-0123456789")
+    stores = await open_stores(living, "mind")
+    await stores.commit([WriteState("text", b"nothing secret")])
+    await stores.close()
+    environment = {**os.environ, "SUBMIND__GATEWAY__TOKEN_FILE": str(token)}
+    done = await submind("backup", "--data-dir", living, "--to", tmp_path / "s.submind", env=environment)
+    assert done.code == 0, done.err
+    reader = ArchiveReader(tmp_path / "s.submind")
+    bodies = [reader.body(block) for block in reader.manifest.blocks]
+    assert any(b"nothing secret" in body for body in bodies)
+    assert not any(b"nobody-may-see" in body for body in bodies)
+
+
+def test_it_is_told_of_in_the_help() -> None:
+    from orchestration.cli import COMMANDS
+
+    told: dict[str, Any] = dict(COMMANDS)
+    assert {"backup", "restore"} <= set(told)
