@@ -28,6 +28,7 @@ from environment.messages import Instant, Modality
 from environment.settings import EnvironmentSettings
 from orchestration.access.settings import AccessSettings, ClientSettings
 from orchestration.feed.settings import FeedSettings
+from orchestration.front.settings import FrontSettings
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.growth.settings import GrowthSettings
 from orchestration.host.settings import HostSettings, StoreSettings
@@ -293,3 +294,5 @@ class Settings(Section):
     """What is logged."""
     host: HostSettings = HostSettings()
     """The process that people start."""
+    front: FrontSettings = FrontSettings()
+    """`submind serve`: gateway and feed in processes of their own."""

@@ -21,6 +21,7 @@ from orchestration.cli.safety import safe
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("running", "Start a mind and show its stream of consciousness."),
+    "serve": ("serving", "Gateway and page apart from the mind: many, stateless, behind them whoever leads."),
     "perceive": ("perceiving", "Send lines or JSON lines to a mind as perceptions."),
     "watch": ("watching", "Follow the stream of consciousness, live and resumable."),
     "replay": ("replaying", "What would this mind have noticed? Virtual time, no server."),

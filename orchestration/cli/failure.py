@@ -33,6 +33,7 @@ def told(error: BaseException) -> Failure | None:
         ("orchestration.gateway.errors", "UnsafeListen", MISUSED),
         ("orchestration.gateway.errors", "GatewayError", FAILED),
         ("orchestration.host.errors", "HostError", FAILED),
+        ("orchestration.front.errors", "FrontError", MISUSED),
         ("orchestration.membership.errors", "CoordinationError", FAILED),
     ):
         loaded = sys.modules.get(module)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from prometheus_client import CollectorRegistry
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, Response
@@ -49,12 +49,13 @@ def create_app(
     more_figures: Callable[[], Mapping[str, float]] = dict,
     page: Path = PAGE,
     desk: GrowthDesk | None = None,
+    probing: Callable[[FeedContext], APIRouter] = probes,
 ) -> FastAPI:
     """The application. ``access``: who may call; None only where nobody but this machine can connect.
 
     ``registry``: where Prometheus metrics are registered (one of its own when None); ``more_figures``: figures of
     the rest of the process for ``/metrics``, by name without prefix. ``desk``: where operators order growth; None where
-    nobody can. The parts given are used, not closed.
+    nobody can. ``probing``: what machines ask. The parts given are used, not closed.
     """
     settings = settings or FeedSettings()
     access = access or Access(AccessSettings(), mind="", wall=intake.now)
@@ -70,7 +71,7 @@ def create_app(
     )
     app.state.feed = feed
     install(app)
-    routers = [reads(feed), events(feed), perceptions(feed), probes(feed)]
+    routers = [reads(feed), events(feed), perceptions(feed), probing(feed)]
     if desk is not None:
         routers.append(growth(feed, desk))
     for router in routers:

@@ -63,12 +63,16 @@ class FeedFigures:
     ) -> Callable[[str], tuple[bytes, str]]:
         """Take in what is known of the mind; the answer renders everything for an ``Accept`` header."""
         self._reports.update(reports, {**_of_the_mind(status), **more}, wall)
+        return self._render
 
-        def render(accept: str) -> tuple[bytes, str]:
-            encode, media_type = choose_encoder(accept)
-            return encode(self.registry), media_type
+    def show_own(self, more: Mapping[str, float], wall: Instant) -> Callable[[str], tuple[bytes, str]]:
+        """The same for a process that is not the mind's: of ``more`` and itself alone."""
+        self._reports.update((), more, wall)
+        return self._render
 
-        return render
+    def _render(self, accept: str) -> tuple[bytes, str]:
+        encode, media_type = choose_encoder(accept)
+        return encode(self.registry), media_type
 
 
 def _of_the_mind(status: MindStatus) -> dict[str, float]:

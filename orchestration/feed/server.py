@@ -11,10 +11,12 @@ from contextlib import contextmanager
 import structlog
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from orchestration.access.gate import Access
+from orchestration.access.certificates import Certificates
 from orchestration.feed.app import close_streams, open_streams
 from orchestration.feed.context import FeedContext
+from orchestration.feed.problems import Refusal
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.errors import CannotListen
@@ -30,12 +32,16 @@ class FeedServer:
     within the grace period, and releases the port. Both may be called again.
     """
 
-    def __init__(self, app: FastAPI, settings: FeedSettings) -> None:
-        """Speaks TLS where the access of ``app`` has certificates. Raises ``UnsafeListen``."""
+    def __init__(self, app: FastAPI, settings: FeedSettings, only: frozenset[str] | None = None) -> None:
+        """Speaks TLS where the access of ``app`` has certificates. Raises ``UnsafeListen``.
+
+        ``only``: the paths that are served here, in plain text, where that is not all of them.
+        """
         feed: FeedContext = app.state.feed
-        self._access = feed.access
-        require_guard(settings.listen, guarded=self._access.required)
+        require_guard(settings.listen, guarded=feed.access.required)
+        self._certificates = feed.access.certificates if only is None else None
         self._app = app
+        self._only = only
         self._settings = settings
         self._host, self._wanted = split_listen(settings.listen)
         self._server: _Quiet | None = None
@@ -51,7 +57,7 @@ class FeedServer:
     def url(self) -> str:
         """Where a browser on this machine finds the page."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104 - compared, not bound
-        scheme = "https" if self._access.encrypted else "http"
+        scheme = "https" if self._certificates is not None else "http"
         return f"{scheme}://[{host}]:{self._port}/" if ":" in host else f"{scheme}://{host}:{self._port}/"
 
     async def start(self) -> None:
@@ -61,7 +67,7 @@ class FeedServer:
         listener = await asyncio.to_thread(self._bind)
         self._port = listener.getsockname()[1]
         config = uvicorn.Config(
-            self._app,
+            self._app if self._only is None else Only(self._app, self._only),
             lifespan="off",
             ws="none",
             log_config=None,
@@ -72,7 +78,7 @@ class FeedServer:
             timeout_graceful_shutdown=int(max(1, self._settings.grace)),
             h11_max_incomplete_event_size=64 * 1024,
             backlog=_BACKLOG,
-            ssl_context_factory=_encryption(self._access),
+            ssl_context_factory=_encryption(self._certificates),
         )
         self._server = _Quiet(config)
         self._task = asyncio.create_task(self._server.serve([listener]), name="feed")
@@ -106,9 +112,23 @@ class FeedServer:
         return listener
 
 
-def _encryption(access: Access) -> Callable[..., ssl.SSLContext] | None:
-    certificates = access.certificates
+def _encryption(certificates: Certificates | None) -> Callable[..., ssl.SSLContext] | None:
     return None if certificates is None else lambda *_: certificates.for_http()
+
+
+class Only:
+    """Some paths of an application; the others are not found."""
+
+    def __init__(self, app: ASGIApp, paths: frozenset[str]) -> None:
+        self._app = app
+        self._paths = paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in self._paths:
+            await self._app(scope, receive, send)
+            return
+        why = f"only {', '.join(sorted(self._paths))} are served here"
+        await Refusal(404, "not-found", why).response(scope)(scope, receive, send)
 
 
 class _Quiet(uvicorn.Server):

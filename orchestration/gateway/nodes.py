@@ -14,11 +14,9 @@ NAME = "submind.v1.NodeService"
 
 
 class Nodes(Protocol):
-    """What the service asks: ``orchestration.host.nodes.NodeDesk``."""
+    """What the service asks: ``orchestration.host.nodes.NodeDesk``, or the leader."""
 
-    def nodes(self) -> Sequence[Mapping[str, Any]]: ...
-
-    def homeless(self) -> Mapping[str, str]: ...
+    async def listed(self) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]: ...
 
     async def drain(self, node: str, *, undo: bool) -> None: ...
 
@@ -33,8 +31,8 @@ class NodeService:
 
     async def list_nodes(self, _: pb.ListNodesRequest) -> pb.ListNodesResponse:
         """Who lives where."""
-        nodes = [pb.Node(**node) for node in self._nodes.nodes()]
-        return pb.ListNodesResponse(nodes=nodes, homeless=self._nodes.homeless())
+        nodes, homeless = await self._nodes.listed()
+        return pb.ListNodesResponse(nodes=[pb.Node(**node) for node in nodes], homeless=homeless)
 
     async def drain_node(self, request: pb.DrainNodeRequest) -> pb.DrainNodeResponse:
         """Raises ``PlacementError``."""

@@ -99,7 +99,7 @@ class _Talk:
     async def _submit(self, request: pb.PerceiveStreamRequest, sent: int) -> asyncio.Future[Receipts]:
         """Hand a batch to the intake, waiting for room there. Raises what became of the one before, if that failed."""
         while True:
-            if self._last is not None and self._last.done():
+            if self._last is not None and self._last.done() and not _is_refusal(self._last):
                 self._last.result()  # nothing of a stream is taken in behind a gap
             try:
                 self._last = submit(self._intake, self._guard, request, sent)
@@ -122,8 +122,16 @@ class _Talk:
                 left.outcome.exception()  # whatever it was, nobody is left to hear it
 
 
+def _is_refusal(outcome: asyncio.Future[Receipts]) -> bool:
+    """Whether this batch alone was refused, by a log that looks at it again."""
+    return not outcome.cancelled() and isinstance(outcome.exception(), InvalidRequest)
+
+
 async def _answer(unanswered: _Unanswered) -> bytes:
-    if isinstance(unanswered.outcome, InvalidRequest):
-        refusal = encode.refusal(unanswered.outcome)
-        return pb.PerceiveStreamResponse(batch=unanswered.batch, refusal=refusal).SerializeToString()
-    return acknowledgement(unanswered.batch, await unanswered.outcome)
+    refused = unanswered.outcome
+    if not isinstance(refused, InvalidRequest):
+        try:
+            return acknowledgement(unanswered.batch, await refused)
+        except InvalidRequest as error:
+            refused = error
+    return pb.PerceiveStreamResponse(batch=unanswered.batch, refusal=encode.refusal(refused)).SerializeToString()

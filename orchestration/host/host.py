@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from environment.ports import Appender, Stores
 from environment.stores.copying import mark_of
 from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
+from orchestration.embedding import PatientEmbedder
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
@@ -43,10 +44,6 @@ from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from actors.substrate.ports import Embedder
     from orchestration.feed.server import FeedServer
 
 _log = structlog.get_logger(__name__)
@@ -64,36 +61,6 @@ class Addresses:
     """``HOST:PORT``."""
     http: str
     """Where a browser finds the page."""
-
-
-class PatientEmbedder:
-    """An embedder that is loaded when it is first needed, on a thread, so that nobody waits for it before."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._inner: Embedder | None = None
-        self._loading = asyncio.Lock()
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return self._settings.substrate.embedder.dim
-
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As ``Embedder.embed``; the first call takes half a second longer."""
-        async with self._loading:
-            if self._inner is None:
-                self._inner = await asyncio.to_thread(self._load)
-        return await self._inner.embed(texts)
-
-    def _load(self) -> Embedder:
-        from actors.substrate.build import build_embedder  # noqa: PLC0415 - half a second
-        from actors.substrate.embedding import WordLlamaEmbedder  # noqa: PLC0415
-
-        embedder = build_embedder(self._settings.substrate, wall, account="host", shares=64)
-        if isinstance(embedder, WordLlamaEmbedder):
-            embedder.embed_now(["a"])  # reads its table
-        return embedder
 
 
 class Host:

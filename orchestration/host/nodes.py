@@ -14,13 +14,10 @@ class NodeDesk:
     def __init__(self, supervisor: MindSupervisor) -> None:
         self._supervisor = supervisor
 
-    def nodes(self) -> Sequence[Mapping[str, Any]]:
-        """The nodes, as ``Placement.described`` has them."""
-        return tuple(self._supervisor.report.nodes)
-
-    def homeless(self) -> Mapping[str, str]:
-        """Actors without a place, and why."""
-        return dict(self._supervisor.report.homeless)
+    async def listed(self) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]:
+        """The nodes, as ``Placement.described`` has them; actors without a place, and why."""
+        report = self._supervisor.report
+        return tuple(report.nodes), dict(report.homeless)
 
     async def drain(self, node: str, *, undo: bool) -> None:
         """Have a node give up its actors, or take them again."""

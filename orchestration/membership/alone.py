@@ -193,6 +193,10 @@ class Alone:
     async def leader(self) -> Leader | None:
         return Leader(self._terms[-1].candidate, 0, self._since) if self._terms else None
 
+    async def leaders(self) -> AsyncIterator[Leader | None]:
+        yield await self.leader()
+        await self.configuration.closed.wait()
+
     async def figures(self) -> Mapping[str, float]:
         return {}
 

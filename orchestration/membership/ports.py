@@ -265,6 +265,13 @@ class Coordination(Protocol):
         """Who leads; None when nobody does."""
         ...
 
+    def leaders(self) -> AsyncIterator[Leader | None]:
+        """Who leads now, and again after each change. A slow reader misses leaders in between, never the last one.
+
+        Says nothing while nobody can be asked, and goes on over losses of connection by itself.
+        """
+        ...
+
     async def figures(self) -> Mapping[str, float]:
         """For people and metrics: members that answer, quorum, leases held, reconnections."""
         ...

@@ -35,13 +35,14 @@ class Cluster:
         self.store, self.etcd = store, f"etcd://{etcd}" if etcd else None
         self._tmp_path = tmp_path
         self.hosts = []
+        self.lease, self.request_timeout = LEASE, 1.0
 
     def host(self, name, *, running=True, mind=None):
         env = {
             "SUBMIND__STORE__ADDRESS": self.store,
             "SUBMIND__MIND__NAME": mind or self.mind,
-            "SUBMIND__COORDINATION__LEASE": f"{LEASE:g}",
-            "SUBMIND__COORDINATION__REQUEST_TIMEOUT": "1",
+            "SUBMIND__COORDINATION__LEASE": f"{self.lease:g}",
+            "SUBMIND__COORDINATION__REQUEST_TIMEOUT": f"{self.request_timeout:g}",
         }
         if self.etcd:
             env["SUBMIND__COORDINATION__ADDRESS"] = self.etcd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 
 from environment.messages import Instant
 from orchestration.clock import wall
@@ -17,6 +17,7 @@ from orchestration.membership.etcd.leadership import EtcdLeadership, leader_of
 from orchestration.membership.etcd.lease import KeptLease
 from orchestration.membership.etcd.quotas import EtcdQuotas
 from orchestration.membership.etcd.shards import EtcdShards
+from orchestration.membership.etcd.watch import mirror
 from orchestration.membership.keys import ROOT, Keys
 from orchestration.membership.ports import Leader, Leadership
 from orchestration.membership.settings import CoordinationSettings
@@ -70,6 +71,12 @@ class EtcdCoordination:
 
     async def leader(self) -> Leader | None:
         return leader_of(await self._client.get(self._keys.leader))
+
+    async def leaders(self) -> AsyncIterator[Leader | None]:
+        key, retry = self._keys.leader, min(self._settings.request_timeout, 1.0)
+        async with aclosing(mirror(self._client, key, self._settings.lease, retry)) as states:
+            async for state in states:
+                yield leader_of(state.get(key))
 
     async def figures(self) -> Mapping[str, float]:
         members = await asyncio.gather(*(quorum(member) for member in self._client.members))

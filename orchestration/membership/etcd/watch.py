@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -105,7 +105,7 @@ async def watching(client: EtcdClient, prefix: str, revision: int) -> AsyncItera
         watch.end()
 
 
-async def mirror(client: EtcdClient, prefix: str, every: float, retry: float) -> AsyncIterator[Mapping[str, Kv]]:
+async def mirror(client: EtcdClient, prefix: str, every: float, retry: float) -> AsyncGenerator[Mapping[str, Kv], None]:
     """What is under a prefix, by key, and again after each change, for ever: over broken streams and compactions.
 
     A watch that is silent for ``every`` seconds is opened anew, so that a member that froze is noticed.

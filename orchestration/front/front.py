@@ -1,0 +1,249 @@
+"""The front process: gateway and feed of a mind that another process runs."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from random import SystemRandom
+from typing import Any
+
+import structlog
+
+from environment.stores.copying import mark_of
+from environment.stores.moving import Movable
+from orchestration.access.opening import access_of
+from orchestration.clock import clock_of, wall
+from orchestration.embedding import PatientEmbedder
+from orchestration.feed.app import create_app
+from orchestration.feed.server import FeedServer
+from orchestration.front.asking import AskedStatus, FrontView, LeaderNodes, RelayedDesk
+from orchestration.front.errors import CannotServe
+from orchestration.front.leaders import Leaders
+from orchestration.front.probes import PATHS, front_probes
+from orchestration.front.relay import RelayedLog
+from orchestration.front.upstream import Upstream
+from orchestration.gateway.auth import require_guard, split_listen
+from orchestration.gateway.intake import Intake
+from orchestration.gateway.server import GatewayServer
+from orchestration.host.errors import StillMoving
+from orchestration.housing import open_mind
+from orchestration.membership.opening import open_coordination
+from orchestration.settings import Settings
+from orchestration.view.mind import Surroundings
+from orchestration.view.tail import StreamTail
+
+_log = structlog.get_logger(__name__)
+NONE = "none"
+"""An address that is not listened on."""
+_NOWHERE = Path("/nonexistent")
+"""The data directory of who keeps nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a front listens; empty where it does not."""
+
+    grpc: str = ""
+    """``HOST:PORT``."""
+    http: str = ""
+    """Where a browser finds the page."""
+    probes: str = ""
+    """What ``/healthz`` and its like are under."""
+
+
+def check(settings: Settings) -> None:
+    """Raise ``CannotServe`` where settings ask for what no front can be."""
+    front = settings.front
+    if not settings.store.address.startswith("cassandra://"):
+        raise CannotServe(
+            "a front reads the mind from a store that it shares with the mind's host: give --store cassandra://HOST/KEYSPACE"
+            "?dc=NAME; a mind in files (SQLite) has one host, and `submind run` serves everything there"
+        )
+    coordinated = (settings.coordination.address or "").startswith("etcd://")
+    if not coordinated and not front.leader:
+        raise CannotServe(
+            "nobody says who leads: give --coordination etcd://HOST:PORT, or --leader HOST:PORT of the mind's host"
+        )
+    if front.leader:
+        split_listen(front.leader)
+    if not front.grpc and not front.http:
+        raise CannotServe("there is nothing to serve: of --grpc and --http one at most is none")
+    clock = settings.mind.clock
+    if clock.start is not None and clock.origin is None:
+        raise CannotServe(
+            "mind.clock.start without mind.clock.origin: only the host knows when that began; give both one origin"
+        )
+
+
+def listened(settings: Settings) -> list[str]:
+    """Every address that a front with these settings listens on."""
+    front = settings.front
+    wanted = (
+        (settings.gateway.listen, front.grpc),
+        (settings.feed.listen, front.http),
+        (front.probes, front.probes != NONE),
+    )
+    return [listen for listen, on in wanted if on]
+
+
+class Front:
+    """Serves a mind that another process runs: ``start`` once, ``stop`` once.
+
+    Guarantees: it keeps nothing that another front, or the next process in its place, would need; what it acknowledged
+    is durable at the leader; it never stands for leadership. ``start`` raises ``UnsafeListen``, ``BadCredentials``,
+    ``CannotListen``, ``StoreUnavailable``, ``WrongSchema`` or a ``CoordinationError``, and then leaves nothing running.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises ``CannotServe``."""
+        check(settings)
+        self.settings = settings
+        self.addresses = Addresses()
+        """Known after ``start``."""
+        self._owned = AsyncExitStack()
+        self._gateway: GatewayServer | None = None
+        self._feeds: list[FeedServer] = []
+
+    async def start(self) -> Addresses:
+        """Open the stores, listen, and learn who leads."""
+        try:
+            await self._start()
+        except BaseException:
+            await self._owned.aclose()
+            raise
+        return self.addresses
+
+    async def stop(self) -> None:
+        """Say NOT_SERVING, acknowledge what is under way, end streams, and leave nothing. May be called twice."""
+        await self._owned.aclose()
+
+    async def _start(self) -> None:
+        settings, front, gateway = self.settings, self.settings.front, self.settings.gateway
+        access = self._access = access_of(settings)
+        for listen in listened(settings):
+            require_guard(listen, guarded=access.required)
+        await self._owned.enter_async_context(_running(access.keep(), "access"))
+        leaders = Leaders(front.leader)
+        upstream = Upstream(leaders, front, message_bytes=gateway.message_bytes, token_file=gateway.token_file)
+        self._owned.push_async_callback(upstream.close)
+        stores = await self._open()
+        await self._follow(leaders)
+        self._log = RelayedLog(
+            leaders,
+            upstream,
+            front,
+            message_bytes=gateway.message_bytes,
+            per_second=gateway.intake.per_second,
+            token=lambda: secrets.token_urlsafe(12),
+            chance=SystemRandom(),
+        )
+        await self._owned.enter_async_context(_running(self._log.run(), "relay"))
+        self._intake = Intake(self._log, gateway.intake, wall)
+        self._owned.push_async_callback(self._intake.close)
+        tail = StreamTail(stores.stream, settings.view.tail)
+        self._owned.push_async_callback(tail.close)
+        asked = AskedStatus(upstream, front)
+        view = FrontView(
+            stores,
+            PatientEmbedder(settings),
+            settings.view,
+            mind=settings.mind.name,
+            clock=clock_of(settings.mind.clock, wall()).now,
+            wall=wall,
+            surroundings=Surroundings(version=version("submind"), limits=self._intake.limits(), limit_hits=self._hits),
+        )
+        view.watch_over(asked, self._hits)
+        configured = {submind.name: submind.role.value for submind in settings.mind.everyone()}
+        desk = RelayedDesk(stores, settings.growth, configured, wall, runs=lambda: asked.runs)
+        desk.through(upstream)
+        self._owned.push_async_callback(self._stop_serving)
+        grpc = ""
+        if front.grpc:
+            self._gateway = GatewayServer(self._intake, tail, view, gateway, desk, LeaderNodes(upstream), access)
+            port = await self._gateway.start()
+            host, _ = split_listen(gateway.listen)
+            grpc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        app = create_app(
+            view,
+            tail,
+            self._intake,
+            settings.feed,
+            access=access,
+            version=version("submind"),
+            more_figures=self._figures,
+            desk=desk,
+            probing=front_probes(lambda: self._log.why),
+        )
+        http = probes = ""
+        if front.http:
+            http = await self._listen(FeedServer(app, settings.feed))
+        if front.probes != NONE:
+            apart = settings.feed.model_copy(update={"listen": front.probes})
+            probes = await self._listen(FeedServer(app, apart, PATHS))
+        self.addresses = Addresses(grpc, http, probes)
+
+    async def _open(self) -> Movable:
+        settings = self.settings
+        stores = await open_mind(settings, _NOWHERE, "front")
+        self._owned.push_async_callback(stores.close)
+        moving = await mark_of(stores)
+        if moving is not None and moving.stage:
+            raise StillMoving(settings.store.address.partition("?")[0], moving.source)
+        return stores
+
+    async def _follow(self, leaders: Leaders) -> None:
+        """Learn who leads, unless that was configured."""
+        settings = self.settings
+        if settings.front.leader:
+            return
+        coordination = await self._owned.enter_async_context(
+            open_coordination(
+                settings.coordination.address, settings.mind.name, settings=settings.coordination, base=settings
+            )
+        )
+        await self._owned.enter_async_context(_running(leaders.follow(coordination.leaders()), "leaders"))
+
+    async def _listen(self, server: FeedServer) -> str:
+        await server.start()
+        self._feeds.append(server)
+        return server.url
+
+    async def _stop_serving(self) -> None:
+        """Tell callers and readers that this ends, and let what is under way end; probes are answered longest."""
+        stops = [server.stop for server in self._feeds]
+        if self._gateway is not None:
+            stops.insert(0, self._gateway.stop)
+        *first, last = stops
+        await asyncio.gather(*(stop() for stop in first))
+        await last()
+
+    def _hits(self) -> Mapping[str, float]:
+        if self._gateway is not None:
+            return self._gateway.limit_hits()
+        return self._intake.limit_hits()
+
+    def _figures(self) -> Mapping[str, float]:
+        own = self._gateway.figures() if self._gateway is not None else {}
+        return {**own, **self._access.figures(), **self._log.figures()}
+
+
+def _tell(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("front_part_failed", part=task.get_name(), exc_info=error)
+
+
+@asynccontextmanager
+async def _running(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
+    """Run it beside, until the block ends."""
+    task = asyncio.create_task(work, name=name)
+    task.add_done_callback(_tell)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

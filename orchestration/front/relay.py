@@ -1,0 +1,305 @@
+"""Perceptions on their way from a front to whoever leads: acknowledged when the leader says that they are durable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from random import Random
+from typing import Any, TypeAlias
+
+import grpc
+import structlog
+
+from environment.messages import PerceptionBatch, Receipts
+from environment.ports import PreparedBatch
+from orchestration.access.errors import BadCredentials
+from orchestration.backoff import backoff
+from orchestration.front.errors import NoLeader
+from orchestration.front.leaders import Leaders
+from orchestration.front.meaning import Lost, Refused, meant
+from orchestration.front.parcels import Parcel, Parcels, Relayed, keyed, told
+from orchestration.front.settings import FrontSettings
+from orchestration.front.upstream import Upstream
+from orchestration.front.writing import encoded, numbered
+from orchestration.gateway.errors import FieldViolation, InvalidRequest, TooLarge
+from orchestration.pb.submind.v1 import perception_pb2 as pb
+
+_log = structlog.get_logger(__name__)
+_METHOD = "/submind.v1.PerceptionService/PerceiveStream"
+_FIRST, _MOST = 0.05, 1.0
+"""Seconds between two attempts at a leader."""
+_STEADY = 10.0
+"""Seconds after which a connection was a good one, whatever came over it."""
+
+_Call: TypeAlias = Any
+"""``grpc.aio.StreamStreamCall``, of which the stubs know too little."""
+
+
+class RelayedLog:
+    """An ``Appender`` whose log is the leader's: ``run`` carries, ``append_batches`` waits for the answers.
+
+    Guarantees: what is answered is durable at the leader. Each perception is sent under an idempotency key, its own or
+    one made here, so whatever is sent again after a broken connection is taken in once. Batches are sent in the order
+    in which they were appended. One that finds nobody who leads within ``hold`` seconds fails with ``NoLeader``; it
+    may have been taken in all the same, when a leader was lost before it answered.
+    """
+
+    def __init__(
+        self,
+        leaders: Leaders,
+        upstream: Upstream,
+        settings: FrontSettings,
+        *,
+        message_bytes: int,
+        per_second: float,
+        token: Callable[[], str],
+        chance: Random,
+    ) -> None:
+        """``message_bytes``: the largest message that the leader takes. ``per_second``: the mind's quota.
+
+        ``token`` gives texts that nobody can guess.
+        """
+        self._leaders = leaders
+        self._upstream = upstream
+        self._settings = settings
+        self._message_bytes = message_bytes
+        self._per_second = per_second
+        self._token = token
+        self._chance = chance
+        self._parcels = Parcels(settings.batches)
+        self._moved = asyncio.Event()
+        """Set when there may be something to send."""
+        self._down: float | None = asyncio.get_running_loop().time()
+        """Since when nobody takes anything; None while somebody does."""
+        self._why = "no leader has been met yet"
+        self._answers = 0
+        self._figures = dict.fromkeys(("front_connections_total", "front_given_up_total"), 0.0)
+
+    @property
+    def why(self) -> str:
+        """Why nothing is taken in now; empty while it is, as far as is known."""
+        return "" if self._down is None else self._why
+
+    @property
+    def ahead(self) -> int:
+        """How many appends may be under way at once."""
+        return self._settings.batches
+
+    def figures(self) -> Mapping[str, float]:
+        """Counters and gauges, by metric name without prefix."""
+        return {
+            **self._figures,
+            "front_batches_relayed_total": float(self._answers),
+            "front_connected": float(self._down is None),
+            "front_batches_waiting": float(len(self._parcels.waiting)),
+            "front_batches_under_way": float(len(self._parcels.under_way)),
+            "front_batches_resent_total": float(self._parcels.resent),
+            "front_leader_changes_total": float(self._leaders.changes),
+        }
+
+    def prepare(self, batch: PerceptionBatch) -> Relayed:
+        """Raises ``TooLarge`` where the leader would not take so large a message."""
+        keys, made = keyed(batch.key, len(batch), self._token)
+        body = encoded(batch, keys)
+        if len(body) > self._message_bytes - 16:  # and its number
+            raise TooLarge("gateway.message_bytes", len(body), self._message_bytes - 16)
+        return Relayed(batch, body, made)
+
+    async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
+        """All are sent, and all are waited for. Raises what became of the first that failed.
+
+        Appended again, a batch that was answered is not sent again.
+        """
+        mine = [batch for batch in batches if isinstance(batch, Relayed)]
+        waited = [self._accept(batch) for batch in mine if batch.outcome is None]
+        if waited:
+            await asyncio.wait([parcel.answer for parcel in waited])
+        for parcel in waited:
+            parcel.answer.exception()  # each is looked at, so that none is missed as never retrieved
+        receipts = [batch.outcome for batch in mine if isinstance(batch.outcome, Receipts)]
+        if len(receipts) < len(mine):
+            raise next(_failure(batch, waited) for batch in mine if not isinstance(batch.outcome, Receipts))
+        return receipts
+
+    async def run(self) -> None:
+        """Carry batches to whoever leads, until cancelled."""
+        loop, attempt = asyncio.get_running_loop(), 0
+        while True:
+            target, answers, began = await self._leaders.known(), self._answers, loop.time()
+            try:
+                await self._talk(target)
+            except Lost as error:
+                self._lost(str(error), was_well=self._answers > answers)
+            except BadCredentials as error:
+                self._lost(str(error), was_well=False)
+            except Exception as error:  # noqa: BLE001 - said, and tried again
+                _log.exception("relay_failed")
+                self._lost(f"{type(error).__name__}: {error}", was_well=False)
+            if self._answers > answers or loop.time() - began > _STEADY:
+                attempt = 0
+                continue
+            await self._upstream.close()  # whatever it was, the next attempt reads the files anew and connects anew
+            with suppress(TimeoutError):
+                pause = backoff(attempt, _FIRST, _MOST, self._chance)
+                await asyncio.wait_for(self._leaders.other_than(target), pause)
+            attempt += 1
+
+    def _accept(self, batch: Relayed) -> Parcel:
+        loop = asyncio.get_running_loop()
+        parcel = Parcel(batch, loop.time(), loop.create_future())
+        self._parcels.waiting.append(parcel)
+        self._moved.set()
+        if self._down is not None:
+            loop.call_later(self._settings.hold, self._give_up)
+        return parcel
+
+    async def _next_move(self) -> None:
+        await self._moved.wait()
+        self._moved.clear()
+
+    def _give_up(self) -> None:
+        """Answer those who have waited long enough while nobody takes anything."""
+        if self._down is None:
+            return
+        now = asyncio.get_running_loop().time()
+        if now + 0.001 < self._down + self._settings.hold:
+            return
+        late = self._parcels.overdue(now + 0.001 - self._settings.hold)
+        self._figures["front_given_up_total"] += len(late)
+        self._fail(late, NoLeader(self._why))
+
+    def _fail(self, parcels: Sequence[Parcel], error: Exception) -> None:
+        for parcel in parcels:
+            if not parcel.answer.done():
+                parcel.answer.set_exception(error)
+
+    def _lost(self, why: str, *, was_well: bool) -> None:
+        """The connection is gone, or none came about."""
+        loop = asyncio.get_running_loop()
+        if self._why != why or was_well:
+            _log.warning("leader_lost", reason=why, under_way=len(self._parcels.under_way))
+        self._why = why
+        if self._down is None:
+            self._down = loop.time()
+        self._parcels.broke()
+        self._moved.set()
+        loop.call_later(self._settings.hold, self._give_up)
+        self._give_up()
+
+    async def _talk(self, target: str) -> None:
+        """One connection, until it breaks or somebody else leads. Raises ``Lost``, ``BadCredentials``."""
+        channel = await self._upstream.channel(target)
+        began, answers, within = self._down, self._answers, self._settings.connect_timeout
+        try:
+            await asyncio.wait_for(channel.channel_ready(), within)
+            call: _Call = _stream(channel)(metadata=self._upstream.metadata())
+        except TimeoutError:
+            raise Lost(f"{target} does not answer within {within:g} s") from None
+        except grpc.aio.UsageError:  # closed for another
+            raise Lost(f"{target} leads no more") from None
+        self._figures["front_connections_total"] += 1
+        self._down = None
+        tasks = [
+            asyncio.create_task(self._send(call), name="relay-send"),
+            asyncio.create_task(self._hear(call, target), name="relay-hear"),
+            asyncio.create_task(self._watch(target), name="relay-watch"),
+            asyncio.create_task(self._leaders.other_than(target), name="relay-leader"),
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                if not task.cancelled():  # as reading is when the channel is closed for another
+                    task.result()
+            raise Lost(f"{target} leads no more")
+        finally:
+            if self._answers == answers:  # it took nothing: nobody has taken anything since before
+                self._down = began
+            call.cancel()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _send(self, call: _Call) -> None:
+        try:
+            while True:
+                parcel = self._parcels.next()
+                if parcel is None:
+                    await self._next_move()
+                else:
+                    await call.write(numbered(parcel.batch.body, parcel.number))
+        except (grpc.RpcError, grpc.aio.UsageError, grpc.aio.InternalError, asyncio.InvalidStateError):
+            await asyncio.Event().wait()  # the call has ended; hearing tells why
+
+    async def _hear(self, call: _Call, target: str) -> None:
+        try:
+            while isinstance(raw := await call.read(), bytes):  # else it is the end
+                self._answered(raw, target)
+        except grpc.aio.AioRpcError as error:
+            self._ended(meant(error, target, self._per_second), target)
+        raise Lost(f"{target} ended the upload")
+
+    def _answered(self, raw: bytes, target: str) -> None:
+        answer = pb.PerceiveStreamResponse.FromString(raw)
+        under_way = self._parcels.under_way
+        if not under_way or answer.batch != under_way[0].number:
+            raise Lost(f"{target} answers out of order")
+        parcel = under_way.popleft()
+        self._answers += 1
+        self._moved.set()
+        if answer.HasField("refusal"):
+            refusal = answer.refusal
+            found = [FieldViolation(one.field, one.description) for one in refusal.violations]
+            self._settle(parcel, InvalidRequest.of(found or [FieldViolation("", refusal.reason)]))
+        elif len(answer.receipts) != len(parcel.batch):
+            raise Lost(f"{target} answers {len(parcel.batch)} perceptions with {len(answer.receipts)} receipts")
+        else:
+            self._settle(parcel, told(answer.receipts, parcel.batch.made))
+
+    def _settle(self, parcel: Parcel, outcome: Receipts | Exception) -> None:
+        parcel.batch.outcome = outcome
+        if parcel.answer.done():
+            return
+        if isinstance(outcome, Exception):
+            parcel.answer.set_exception(outcome)
+        else:
+            parcel.answer.set_result(outcome)
+
+    def _ended(self, why: Lost | Refused | Exception, target: str) -> None:
+        """The leader ended the upload. Raises ``Lost``."""
+        if isinstance(why, Lost):
+            raise why
+        if isinstance(why, Refused):  # of everybody alike, and nothing of it was taken in
+            self._answers += 1
+            self._fail(self._parcels.all(), why.error)
+            raise Lost(str(why.error))
+        if self._parcels.under_way:  # what came before it was answered: it is this one
+            self._answers += 1
+            self._settle(self._parcels.under_way.popleft(), why)
+        raise Lost(f"{target} ended the upload: {why}")
+
+    async def _watch(self, target: str) -> None:
+        """Raises ``Lost`` where nothing is answered though something is under way."""
+        loop, within = asyncio.get_running_loop(), self._settings.answer_within
+        seen, since = 0, loop.time()
+        while True:
+            await asyncio.sleep(min(0.25, within / 4))
+            under_way = self._parcels.under_way
+            first = under_way[0].number if under_way else 0
+            if first != seen or not first:
+                seen, since = first, loop.time()
+            elif loop.time() - since >= within:
+                raise Lost(f"{target} has answered nothing for {within:g} s")
+
+
+def _stream(channel: Any) -> Any:
+    """The leader's method, messages as bytes: the stubs ask for serializers."""
+    return channel.stream_stream(_METHOD)
+
+
+def _failure(batch: Relayed, waited: Sequence[Parcel]) -> Exception:
+    """What became of a batch that has no receipts."""
+    if isinstance(batch.outcome, Exception):
+        return batch.outcome
+    (error,) = [parcel.answer.exception() for parcel in waited if parcel.batch is batch]
+    return error if isinstance(error, Exception) else NoLeader("it was given up")

@@ -1,0 +1,278 @@
+"""Perceptions from a front to a leader: a real gateway over real stores, and what may come between."""
+
+import asyncio
+from dataclasses import replace
+
+import grpc
+import pytest
+
+from environment.errors import StoreFull
+from environment.messages import Image, NewPerception
+from orchestration.front.errors import LeaderFailed, NoLeader
+from orchestration.gateway.errors import InvalidRequest, OverQuota, TooLarge
+from orchestration.gateway.settings import IntakeSettings
+from tests.environment.stores.contract import NOON
+from tests.orchestration.front.relaying import relaying, said
+from tests.orchestration.gateway.conftest import serve  # noqa: F401 - a fixture
+from tests.orchestration.membership.cable import Cable
+from tests.orchestration.until import until
+
+TOKEN = "a-token-of-some-length"  # noqa: S105 - made up here
+
+
+class Log:
+    """The leader's log, which a test can hold up behind its commit, or have fail."""
+
+    ahead = 1
+
+    def __init__(self, inner):
+        self._inner = inner
+        self.go = asyncio.Event()
+        self.go.set()
+        self.fails = []
+        self.commits = 0
+
+    def prepare(self, batch):
+        return self._inner.prepare(batch)
+
+    async def append_batches(self, batches):
+        if self.fails:
+            raise self.fails.pop(0)
+        receipts = await self._inner.append_batches(batches)
+        self.commits += 1
+        await self.go.wait()
+        return receipts
+
+
+async def test_receipts_are_the_leaders(serve):  # noqa: F811
+    async with serve() as leader, relaying(leader.target) as way:
+        first = await way.tell("one", "two", key="k")
+        assert [(each.seq, each.new) for each in first] == [(1, True), (2, True)]
+        assert first[0].id == "p-00000000000000000001"
+        again = await way.tell("one", "two", "three", key="k")
+        assert [(each.seq, each.new) for each in again] == [(1, False), (2, False), (3, True)]
+        assert await leader.texts() == ["one", "two", "three"]
+
+
+async def test_the_leader_gives_trust_and_receiving_time_and_the_rest_arrives_as_it_was(serve):  # noqa: F811
+    async with serve(intake=IntakeSettings(trust={"ops": 0.9})) as leader, relaying(leader.target) as way:
+        leader.now[0] = NOON + 5
+        batch = [
+            NewPerception("ops", NOON - 60, NOON, text="a", labels={"room": "2"}, trust=0.1),
+            NewPerception("probe", NOON, NOON, telemetry={"celsius": 4.5}, key="t"),
+            NewPerception("cam", NOON, NOON, image=Image(b"\x89PNG", "image/png")),
+        ]
+        await way.intake.accept(batch)
+        text, telemetry, image = await leader.stores.perceptions.read(0, 9)
+        assert (text.time, text.received, text.trust, dict(text.labels)) == (NOON - 60, NOON + 5, 0.9, {"room": "2"})
+        assert (telemetry.telemetry, telemetry.key, telemetry.trust) == ({"celsius": 4.5}, "t", 0.4)
+        assert image.image == Image(b"\x89PNG", "image/png")
+
+
+async def test_equal_perceptions_without_a_key_are_two_and_nobody_can_take_the_name_of_the_next(serve):  # noqa: F811
+    async with serve() as leader, relaying(leader.target) as way:
+        receipts = [*await way.tell("same", "same"), *await way.tell("same")]
+        assert all(each.new for each in receipts)
+        keys = [each.key for each in await leader.stores.perceptions.read(0, 9)]
+        assert len(set(keys)) == 3
+        assert len({key.partition(".")[0] for key in keys}) == 2  # a token for each batch
+
+
+async def test_what_was_taken_in_before_the_answer_was_lost_is_there_once_and_new(serve):  # noqa: F811
+    logs = []
+    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader, Cable(leader.target) as cable:
+        (log,) = logs
+        async with relaying(cable.endpoint, hold=20.0) as way:
+            await way.tell("before")
+            log.go.clear()
+            keyless = asyncio.create_task(way.tell("a", "b"))
+            given = asyncio.create_task(way.intake.accept([said("c", "mine"), said("d")]))
+            await until(lambda: log.commits == 2)  # durable, and nobody knows
+            cable.pull()
+            log.go.set()
+            await until(lambda: way.relay.why)
+            cable.plug()
+            assert [(each.seq, each.new) for each in await keyless] == [(2, True), (3, True)]
+            assert {each.seq for each in await given} == {4, 5}
+            assert (await given)[1].new
+            assert way.relay.figures()["front_batches_resent_total"] >= 1
+        assert await leader.texts() == ["before", "a", "b", "c", "d"]
+
+
+async def test_many_callers_over_a_cable_that_is_pulled_again_and_again(serve):  # noqa: F811
+    async with serve() as leader, Cable(leader.target) as cable, relaying(cable.endpoint, hold=30.0) as way:
+
+        async def caller(name):
+            return [receipt for n in range(40) for receipt in await way.tell(f"{name} {n}", f"{name} {n}'")]
+
+        async def mischief():
+            while True:
+                await asyncio.sleep(0.05)
+                cable.pull()
+                cable.plug()
+
+        pulling = asyncio.create_task(mischief())
+        told = await asyncio.gather(*(caller(f"caller {n}") for n in range(8)))
+        pulling.cancel()
+        receipts = [receipt for each in told for receipt in each]
+        assert all(receipt.new for receipt in receipts)
+        assert sorted(receipt.seq for receipt in receipts) == list(range(1, 641))
+        texts = await leader.texts()
+        assert len(texts) == len(set(texts)) == 640
+        for n in range(8):  # and each caller's in its order
+            mine = [text for text in texts if text.startswith(f"caller {n} ")]
+            assert mine == [text for m in range(40) for text in (f"caller {n} {m}", f"caller {n} {m}'")]
+
+
+async def test_what_the_leader_alone_refuses_is_refused_and_its_neighbours_are_not(serve):  # noqa: F811
+    async with serve(intake=IntakeSettings(text_bytes=10)) as leader, relaying(leader.target) as way:
+        good, bad, also = await asyncio.gather(
+            way.tell("short"), way.tell("short", "much too long for it"), way.tell("brief"), return_exceptions=True
+        )
+        assert (good[0].new, also[0].new) == (True, True)
+        assert isinstance(bad, InvalidRequest)
+        assert bad.field == "perceptions[1].text"
+        assert "10 allowed" in bad.why
+        assert await leader.texts() == ["short", "brief"]
+
+
+async def test_without_a_leader_callers_are_held_for_a_while_and_then_told(serve):  # noqa: F811
+    async with relaying("", hold=0.3) as way:
+        began = asyncio.get_running_loop().time()
+        with pytest.raises(NoLeader, match="send it again"):
+            await way.tell("nobody")
+        assert asyncio.get_running_loop().time() - began >= 0.3
+        held = asyncio.create_task(way.tell("held"))
+        await asyncio.sleep(0.1)
+        async with serve() as leader:
+            way.elect(leader.target)
+            assert (await held)[0].new  # the leader came in time
+            assert await leader.texts() == ["held"]
+
+
+async def test_it_goes_to_whoever_leads_next(serve, tmp_path):  # noqa: F811
+    from tests.orchestration.gateway.conftest import serving
+
+    async with serve() as one, serving(tmp_path / "two") as two, relaying("", hold=10.0) as way:
+        way.elect(one.target)
+        await way.tell("to one")
+        way.elect(two.target)
+        await until(lambda: way.leaders.address == two.target)
+        await way.tell("to two")
+        assert (await one.texts(), await two.texts()) == (["to one"], ["to two"])
+        way.elect("")
+        await until(lambda: not way.leaders.address)
+        held = asyncio.create_task(way.tell("to one again"))
+        await asyncio.sleep(0.05)
+        way.elect(one.target)
+        await held
+        assert await one.texts() == ["to one", "to one again"]
+
+
+async def test_a_leader_that_goes_and_comes_back_at_its_address_takes_over_what_was_held(serve):  # noqa: F811
+    async with relaying("", hold=20.0) as way:
+        async with serve() as leader:
+            way.elect(leader.target)
+            await way.tell("before")
+        held = asyncio.create_task(way.tell("between"))
+        await asyncio.sleep(0.2)
+        assert not held.done()
+        async with serve(listen=leader.target) as leader:
+            assert [each.seq for each in await held] == [2]
+            assert await leader.texts() == ["before", "between"]
+
+
+async def test_a_leader_that_answers_nothing_is_hung_up_on(serve):  # noqa: F811
+    logs = []
+    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
+        async with relaying(leader.target, hold=0.3, answer_within=0.4) as way:
+            logs[0].go.clear()
+            with pytest.raises(NoLeader, match="answered nothing for"):
+                await way.tell("kept, unanswered")
+            logs[0].go.set()
+            await way.tell("later")
+        assert await leader.texts() == ["kept, unanswered", "later"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind", "told"),
+    [
+        (OverQuota("gateway.intake.per_second", 3.0, 1.5), OverQuota, "allows 7 on average: try again in 1.5 s"),
+        (StoreFull("the disk is full", 2.0), StoreFull, "the disk is full"),
+    ],
+)
+async def test_what_nobody_may_do_now_is_told_at_once(serve, failure, kind, told):  # noqa: F811
+    logs = []
+    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
+        async with relaying(leader.target, hold=30.0) as way:
+            logs[0].fails = [failure]
+            with pytest.raises(kind, match=told) as refused:
+                await way.tell("too much")
+            assert refused.value.retry_after == failure.retry_after
+            await way.tell("later")
+        assert await leader.texts() == ["later"]
+
+
+async def test_a_batch_that_the_leader_fails_at_does_not_hold_up_the_others(serve):  # noqa: F811
+    logs = []
+    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
+        async with relaying(leader.target, hold=30.0) as way:
+            logs[0].fails = [RuntimeError("a fault")]
+            with pytest.raises(LeaderFailed, match="INTERNAL"):
+                await way.tell("unlucky")
+            assert (await way.tell("lucky"))[0].new
+        assert await leader.texts() == ["lucky"]
+
+
+async def test_what_the_leader_would_find_too_large_is_not_sent(serve):  # noqa: F811
+    async with serve(message_bytes=64 * 1024) as leader, relaying(leader.target, message_bytes=64 * 1024) as way:
+        with pytest.raises(TooLarge, match=r"gateway\.message_bytes"):
+            await way.tell("x" * 66_000)
+        await way.tell("y" * 65_000)
+        assert [len(text) for text in await leader.texts()] == [65_000]
+
+
+async def test_a_front_that_shows_the_wrong_token_says_so_and_the_right_one_counts_without_a_restart(
+    serve,  # noqa: F811
+    tmp_path,
+):
+    right, shown = tmp_path / "right", tmp_path / "shown"
+    right.write_text(TOKEN)
+    shown.write_text("x" * 20)
+    async with serve(token_file=right) as leader, relaying(leader.target, token_file=shown, hold=0.3) as way:
+        with pytest.raises(NoLeader, match=r"refuses the token of this front .*front\.upstream\.token_file"):
+            await way.tell("a stranger's")
+        shown.write_text(TOKEN)
+        await asyncio.sleep(1.1)
+        await way.tell("a friend's")
+        assert await leader.texts() == ["a friend's"]
+
+
+async def test_whoever_is_no_mind_is_named():
+    server = grpc.aio.server()
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        async with relaying(f"127.0.0.1:{port}", hold=0.3) as way:
+            with pytest.raises(NoLeader, match="is it the gRPC address of the mind's host"):
+                await way.tell("to a stranger")
+    finally:
+        await server.stop(0)
+
+
+async def test_a_host_that_stands_by_takes_nothing_and_callers_are_told_why(serve):  # noqa: F811
+    from orchestration.host.gate import Gate
+
+    async with serve(log=lambda inner: Gate(inner, 0.1)) as leader, relaying(leader.target, hold=0.4) as way:
+        with pytest.raises(NoLeader, match="stands by"):
+            await way.tell("to the wrong one")
+        assert way.relay.figures()["front_given_up_total"] == 1
+        assert await leader.texts() == []
+
+
+async def test_more_than_may_be_under_way_waits_its_turn(serve):  # noqa: F811
+    async with serve() as leader, relaying(leader.target, batches=2, intake=IntakeSettings(commit=1)) as way:
+        told = await asyncio.gather(*(way.tell(f"{n}") for n in range(50)))
+        assert [each.seq for (each,) in told] == list(range(1, 51))
+        assert await leader.texts() == [f"{n}" for n in range(50)]
+        assert replace(told[0][0], seq=2) != told[0][0]
