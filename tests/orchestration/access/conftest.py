@@ -38,11 +38,8 @@ EVERYTHING = frozenset(Scope)
 class NoNodes:
     """Where the mind lives nowhere, and orders are obeyed."""
 
-    def nodes(self):
-        return ()
-
-    def homeless(self):
-        return {}
+    async def listed(self):
+        return (), {}
 
     async def drain(self, node, *, undo):
         return None

@@ -1,0 +1,85 @@
+"""A front and a leader that knows whom it lets in: TLS, tokens, and both replaced while they are used."""
+
+import asyncio
+
+import pytest
+
+from orchestration.access.caller import CALLER, Caller
+from orchestration.access.scopes import Scope
+from orchestration.front.asking import AskedStatus, LeaderNodes
+from orchestration.front.errors import NoLeader
+from orchestration.front.settings import FrontSettings
+from orchestration.gateway.admission import BEHALF
+from orchestration.placement.errors import PlacementError
+from tests.orchestration.access.conftest import Authority, authority, keys, serve  # noqa: F401 - fixtures
+from tests.orchestration.front.relaying import relaying
+from tests.orchestration.until import until
+
+WANTED = (Scope.PERCEIVE, Scope.WATCH, Scope.OPERATE, Scope.FORWARD)
+
+
+async def test_over_mutual_tls_with_a_token_of_its_own(serve, keys, authority, tmp_path):  # noqa: F811
+    token = tmp_path / "token"
+    token.write_text(keys.make("front", *WANTED))
+    chain, key = authority.issue("front", "front")
+    shown = {"ca_file": authority.file, "cert_file": chain, "key_file": key, "token_file": token}
+    async with serve(tls=authority.tls(mutual=True)) as leader, relaying(leader.target, upstream=shown) as way:
+        assert [each.new for each in await way.tell("a", "b")] == [True, True]
+        asked = AskedStatus(way.upstream, FrontSettings())
+        assert (await asked.status()).mind == "alpha"
+        nodes = LeaderNodes(way.upstream)
+        assert await nodes.listed() == ([], {})
+        assert await nodes.restart("concern") == ["concern"]
+
+
+async def test_a_leader_of_another_authority_is_not_believed(serve, keys, authority, tmp_path):  # noqa: F811
+    token = tmp_path / "token"
+    token.write_text(keys.make("front", *WANTED))
+    strange = Authority(tmp_path / "elsewhere")
+    shown = {"ca_file": strange.file, "token_file": token}
+    async with (
+        serve(tls=authority.tls()) as leader,
+        relaying(leader.target, upstream=shown, hold=0.3) as way,
+    ):
+        with pytest.raises(NoLeader):
+            await way.tell("to an impostor")
+        assert await leader.texts() == []
+        with pytest.raises(NoLeader):
+            await LeaderNodes(way.upstream).listed()
+
+
+async def test_a_token_that_is_ended_and_replaced_loses_nothing(serve, keys, tmp_path):  # noqa: F811
+    token = tmp_path / "token"
+    token.write_text(keys.make("first", *WANTED))
+    async with serve() as leader, relaying(leader.target, upstream={"token_file": token}, hold=20.0) as way:
+        await way.tell("before")
+        keys.revoke("first")
+        await until(lambda: way.relay.why)
+        held = asyncio.create_task(way.tell("between"))
+        await asyncio.sleep(0.2)
+        assert not held.done()
+        assert "refuses the token of this front" in way.relay.why
+        token.write_text(keys.make("second", *WANTED))
+        assert (await held)[0].new
+        assert await leader.texts() == ["before", "between"]
+
+
+async def test_a_token_without_the_scopes_it_takes(serve, keys, tmp_path):  # noqa: F811
+    token = tmp_path / "token"
+    token.write_text(keys.make("front", Scope.WATCH))
+    async with serve() as leader, relaying(leader.target, upstream={"token_file": token}, hold=0.3) as way:
+        with pytest.raises(NoLeader, match="`perceive`"):
+            await way.tell("more than it may")
+        with pytest.raises(PlacementError, match="`operate`"):
+            await LeaderNodes(way.upstream).drain("node", undo=False)
+        assert await AskedStatus(way.upstream, FrontSettings()).status() is not None
+
+
+async def test_who_called_the_front_is_named_to_the_leader(serve, keys, tmp_path):  # noqa: F811
+    token = tmp_path / "token"
+    token.write_text(keys.make("front", *WANTED))
+    async with serve() as leader, relaying(leader.target, upstream={"token_file": token}) as way:
+        assert BEHALF not in dict(way.upstream.metadata())
+        CALLER.set(Caller("alice", "token", frozenset({Scope.OPERATE})))
+        assert dict(way.upstream.metadata())[BEHALF] == "alice"
+        assert await LeaderNodes(way.upstream).restart("concern") == ["concern"]
