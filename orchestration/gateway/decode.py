@@ -126,7 +126,10 @@ def texts(
     if not all(text):
         return None
     source = [row.source for row in rows]
-    time = [sent.seconds + sent.nanos * 1e-9 for sent in [row.time for row in rows]]
+    times = [row.time for row in rows]
+    time, nanos = [float(sent.seconds) for sent in times], [sent.nanos for sent in times]
+    if any(nanos):
+        time = [seconds + rest * 1e-9 for seconds, rest in zip(time, nanos, strict=True)]
     if 0.0 in time:
         time = [at or (at if row.HasField("time") else received) for at, row in zip(time, rows, strict=True)]
     key: list[str | None] = [row.idempotency_key for row in rows]

@@ -67,7 +67,7 @@ class SqlitePerceptions:
 
     ahead = 1
 
-    def __init__(self, lane: Lane, mind: str, *, memory: int = 262_144, hashing: PlacesOf = places_of) -> None:
+    def __init__(self, lane: Lane, mind: str, *, memory: int = 1_048_576, hashing: PlacesOf = places_of) -> None:
         self._lane = lane
         self._mind = mind
         self._memory = memory
