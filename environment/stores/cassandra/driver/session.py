@@ -114,10 +114,13 @@ class Session:
         *,
         idempotent: bool,
         concurrency: int | None = None,
+        patient: bool = False,
     ) -> list[list[Row]]:
         """The answers in the order of the requests, at most ``concurrency`` of which are under way at once.
 
-        No request is begun after one has failed; that failure is raised when those under way have ended.
+        No request is begun after one has failed; that failure is raised when those under way have ended. ``patient``:
+        while requests are refused at once, each waits its turn, for as long as ``deadline`` lets it: for reads of
+        which one failure would make all begin anew.
         """
         most = concurrency or self.settings.concurrency
         answers: dict[int, list[Row]] = {}
@@ -128,7 +131,14 @@ class Session:
             most = min(most, len(requests) - len(answers))
 
         async def ask(request: tuple[Prepared, Values]) -> list[Row]:
-            return await self.execute(*request, idempotent=idempotent)
+            until = self._loop.time() + (self.settings.deadline if patient else 0.0)
+            while True:
+                try:
+                    return await self.execute(*request, idempotent=idempotent)
+                except CircuitOpen as refused:
+                    if self._loop.time() + refused.retry_after > until:
+                        raise
+                    await asyncio.sleep(refused.retry_after + self._rng.uniform(0.0, self.settings.pause))
 
         await self._ask_each(requests, ask, answers, most)
         return [answers[at] for at in range(len(answers))]

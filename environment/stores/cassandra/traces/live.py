@@ -115,7 +115,7 @@ class LiveSet:
 
         async def ask() -> None:
             requests = [(statement, (self._mind, name)) for name in names]
-            answers = await self._session.execute_all(requests, idempotent=True)
+            answers = await self._session.execute_all(requests, idempotent=True, patient=True)
             ids.update(name for name, rows in zip(names, answers, strict=True) if rows and rows[0].live)
             names.clear()
 
@@ -140,7 +140,7 @@ class LiveSet:
         statement = await self._session.prepare(_PAGE)
         pages = [(statement, (self._mind, generation.change, page)) for page in range(generation.pages)]
         ids: set[str] = set()
-        for rows in await self._session.execute_all(pages, idempotent=True, concurrency=8):
+        for rows in await self._session.execute_all(pages, idempotent=True, concurrency=8, patient=True):
             if not rows:
                 raise _Gone
             ids.update(_ids.decode(zlib.decompress(rows[0].body)))

@@ -48,13 +48,13 @@ class CassandraTraces:
         everything = sorted(await self._live.ids(await self.head()))
         ids, total, read = iter(everything), len(everything), 0
         names = list(islice(ids, batch))
-        reading = asyncio.ensure_future(self._reader.newest(names))
+        reading = asyncio.ensure_future(self._reader.newest(names, patient=True))
         try:
             while names:
                 found = await reading
                 read += len(names)
                 names = list(islice(ids, batch))
-                reading = asyncio.ensure_future(self._reader.newest(names))  # while the caller is busy with these
+                reading = asyncio.ensure_future(self._reader.newest(names, patient=True))  # while the caller is busy with these
                 if progress is not None:
                     progress(read, total)
                 traces = [trace for trace, _ in found if trace.live]

@@ -42,12 +42,12 @@ class TraceReader:
         self._session = session
         self._mind = mind
 
-    async def newest(self, ids: Iterable[str]) -> list[Changed]:
-        """Those of ``ids`` that are there, in their order, read concurrently."""
+    async def newest(self, ids: Iterable[str], *, patient: bool = False) -> list[Changed]:
+        """Those of ``ids`` that are there, in their order, read concurrently; ``patient`` as in ``execute_all``."""
         names = list(ids)
         statement = await self._session.prepare(_NEWEST)
         requests = [(statement, (self._mind, name)) for name in names]
-        answers = await self._session.execute_all(requests, idempotent=True)
+        answers = await self._session.execute_all(requests, idempotent=True, patient=patient)
         return [
             await self._changed(name, rows[0])
             for name, rows in zip(names, answers, strict=True)

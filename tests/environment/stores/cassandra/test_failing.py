@@ -208,6 +208,26 @@ async def test_one_failure_among_many_requests_ends_them_all(server, session):
     assert drawn <= 16
 
 
+async def test_a_long_read_waits_out_an_open_circuit_where_it_was_told_to(server, session):
+    insert = await session.prepare("INSERT INTO numbers (a, b) VALUES (?, ?)")
+    select = await session.prepare("SELECT b FROM numbers WHERE a = ?")
+    await session.execute_all([(insert, (a, a)) for a in range(400)], idempotent=True)
+    reads = [(select, (a,)) for a in range(400)]
+    server.pause()
+    try:
+        with pytest.raises(StoreUnavailable):
+            await session.execute_all(reads, idempotent=True)
+        assert session.circuit != "closed"
+    finally:
+        server.resume()
+    for _ in range(QUICK.circuit_failures):
+        session._circuit.failed(asyncio.get_running_loop().time())
+    with pytest.raises(CircuitOpen):
+        await session.execute_all(reads, idempotent=True)
+    answers = await session.execute_all(reads, idempotent=True, patient=True)
+    assert [[row.b for row in rows] for rows in answers] == [[a] for a in range(400)]
+
+
 async def test_a_server_that_is_silent_is_given_up_within_the_connect_timeout(server):
     address = server.address("system")
     loop = asyncio.get_running_loop()
