@@ -54,7 +54,8 @@ class CassandraTraces:
                 found = await reading
                 read += len(names)
                 names = list(islice(ids, batch))
-                reading = asyncio.ensure_future(self._reader.newest(names, patient=True))  # while the caller is busy with these
+                # While the caller is busy with these.
+                reading = asyncio.ensure_future(self._reader.newest(names, patient=True))
                 if progress is not None:
                     progress(read, total)
                 traces = [trace for trace, _ in found if trace.live]
