@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
+from time import monotonic
 
 import structlog
 
+from orchestration.access.audit import AuditLog
 from orchestration.access.caller import ANYBODY, Caller
 from orchestration.access.certificates import Certificates
 from orchestration.access.errors import AccessError, Unauthenticated
+from orchestration.access.identity import IdentityProvider
+from orchestration.access.quotas import Quotas
 from orchestration.access.register import Register
 from orchestration.access.scopes import Scope
+from orchestration.access.sessions import Brake, Sessions
 from orchestration.access.settings import AccessSettings
 
 _log = structlog.get_logger(__name__)
@@ -49,8 +55,15 @@ class Access:
         mind: str,
         wall: Callable[[], float],
         operator_token: Path | None = None,
+        operators: Sequence[str] = (),
+        folder: Path | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Raises ``BadCredentials``. ``operator_token``: a file with a token that may everything."""
+        """Raises ``BadCredentials``.
+
+        ``operator_token``: a file with a token that may everything. ``operators``: patterns of sources that speak to
+        the mind as operators. ``folder``: where the audit log is kept. ``clock``: seconds that never go back.
+        """
         self.settings = settings
         self.mind = mind
         self._wall = wall
@@ -58,6 +71,13 @@ class Access:
         self.required = bool(settings.tokens_file or operator_token or settings.jwt.jwks)
         """Whether callers must show a token."""
         self.certificates = Certificates(settings.tls) if settings.tls.certificate is not None else None
+        provider = settings.jwt
+        self._provider = IdentityProvider(provider, mind, wall, clock) if provider.jwks else None
+        self.sessions = Sessions(settings.session, mind, wall)
+        self.brake = Brake(settings.session)
+        self.quotas = Quotas(settings.quotas, clock)
+        self.audit = AuditLog(settings.audit, mind, wall, folder)
+        self._operators = tuple(operators)
         self._leases: set[_Lease] = set()
         self._refused: Counter[str] = Counter()
 
@@ -74,7 +94,7 @@ class Access:
         if not self.required:
             return ANYBODY
         try:
-            found = self._found(_token_in(authorization))
+            found = await self._found(_token_in(authorization))
         except Unauthenticated as error:
             self._refused[error.reason] += 1
             raise
@@ -82,11 +102,37 @@ class Access:
             return replace(found, behalf=_fit(behalf))
         return found
 
-    def _found(self, token: bytes) -> Caller:
+    async def _found(self, token: bytes) -> Caller:
         found = self._register.find(token, self._wall())
+        if found is None and self._provider is not None:
+            return await self._provider.caller(token.decode("utf-8", "replace"))
         if found is None:
             raise Unauthenticated("this token is not known here: send `authorization: Bearer TOKEN`", "TOKEN_UNKNOWN")
         return found
+
+    def logged_in(self, cookie: str) -> Caller:
+        """Who a cookie of the page was made for. Raises ``Unauthenticated`` where it or its token does not hold."""
+        caller = self.sessions.read(cookie)
+        if caller.kind == "token":
+            now = self._register.at(caller.digest, self._wall())
+            if now is None:
+                raise Unauthenticated(
+                    "the token you logged in with does not hold any more: log in again", "SESSION_ENDED"
+                )
+            caller = replace(now, expires=caller.expires, session=True)
+        return caller
+
+    def speaks(self, caller: Caller, sources: Iterable[str], peer: str = "") -> None:
+        """Whether somebody may speak as ``sources``. Raises ``Forbidden``: as an operator only with ``operate``.
+
+        What is said as an operator breaks in, and is answered; it stands in the audit log.
+        """
+        if not self.required or not self._operators:
+            return
+        for source in sources:
+            if any(fnmatchcase(source, pattern) for pattern in self._operators):
+                caller.require(Scope.OPERATE, f"speaking as {source[:_LONGEST_NAME]!r}")
+                self.audit.record("say", caller, "done", target=source, peer=peer)
 
     def holds(self, caller: Caller) -> Unauthenticated | None:
         """Why a caller who was let in is not to be any longer; None while he may stay."""
@@ -122,7 +168,8 @@ class Access:
         before = self._register.names
         if self._register.refresh():
             after = self._register.names
-            _log.info("tokens_changed", added=sorted(after - before), gone=sorted(before - after), tokens=len(after))
+            added, gone = sorted(after - before), sorted(before - after)
+            self.audit.record("tokens", "access.tokens_file", "done", added=added, gone=gone)
         for lease in tuple(self._leases):
             why = self.holds(lease.caller)
             if why is not None:
@@ -137,6 +184,8 @@ class Access:
                 self.refresh()
             except (AccessError, OSError):
                 _log.exception("access_not_refreshed")
+            if self._provider is not None:
+                await self._provider.refresh()
 
     def figures(self) -> Mapping[str, float]:
         """Counters and gauges since the start, by metric name without prefix."""
@@ -148,6 +197,10 @@ class Access:
             ),
             **{f"access_refused_total:{reason.lower()}": float(n) for reason, n in self._refused.items()},
         }
+        figures |= {f"access_quota_refusals_total:{name}": float(hits) for name, hits in self.quotas.hits.items()}
+        figures["access_audit_lines_total"] = float(self.audit.lines)
+        if self._provider is not None:
+            figures["access_keys_failures_total"] = float(self._provider.failures)
         if self.certificates is not None:
             figures["access_certificate_expires"] = self.certificates.expires
         return figures

@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "migrate": ("migrating", "Bring the tables of a mind's Cassandra to this version's schema."),
     "configure": ("configuring", "Change settings of a mind while it runs, and see who changed what."),
     "copy": ("copying", "Move a stopped mind to another store: whole, resumable, compared."),
+    "audit": ("auditing", "Who did what to the mind: orders, changes, log-ins, refusals."),
     "token": ("tokens", "Make, list and revoke the tokens that callers show."),
     "backup": ("backing", "Copy a mind into one file, whole, while it runs."),
     "restore": ("restoring", "A mind out of a backup, into a place where there is none."),

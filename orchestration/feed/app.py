@@ -23,6 +23,7 @@ from orchestration.feed.perceptions import perceptions, schemas
 from orchestration.feed.probes import probes
 from orchestration.feed.problems import Problem, install
 from orchestration.feed.reads import reads
+from orchestration.feed.sessions import cookie_name, sessions
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
 from orchestration.growth.desk import GrowthDesk
@@ -71,14 +72,14 @@ def create_app(
     )
     app.state.feed = feed
     install(app)
-    routers = [reads(feed), events(feed), perceptions(feed), probing(feed)]
+    routers = [reads(feed), events(feed), perceptions(feed), probing(feed), sessions(feed)]
     if desk is not None:
         routers.append(growth(feed, desk))
     for router in routers:
         app.include_router(router)
     _serve_page(app, page)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=4)
-    app.add_middleware(Guard, settings=settings, access=access, figures=figures)
+    app.add_middleware(Guard, settings=settings, access=access, figures=figures, cookie=cookie_name(feed))
     return app
 
 

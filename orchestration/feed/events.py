@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from environment.messages import ConnectionChange, EntryKind, StreamEntry
 from orchestration.access.caller import CALLER
+from orchestration.access.errors import OverAllowance
 from orchestration.feed.answers import refusals
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import invalid, refusal_of
@@ -120,7 +121,10 @@ class _EventStream(EventSourceResponse):
         feed.streams += 1
         feed.figures.streams.set(feed.streams)
         try:
-            await super().__call__(scope, receive, send)
+            with feed.access.quotas.stream(CALLER.get()):
+                await super().__call__(scope, receive, send)
+        except OverAllowance as error:
+            await refusal_of(error).response(scope)(scope, receive, send)
         except SendTimeoutError:
             _log.info("reader_ended", why=f"it took nothing for {settings.reader_timeout:g} s")
         finally:

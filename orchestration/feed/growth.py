@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from orchestration.access.caller import CALLER
 from orchestration.feed.answers import Answered, many, one, refusals
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import invalid
@@ -83,22 +84,22 @@ def _orders(router: APIRouter, desk: GrowthDesk) -> None:
     @router.post("/freeze", response_model=OutcomeShape, responses=refusals(422))
     async def freeze(order: OrderIn) -> Response:
         """Stop all growth at once: holds until thawed, over every restart."""
-        return one(outcome_json(await desk.freeze(order.by, order.reason)))
+        return one(outcome_json(await desk.freeze(CALLER.get().signs(order.by), order.reason)))
 
     @router.post("/thaw", response_model=OutcomeShape, responses=refusals(422))
     async def thaw(order: OrderIn) -> Response:
         """Let growth go on."""
-        return one(outcome_json(await desk.thaw(order.by, order.reason)))
+        return one(outcome_json(await desk.thaw(CALLER.get().signs(order.by), order.reason)))
 
     @router.post("/{id}/approve", response_model=OutcomeShape, responses=refusals(409, 422))
     async def approve(id: Number, order: OrderIn) -> Response:  # noqa: A002 - the name in the path
         """Permit what a waiting proposal asks for, once."""
-        return one(outcome_json(await desk.approve(_number(id), order.by, order.reason)))
+        return one(outcome_json(await desk.approve(_number(id), CALLER.get().signs(order.by), order.reason)))
 
     @router.post("/{id}/reject", response_model=OutcomeShape, responses=refusals(409, 422))
     async def reject(id: Number, order: OrderIn) -> Response:  # noqa: A002 - the name in the path
         """Refuse a waiting proposal."""
-        return one(outcome_json(await desk.reject(_number(id), order.by, order.reason)))
+        return one(outcome_json(await desk.reject(_number(id), CALLER.get().signs(order.by), order.reason)))
 
 
 def _number(name: str) -> int:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from http import HTTPStatus
 from time import perf_counter
 from urllib.parse import urlsplit
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestration.access.caller import CALLER, Caller
-from orchestration.access.errors import AccessError
+from orchestration.access.errors import AccessError, Forbidden, Unauthenticated
 from orchestration.access.gate import Access
 from orchestration.access.scopes import Free, need_of_route
 from orchestration.access.scopes import Scope as Right
@@ -26,6 +28,9 @@ _log = structlog.get_logger(__name__)
 
 EVENT_PATHS = frozenset({"/v1/stream/events", "/v1/connections/events"})
 _SHOWN = 120
+_API = "/v1"
+_SAFE = frozenset({"GET", "HEAD"})
+_FOREIGN = Refusal(403, "foreign-origin", "a page from elsewhere may not ask in your name")
 _GONE = 499
 """Counted where the caller went away before there was an answer."""
 _POLICY = (
@@ -48,11 +53,14 @@ class Guard:
 
     Where tokens are required, each route takes what ``access.scopes`` says. Elsewhere only this machine can connect,
     but a browser on it can be made to ask by any page it shows: then the host asked for must be a local one (or a
-    configured one), and a request with an ``Origin`` must come from the page itself.
+    configured one), and a request with an ``Origin`` must come from the page itself. So must whatever is asked by
+    somebody who is logged in: a browser sends the cookie whoever makes it ask.
     """
 
-    def __init__(self, app: ASGIApp, settings: FeedSettings, access: Access, figures: FeedFigures) -> None:
+    def __init__(self, app: ASGIApp, settings: FeedSettings, access: Access, figures: FeedFigures, cookie: str) -> None:
+        """``cookie``: the name of the one that stands for a token."""
         self._app = app
+        self._cookie = cookie
         self._settings = settings
         self._access = access
         self._figures = figures
@@ -71,6 +79,9 @@ class Guard:
                 await self._answer(scope, receive, answer)
             finally:
                 self._count(scope, answer.status, perf_counter() - began)
+                if action := scope["state"].get("audited"):
+                    outcome = "done" if answer.status < HTTPStatus.BAD_REQUEST else f"answered {answer.status}"
+                    self._access.audit.record(action, CALLER.get(), outcome, peer=_peer(scope), request=request_id)
 
     async def _answer(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         refusal = self._refuse(scope) or await self._admit(scope)
@@ -85,7 +96,7 @@ class Guard:
             return
         self._open += not streaming
         try:
-            await self._app(scope, receive, answer)
+            await self._app(scope, self._bounded(receive), answer)
         except Exception as error:
             _log.exception("request_failed", method=scope["method"], path=scope["path"])
             if answer.status != _GONE:  # an answer that has begun can only be broken off
@@ -100,6 +111,8 @@ class Guard:
             refusal = self._refuse_stranger(headers)
             if refusal is not None:
                 return refusal
+        elif "authorization" not in headers and scope["path"].startswith(_API) and _foreign(headers):
+            return _FOREIGN
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdecimal() and int(length) > self._settings.body_bytes:
             self._figures.limit_hit("feed.body_bytes")
@@ -113,29 +126,48 @@ class Guard:
             need = Free.OPEN if self._access.settings.open_metrics else Right.WATCH
         if need is Free.OPEN:
             return None
+        action = f"{scope['method']} {scope['path']}"[:_SHOWN]
         try:
-            caller = await self._caller(Headers(scope=scope))
+            caller = await self._caller(Headers(scope=scope), scope["method"])
             if isinstance(need, Right):
-                caller.require(need, f"{scope['method']} {scope['path']}"[:_SHOWN])
+                caller.require(need, action)
         except AccessError as error:
+            by = error.name if isinstance(error, Forbidden) else ""
+            self._access.audit.refused(action, str(error), peer=_peer(scope), by=by)
             return refusal_of(error)
         CALLER.set(caller)  # the route runs in this task
+        scope["state"]["audited"] = action if need is Right.OPERATE else ""
         return None
 
-    async def _caller(self, headers: Headers) -> Caller:
-        return await self._access.caller(headers.get("authorization"))
+    async def _caller(self, headers: Headers, method: str) -> Caller:
+        authorization = headers.get("authorization")
+        cookie = cookie_parser(headers.get("cookie", "")).get(self._cookie) if authorization is None else None
+        if not cookie or not self._access.required:
+            return await self._access.caller(authorization)
+        if method not in _SAFE and "origin" not in headers:
+            raise Unauthenticated("a browser says where a request comes from, and this one did not", "ORIGIN_REQUIRED")
+        return self._access.logged_in(cookie)
+
+    def _bounded(self, receive: Receive) -> Receive:
+        """As much of a body as one may have, also where its length was not said."""
+        left = 2 * self._settings.body_bytes  # twice, so that routes that bound it themselves name the limit
+
+        async def some() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise TooLarge("feed.body_bytes", 2 * self._settings.body_bytes - left, self._settings.body_bytes)
+            return message
+
+        return some
 
     def _refuse_stranger(self, headers: Headers) -> Refusal | None:
         asked = headers.get("host", "")
         if not self._is_ours(_hostname(asked)):
             why = "no token is required here, so only this machine may ask: use localhost or a name in feed.hosts"
             return Refusal(421, "foreign-host", why)
-        origin = headers.get("origin")
-        if origin is not None and not _same(origin, asked):
-            return Refusal(403, "foreign-origin", "a page from elsewhere may not ask in your name")
-        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode", "navigate") != "navigate":
-            return Refusal(403, "foreign-origin", "a page from elsewhere may not ask in your name")
-        return None
+        return _FOREIGN if _foreign(headers) else None
 
     def _is_ours(self, host: str) -> bool:
         return is_loopback(host) or host.endswith(".localhost") or host in self._settings.hosts
@@ -170,6 +202,19 @@ def _hostname(host: str) -> str:
         return (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
         return ""
+
+
+def _foreign(headers: Headers) -> bool:
+    """Whether a browser asks because a page from elsewhere made it."""
+    origin = headers.get("origin")
+    if origin is not None and not _same(origin, headers.get("host", "")):
+        return True
+    return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode", "navigate") != "navigate"
+
+
+def _peer(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _same(origin: str, host: str) -> bool:

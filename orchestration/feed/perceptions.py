@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from environment.messages import Image, Instant, NewPerception
+from orchestration.access.caller import CALLER
 from orchestration.feed import answers
 from orchestration.feed.answers import many, refusals
 from orchestration.feed.body import JSON, LINES, media_type, read_body
@@ -124,6 +125,10 @@ def perceptions(feed: FeedContext) -> APIRouter:
             return [each.perception(received, trust_of(each.source)) for each in parse(data)]
 
         batch = await asyncio.to_thread(read) if len(data) > _OFFLOAD_ABOVE else read()
+        if feed.access.required:
+            caller = CALLER.get()
+            feed.access.speaks(caller, {one.source for one in batch}, request.client.host if request.client else "")
+            feed.access.quotas.take(caller, len(batch), len(data))
         try:
             receipts = await feed.intake.accept(batch)
         except IntakeRejected as error:

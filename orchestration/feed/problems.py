@@ -19,7 +19,7 @@ from starlette.types import Scope
 
 from environment.errors import StoreFull, StoreUnavailable
 from environment.lineage import UnknownId
-from orchestration.access.errors import AccessError, Forbidden, OverAllowance, Unauthenticated
+from orchestration.access.errors import AccessError, Braked, Forbidden, OverAllowance, Unauthenticated
 from orchestration.gateway.errors import (
     FieldViolation,
     IntakeBusy,
@@ -162,6 +162,8 @@ def refusal_of(error: Exception) -> Refusal:
         case Forbidden():
             challenge = f'Bearer realm="submind", error="insufficient_scope", scope="{error.scope}"'
             return Refusal(403, "scope-required", text, headers=(("WWW-Authenticate", challenge),))
+        case Braked():
+            return Refusal(429, "slow-down", text, retry_after=error.retry_after)
         case OverAllowance():
             return Refusal(429, "over-quota", text, retry_after=error.retry_after)
         case HTTPException():

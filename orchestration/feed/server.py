@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orchestration.access.certificates import Certificates
 from orchestration.feed.app import close_streams, open_streams
+from orchestration.feed.connections import connections_of
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import Refusal
 from orchestration.feed.settings import FeedSettings
@@ -76,11 +77,12 @@ class FeedServer:
             proxy_headers=False,
             timeout_keep_alive=int(max(1, self._settings.idle_connection)),
             timeout_graceful_shutdown=int(max(1, self._settings.grace)),
-            h11_max_incomplete_event_size=64 * 1024,
+            h11_max_incomplete_event_size=self._settings.header_bytes,
+            http=connections_of(self._settings, self._limit_hit),
             backlog=_BACKLOG,
             ssl_context_factory=_encryption(self._certificates),
         )
-        self._server = _Quiet(config)
+        self._server = _Quiet(config, self._settings.handshake)
         self._task = asyncio.create_task(self._server.serve([listener]), name="feed")
         while not self._server.started:
             if self._task.done():
@@ -98,6 +100,10 @@ class FeedServer:
         self._server.should_exit = True
         await asyncio.wait({self._task})
         self._server = self._task = None
+
+    def _limit_hit(self, limit: str) -> None:
+        feed: FeedContext = self._app.state.feed
+        feed.figures.limit_hit(limit)
 
     def _bind(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
@@ -133,6 +139,29 @@ class Only:
 
 class _Quiet(uvicorn.Server):
     """A server that leaves the process's signal handlers alone."""
+
+    def __init__(self, config: uvicorn.Config, handshake: float) -> None:
+        """``handshake``: seconds that TLS may take."""
+        super().__init__(config)
+        self._handshake = handshake
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn's, of sockets that are there, but with a bound on the handshake."""
+        config, loop = self.config, asyncio.get_running_loop()
+        await self.lifespan.startup()
+
+        def protocol() -> asyncio.Protocol:
+            make: Callable[..., asyncio.Protocol] = config.http_protocol_class
+            return make(config=config, server_state=self.server_state, app_state=self.lifespan.state)
+
+        limit = self._handshake if config.ssl is not None else None
+        self.servers = [
+            await loop.create_server(
+                protocol, sock=one, ssl=config.ssl, backlog=config.backlog, ssl_handshake_timeout=limit
+            )
+            for one in sockets or ()
+        ]
+        self.started = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -35,6 +35,14 @@ class FeedSettings(Section):
     """Most entries of the stream in one answer."""
     query_chars: int = Field(default=4000, ge=1)
     """Longest text to search for."""
+    connections: int = Field(default=4096, ge=1)
+    """Most connections at a time; who comes beyond them takes the place of the one that asks nothing for longest."""
+    handshake: Seconds = Field(default=10.0, gt=0)
+    """How long a connection may take to speak TLS."""
+    header_timeout: Seconds = Field(default=10.0, gt=0)
+    """How long the head of a request may take to arrive, from the connection or its first byte on."""
+    header_bytes: int = Field(default=64 * KIB, ge=8 * KIB)
+    """Largest head of a request."""
     idle_connection: Seconds = Field(default=15.0, gt=0)
     """How long a connection may stay open between two requests."""
     grace: Seconds = 5.0

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote
 
 import grpc
+from google.protobuf import descriptor_pool
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+from google.protobuf.message_factory import GetMessageClass
 
+from orchestration.access.audit import AuditLog
 from orchestration.access.caller import CALLER
-from orchestration.access.errors import AccessError
+from orchestration.access.errors import AccessError, Forbidden
 from orchestration.access.gate import Access
 from orchestration.access.scopes import Free, Scope, need_of_rpc
 from orchestration.gateway.answers import abort
@@ -48,25 +55,55 @@ class Admission(_Interceptor):
             if isinstance(need, Scope):
                 caller.require(need, method.rpartition("/")[2])
         except AccessError as error:
-            return _refusal(handler, error)
+            return _refusal(error, self._access.audit, method)
         CALLER.set(caller)  # the handler runs in this task
-        return handler
+        return _audited(handler, self._access.audit, method) if need is Scope.OPERATE else handler
 
 
-def _refusal(handler: _Handler, error: AccessError) -> _Handler:
-    """A handler of the same shape as the one it stands for: gRPC asks for that."""
+def _audited(handler: _Handler, audit: AuditLog, method: str) -> _Handler:
+    """The same handler, of an order: it is written down who gave it, what it was, and what came of it."""
+    inner: Any = handler.unary_unary
+
+    async def obey(raw: bytes, context: _Context) -> Any:
+        outcome = "failed"
+        try:
+            answer = await inner(raw, context)
+            outcome = "done"
+        except BaseException:
+            outcome = context.details() or outcome  # that of `abort`
+            raise
+        else:
+            return answer
+        finally:
+            target = _shown(method, raw)
+            audit.record(method.rpartition("/")[2], CALLER.get(), outcome, target=target, peer=_host(context.peer()))
+
+    return grpc.unary_unary_rpc_method_handler(obey)
+
+
+def _shown(method: str, raw: bytes) -> str:
+    """A request as a log has it."""
+    try:
+        asked: Any = descriptor_pool.Default().FindMethodByName(method.strip("/").replace("/", "."))
+        request = GetMessageClass(asked.input_type).FromString(raw)
+    except (KeyError, DecodeError):
+        return ""
+    told = MessageToDict(request, preserving_proto_field_name=True)
+    return json.dumps(told, ensure_ascii=False) if told else ""
+
+
+def _host(peer: str) -> str:
+    """``ipv4:10.0.0.7:51234`` as ``10.0.0.7``."""
+    address = unquote(peer.partition(":")[2]).rpartition(":")[0]
+    return address.strip("[]") or peer
+
+
+def _refusal(error: AccessError, audit: AuditLog, method: str) -> _Handler:
+    """A handler that answers at once, whatever it stands for: it does not wait for a message that may never come."""
 
     async def refuse(_: object, context: _Context) -> None:
+        by = error.name if isinstance(error, Forbidden) else ""
+        audit.refused(method.rpartition("/")[2], str(error), peer=_host(context.peer()), by=by)
         await abort(context, error)
 
-    if handler.request_streaming:
-        make = (
-            grpc.stream_stream_rpc_method_handler
-            if handler.response_streaming
-            else grpc.stream_unary_rpc_method_handler
-        )
-    else:
-        make = (
-            grpc.unary_stream_rpc_method_handler if handler.response_streaming else grpc.unary_unary_rpc_method_handler
-        )
-    return make(refuse)
+    return grpc.stream_stream_rpc_method_handler(refuse)

@@ -208,7 +208,7 @@ def server_stream(guard: Guard, request: type[Message], method: StreamMethod) ->
     async def call(raw: bytes, context: Context) -> None:
         with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
             try:
-                with guard.slot(Kind.WATCHERS):
+                with guard.slot(Kind.WATCHERS), guard.access.quotas.stream(CALLER.get()):
                     await guard.until_stop(talk(raw, context))
             except Exception as error:  # noqa: BLE001 - every error has an answer
                 await abort(context, error)
@@ -236,7 +236,7 @@ def both_streams(guard: Guard, method: UploadMethod) -> grpc.RpcMethodHandler[by
     async def call(_: object, context: Context) -> None:
         with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
             try:
-                with guard.slot(Kind.STREAMS):
+                with guard.slot(Kind.STREAMS), guard.access.quotas.stream(CALLER.get()):
                     await method(_ContextUpload(context))
             except Exception as error:  # noqa: BLE001 - every error has an answer
                 await abort(context, error)

@@ -8,6 +8,7 @@ from typing import Any
 import grpc
 
 from environment.population import GrowthEvent, GrowthKind, Member
+from orchestration.access.caller import CALLER
 from orchestration.gateway.binding import Guard, server_stream, service, unary
 from orchestration.gateway.decode import instant
 from orchestration.gateway.encode import timestamp
@@ -170,22 +171,22 @@ class GrowthService:
 
     async def freeze(self, request: pb.FreezeRequest) -> pb.FreezeResponse:
         """Stop all growth."""
-        outcome = await self._desk.freeze(request.order.by, request.order.reason)
+        outcome = await self._desk.freeze(CALLER.get().signs(request.order.by), request.order.reason)
         return pb.FreezeResponse(outcome=encode_outcome(outcome))
 
     async def thaw(self, request: pb.ThawRequest) -> pb.ThawResponse:
         """Let growth go on."""
-        outcome = await self._desk.thaw(request.order.by, request.order.reason)
+        outcome = await self._desk.thaw(CALLER.get().signs(request.order.by), request.order.reason)
         return pb.ThawResponse(outcome=encode_outcome(outcome))
 
     async def approve(self, request: pb.ApproveRequest) -> pb.ApproveResponse:
         """Permit a proposal."""
-        outcome = await self._desk.approve(request.proposal, request.order.by, request.order.reason)
+        outcome = await self._desk.approve(request.proposal, CALLER.get().signs(request.order.by), request.order.reason)
         return pb.ApproveResponse(outcome=encode_outcome(outcome))
 
     async def reject(self, request: pb.RejectRequest) -> pb.RejectResponse:
         """Refuse a proposal."""
-        outcome = await self._desk.reject(request.proposal, request.order.by, request.order.reason)
+        outcome = await self._desk.reject(request.proposal, CALLER.get().signs(request.order.by), request.order.reason)
         return pb.RejectResponse(outcome=encode_outcome(outcome))
 
 

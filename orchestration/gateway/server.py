@@ -139,4 +139,10 @@ def _options(settings: GatewaySettings) -> list[tuple[str, int]]:
         ("grpc.http2.min_ping_interval_without_data_ms", int(settings.keepalive_least * milliseconds)),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", int(settings.keepalive_least * milliseconds)),
         ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.max_allowed_incoming_connections", settings.connections),
+        ("grpc.max_concurrent_streams", settings.connection_streams),
+        ("grpc.server_handshake_timeout_ms", int(settings.handshake * milliseconds)),
+        ("grpc.max_connection_idle_ms", int(settings.idle_connection * milliseconds)),
+        ("grpc.max_metadata_size", settings.metadata_bytes),
+        ("grpc.absolute_max_metadata_size", settings.metadata_bytes),
     ]

@@ -87,6 +87,16 @@ class GatewaySettings(Section):
     """How long it waits for the answer before it hangs up."""
     keepalive_least: Seconds = Field(default=10.0, gt=0)
     """How often clients may ask; those that ask more often are hung up on."""
+    connections: int = Field(default=16_384, ge=1)
+    """Most connections at a time; who comes beyond them is hung up on. Each takes an open file."""
+    connection_streams: int = Field(default=1024, ge=1)
+    """Most calls under way on one connection; further ones wait there."""
+    handshake: Seconds = Field(default=10.0, gt=0)
+    """How long a connection may take until it speaks TLS and HTTP/2; then it is closed."""
+    idle_connection: Seconds = Field(default=300.0, gt=0)
+    """How long a connection may be open with no call under way; then it is closed, and clients connect again."""
+    metadata_bytes: int = Field(default=16 * KIB, ge=8 * KIB)
+    """Largest metadata of a call, names and values."""
     drain: Seconds = 0.5
     """When stopping: how long health says NOT_SERVING before new calls are refused."""
     grace: Seconds = 5.0

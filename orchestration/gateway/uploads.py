@@ -6,12 +6,15 @@ import asyncio
 from dataclasses import dataclass
 
 from environment.messages import Receipts
+from orchestration.access.caller import CALLER
 from orchestration.gateway import decode, encode
 from orchestration.gateway.acknowledging import acknowledgement
 from orchestration.gateway.binding import Guard, Upload
 from orchestration.gateway.errors import IntakeBusy, InvalidRequest
 from orchestration.gateway.intake import Intake
 from orchestration.pb.submind.v1 import perception_pb2 as pb
+
+_SPOKEN = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,12 @@ class PerceptionService:
 
     async def perceive(self, request: pb.PerceiveRequest) -> pb.PerceiveResponse:
         """Take in one batch. Raises what ``Intake.accept`` raises."""
-        receipts = await submit(self._intake, self._guard, request, request.ByteSize())
+        size = request.ByteSize()
+        access, caller = self._guard.access, CALLER.get()
+        if access.required:
+            access.speaks(caller, {one.source for one in request.perceptions})
+            access.quotas.take(caller, len(request.perceptions), size)
+        receipts = await submit(self._intake, self._guard, request, size)
         return pb.PerceiveResponse(receipts=encode.receipts(receipts))
 
     async def perceive_stream(self, upload: Upload) -> None:
@@ -77,6 +85,8 @@ class _Talk:
         self._unanswered: asyncio.Queue[_Unanswered | None] = asyncio.Queue()
         self._free = asyncio.Semaphore(guard.settings.stream_batches)
         self._last: asyncio.Future[Receipts] | None = None
+        self._spoken: set[str] = set()
+        """As whom this upload has spoken: each is looked at once."""
 
     async def read(self) -> None:
         """Read until the caller has sent all. Raises ``Stopping``, ``TooLarge``, or ``InvalidRequest`` for nonsense."""
@@ -89,12 +99,25 @@ class _Talk:
         await self._free.acquire()
         while (raw := await self._upload.read()) is not None:
             request = self._guard.read(pb.PerceiveStreamRequest, raw)
+            if self._guard.access.required:
+                await self._admit(request, len(raw))
             try:
                 outcome: asyncio.Future[Receipts] | InvalidRequest = await self._submit(request, len(raw))
             except InvalidRequest as error:
                 outcome = error
             self._unanswered.put_nowait(_Unanswered(request.batch, outcome))
             await self._free.acquire()
+
+    async def _admit(self, request: pb.PerceiveStreamRequest, sent: int) -> None:
+        """Wait until the caller's quota lets a batch through. Raises ``Forbidden`` where it may not say this."""
+        access, caller = self._guard.access, CALLER.get()
+        access.speaks(caller, {one.source for one in request.perceptions} - self._spoken)
+        if len(self._spoken) < _SPOKEN:
+            self._spoken |= {one.source for one in request.perceptions}
+        while (wait := access.quotas.wait(caller, len(request.perceptions), sent)) is not None:
+            access.quotas.hits[wait[0]] += 1
+            await asyncio.sleep(wait[2])
+        access.quotas.take(caller, len(request.perceptions), sent)
 
     async def _submit(self, request: pb.PerceiveStreamRequest, sent: int) -> asyncio.Future[Receipts]:
         """Hand a batch to the intake, waiting for room there. Raises what became of the one before, if that failed."""

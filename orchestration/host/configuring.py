@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -21,6 +21,9 @@ from orchestration.settings import Settings
 _log = structlog.get_logger(__name__)
 
 
+Told = Callable[[str, int, Sequence[str]], None]
+
+
 class Working:
     """The configuration a mind works with: file and environment, and over them what was changed since.
 
@@ -28,11 +31,20 @@ class Working:
     is said and left out, never half of it; each that is put to work by a leader leaves a snapshot in the store.
     """
 
-    def __init__(self, base: Settings, live: LiveConfiguration, supervisor: MindSupervisor, stores: Stores) -> None:
+    def __init__(
+        self,
+        base: Settings,
+        live: LiveConfiguration,
+        supervisor: MindSupervisor,
+        stores: Stores,
+        told: Told = lambda *_: None,
+    ) -> None:
+        """``told`` is called with who made a change, its number and its settings, once it is at work here."""
         self._base = base
         self._live = live
         self._supervisor = supervisor
         self._stores = stores
+        self._told = told
         self._changed = asyncio.Event()
         self.settings = base
         """As they are now."""
@@ -54,6 +66,7 @@ class Working:
             return
         self.settings, self.version, self.by = settings, change.version, change.by
         _log.info("configuration_changed", version=change.version, by=change.by, changed=list(change.changed))
+        self._told(change.by, change.version, change.changed)
         await self._supervisor.configure(settings, change.version)
         self._changed.set()
 

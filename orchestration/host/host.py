@@ -92,7 +92,7 @@ class Host:
 
     async def _start(self) -> None:
         settings = self.settings
-        self.access = access_of(settings)
+        self.access = access_of(settings, self.data_dir)
         for listen in (settings.gateway.listen, settings.feed.listen):
             require_guard(listen, guarded=self.access.required)
         self._owned.enter_context(DataLock(self.data_dir))
@@ -137,7 +137,7 @@ class Host:
         host, _ = split_listen(settings.gateway.listen)
         grpc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._owned.push_async_callback(self.supervisor.stop)
-        self.working = Working(settings, coordination.configuration, self.supervisor, stores)
+        self.working = Working(settings, coordination.configuration, self.supervisor, stores, self._audit_change)
         following = asyncio.create_task(self.working.follow(), name="configuration")
         self._owned.callback(following.cancel)
         self.reign = self._stand(coordination, stores, gate, _advertised(settings, grpc), clock)
@@ -207,6 +207,9 @@ class Host:
         await feed.start()
         self._feed = feed
         return feed.url
+
+    def _audit_change(self, by: str, version: int, changed: Sequence[str]) -> None:
+        self.access.audit.record("configure", by, "done", target=", ".join(changed), version=version)
 
     def _growth_desk(self, stores: Stores) -> GrowthDesk:
         """Where operators order growth, whether the mind below is up or not."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from orchestration.access.descriptors import more_files
 from orchestration.access.tokens import read_token
 from orchestration.host.host import Host
 from orchestration.settings import Settings
@@ -36,6 +37,7 @@ def run_host(
         secrets=[read_token(token)] if token is not None else [],
         fields={"mind": settings.mind.name},
     )
+    _log.info("open_files", limit=more_files())
     return asyncio.run(_run(Host(settings, data_dir, wiring=wiring), beside))
 
 

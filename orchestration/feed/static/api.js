@@ -1,9 +1,9 @@
-// Talking to the mind's HTTP interface: the token, JSON in and out, problems (RFC 9457) as errors.
+// Talking to the mind's HTTP interface: logging in, JSON in and out, problems (RFC 9457) as errors.
 
-import { keep, recall } from "./dom.js";
-
-const KEY = "submind.token";
+const SESSION = "v1/session";
 const TIMEOUT_MS = 15_000;
+/** Wrong tokens are answered ever more slowly. */
+const LOG_IN_MS = 60_000;
 
 /** What the server, or the way to it, refused: `status` 0 means that no answer came. */
 export class Problem extends Error {
@@ -16,30 +16,38 @@ export class Problem extends Error {
   }
 }
 
-let current = recall("sessionStorage", KEY);
 const waiting = new Set();
 const listeners = new Set();
 
-/** Call `listener` whenever the server asks for a token. */
+/** Call `listener` whenever the server asks to log in. */
 export function onUnauthorised(listener) {
   listeners.add(listener);
 }
 
-/** Keep a token for this tab only, and wake whoever waits for one. */
-export function setToken(token) {
-  current = token || null;
-  keep("sessionStorage", KEY, current);
+/**
+ * Show a token once. From then on a cookie stands for it, which no script can read: the token is kept nowhere here.
+ * Wakes whoever waits for it, and answers who is logged in. Throws a `Problem` when the token does not hold.
+ */
+export async function logIn(token) {
+  const session = await post(SESSION, { token }, { quiet: true, timeout: LOG_IN_MS });
   for (const wake of waiting) wake();
   waiting.clear();
+  return session;
 }
 
-/** Resolves when a token is given. */
-export function tokenGiven() {
+/** Take the cookie back. */
+export async function logOut() {
+  await request(SESSION, { method: "DELETE", signal: AbortSignal.timeout(TIMEOUT_MS) });
+}
+
+/** Who is logged in: `{required, name, scopes}`. */
+export async function whoIsHere() {
+  return get(SESSION);
+}
+
+/** Resolves when somebody has logged in. */
+export function loggedIn() {
   return new Promise((resolve) => waiting.add(resolve));
-}
-
-function headers(extra) {
-  return current ? { ...extra, Authorization: `Bearer ${current}` } : { ...extra };
 }
 
 async function problem(response) {
@@ -55,14 +63,14 @@ async function problem(response) {
 }
 
 /** `fetch` that answers only with success; everything else is a `Problem`. */
-export async function request(path, { accept = "application/json", ...options } = {}) {
+export async function request(path, { accept = "application/json", quiet = false, ...options } = {}) {
   let response;
   try {
     response = await fetch(path, {
       cache: "no-store",
       credentials: "same-origin",
       ...options,
-      headers: headers({ Accept: accept, ...options.headers }),
+      headers: { Accept: accept, ...options.headers },
     });
   } catch (error) {
     if (options.signal?.aborted && options.signal.reason?.name === "AbortError") throw error;
@@ -70,7 +78,7 @@ export async function request(path, { accept = "application/json", ...options } 
   }
   if (response.ok) return response;
   const refused = await problem(response);
-  if (refused.status === 401) for (const listener of listeners) listener(refused);
+  if (refused.status === 401 && !quiet) for (const listener of listeners) listener(refused);
   throw refused;
 }
 
@@ -86,12 +94,13 @@ export async function get(path, params = {}) {
 }
 
 /** POST a JSON object. */
-export async function post(path, body) {
+export async function post(path, body, { quiet = false, timeout = TIMEOUT_MS } = {}) {
   const response = await request(path, {
     method: "POST",
+    quiet,
     body: JSON.stringify(body),
     headers: { "Content-Type": "application/json" },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeout),
   });
   return response.json();
 }

@@ -1,6 +1,6 @@
 // The page: puts the parts together, polls what is not streamed, and turns the address and the keys into acts.
 
-import { get, list, onUnauthorised, setToken } from "./api.js";
+import { get, list, logIn, logOut, onUnauthorised, whoIsHere } from "./api.js";
 import { Changes, NOTABLE } from "./changes.js";
 import { SalienceChart } from "./chart.js";
 import { announce, byId, narrow, typing } from "./dom.js";
@@ -209,21 +209,40 @@ const help = byId("help");
 byId("help-open").addEventListener("click", () => help.showModal());
 byId("help-close").addEventListener("click", () => help.close());
 
-const tokenDialog = byId("token");
-onUnauthorised((refused) => {
-  byId("token-why").textContent = refused.detail || "This mind asks for a token.";
-  if (!tokenDialog.open) tokenDialog.showModal();
-});
-byId("token-form").addEventListener("submit", (event) => {
+const loginDialog = byId("login");
+function askToLogIn(why) {
+  byId("login-why").textContent = why;
+  if (!loginDialog.open) loginDialog.showModal();
+}
+function showWhoIsHere({ name }) {
+  const button = byId("log-out");
+  button.hidden = !name;
+  button.title = name ? `Log out (the token ${name})` : "";
+}
+onUnauthorised((refused) => askToLogIn(refused.detail || "This mind asks for a token."));
+byId("login-form").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const token = byId("token-value").value.trim();
-  if (!token) return;
-  byId("token-value").value = "";
-  tokenDialog.close();
-  setToken(token);
-  askStatus();
-  askWorld();
+  const token = byId("login-token").value.trim();
+  const button = byId("login-do");
+  if (!token || button.disabled) return;
+  button.disabled = true;
+  try {
+    showWhoIsHere(await logIn(token));
+    byId("login-token").value = "";
+    loginDialog.close();
+    askStatus();
+    askWorld();
+  } catch (refused) {
+    askToLogIn(refused.detail || refused.message);
+  } finally {
+    button.disabled = false;
+  }
 });
+byId("log-out").addEventListener("click", async () => {
+  await logOut();
+  location.reload();
+});
+whoIsHere().then(showWhoIsHere, () => {});
 
 const SHORTCUTS = {
   "?": () => help.showModal(),

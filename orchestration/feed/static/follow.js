@@ -1,7 +1,7 @@
-// Following the stream: server-sent events over fetch (so that a token can be sent), gaps filled from the log,
+// Following the stream: server-sent events over fetch (so that a refusal can be read), gaps filled from the log,
 // repeats dropped, reconnecting with back-off. Whatever happens in between, entries are delivered once, in order.
 
-import { get, list, Problem, request, tokenGiven } from "./api.js";
+import { get, list, loggedIn, Problem, request } from "./api.js";
 
 /** Entries read at a time. */
 export const PAGE = 60;
@@ -85,7 +85,7 @@ export class Follower {
       } catch (error) {
         if (error instanceof Problem && error.status === 401) {
           this.onState({ state: "token" });
-          await tokenGiven();
+          await loggedIn();
           continue;
         }
       }

@@ -65,7 +65,7 @@ async def test_every_route_stands_in_the_table_and_the_other_way_round(serve):
     async with serve() as served:
         found = routes(served.feed._app)
     assert ("POST", "/v1/growth/{id}/approve") in found
-    assert found == {route for route in ROUTES if route[1] != "/v1/session"}
+    assert found == ROUTES.keys()
 
 
 def test_a_request_is_matched_as_it_is_routed():

@@ -222,8 +222,11 @@ class Server:
         app = create_app(view, tail, intake, settings, access=self.access, version="test", desk=desk)
         server = FeedServer(app, settings)
         await server.start()
+        keeping = asyncio.create_task(self.access.keep()) if self.access else None
         self.ready.set()
         await self.ending.wait()
+        if keeping:
+            keeping.cancel()
         await server.stop()
         await tail.close()
         await intake.close()
@@ -308,7 +311,7 @@ def read(browser, server):
     """Opens readers: ``read(width=360, theme="dark", ...)``; each is checked when the test ends."""
     opened = []
 
-    def reader(*, width=1280, height=900, theme="light", motion="no-preference", touch=False):
+    def reader(*, width=1280, height=900, theme="light", motion="no-preference", touch=False, trusting=False):
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme=theme,
@@ -316,6 +319,7 @@ def read(browser, server):
             has_touch=touch,
             timezone_id="UTC",
             locale="en-GB",
+            ignore_https_errors=trusting,
         )
         context.set_default_timeout(60_000)
         opened.append((context, Reader(context.new_page(), server.url)))

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
-
-from orchestration.access.gate import Access
-from orchestration.access.settings import AccessSettings
-
-TOKEN = "correct-horse-battery"  # noqa: S105 - of a server that lives for one test
 
 _CONTRAST = """
 (selector) => {
@@ -156,28 +149,3 @@ def test_a_phone_has_the_instruments_behind_tabs(some, read):
         "[...document.querySelectorAll('#views button')].map((b) => b.getBoundingClientRect().height)"
     )
     assert min(small) >= 44
-
-
-def test_a_token_is_asked_for_and_kept_for_the_tab(some, server, read, tmp_path):
-    token_file = tmp_path / "token"
-    server.stop()
-    token_file.write_text(TOKEN)
-    server.access = Access(AccessSettings(), mind="pantrow", wall=time.time, operator_token=token_file)
-    server.start()
-    reader = read()
-    reader.expected = ("401",)
-    page = reader.page
-    page.goto(server.url)
-    page.wait_for_selector("#token[open]")
-    page.fill("#token-value", "wrong")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#token[open]")
-    page.fill("#token-value", TOKEN)
-    page.keyboard.press("Enter")
-    page.wait_for_selector('article[data-seq="2"]')
-    some.conscious("with a token")
-    page.wait_for_selector('article[data-seq="3"]')
-    page.wait_for_selector(".arc")
-    page.reload()
-    page.wait_for_selector('article[data-seq="3"]')
-    assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]

@@ -1,0 +1,110 @@
+"""How much each token may: perceptions and bytes a second, streams at a time. Counted in each process that serves."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from orchestration.access.caller import Caller
+from orchestration.access.errors import OverAllowance
+from orchestration.access.settings import QuotaSettings
+
+PERCEPTIONS = "access.quotas.perceptions_per_second"
+BYTES = "access.quotas.bytes_per_second"
+STREAMS = "access.quotas.streams"
+
+_KNOWN = 4096
+"""Callers remembered; of more, the one silent for longest begins anew."""
+_STREAM_AGAIN = 1.0
+"""Seconds after which a caller who has as many streams as it may is asked to come back."""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """A token bucket that may go below zero: what is larger than the bucket passes when it is full, and is paid off."""
+
+    rate: float
+    most: float
+    level: float
+    at: float
+
+    def fill(self, now: float) -> None:
+        self.level = min(self.most, self.level + max(0.0, now - self.at) * self.rate)
+        self.at = now
+
+    def wait(self, amount: float) -> float:
+        """Seconds until ``amount`` may pass."""
+        return max(0.0, (min(amount, self.most) - self.level) / self.rate)
+
+
+class Quotas:
+    """What every caller has left. Who was let in without a token is not counted."""
+
+    def __init__(self, settings: QuotaSettings, clock: Callable[[], float]) -> None:
+        """``clock``: seconds that never go back."""
+        self._settings = settings
+        self._clock = clock
+        self._buckets: OrderedDict[tuple[str, str], _Bucket] = OrderedDict()
+        self._streams: Counter[str] = Counter()
+        self.hits: Counter[str] = Counter()
+        """How often each quota was met, by its name in the configuration."""
+
+    def take(self, caller: Caller, perceptions: int, size: int) -> None:
+        """Count what comes in. Raises ``OverAllowance``, and then nothing was counted."""
+        wait = self.wait(caller, perceptions, size)
+        if wait is not None:
+            name, allowed, seconds = wait
+            self.hits[name] += 1
+            raise OverAllowance(caller.name, name, allowed, seconds)
+        for amount, bucket in self._of(caller, perceptions, size):
+            bucket[1].level -= amount
+
+    def wait(self, caller: Caller, perceptions: int, size: int) -> tuple[str, float, float] | None:
+        """Which quota does not let this through, what it allows, and for how many seconds; None where all do."""
+        longest: tuple[str, float, float] | None = None
+        for amount, (name, bucket) in self._of(caller, perceptions, size):
+            seconds = bucket.wait(amount)
+            if seconds > 0 and (longest is None or seconds > longest[2]):
+                longest = (name, bucket.rate, seconds)
+        return longest
+
+    def _of(self, caller: Caller, perceptions: int, size: int) -> Iterator[tuple[float, tuple[str, _Bucket]]]:
+        if caller.kind == "anybody":
+            return
+        own, common, now = caller.quota, self._settings, self._clock()
+        for name, amount, its, rate in (
+            (PERCEPTIONS, perceptions, own.perceptions_per_second, common.perceptions_per_second),
+            (BYTES, size, own.bytes_per_second, common.bytes_per_second),
+        ):
+            allowed = rate if its is None else its
+            if allowed <= 0:
+                continue
+            bucket = self._buckets.get((caller.key, name))
+            if bucket is None or bucket.rate != allowed:
+                most = allowed * common.burst
+                bucket = self._buckets[caller.key, name] = _Bucket(allowed, most, most, now)
+                if len(self._buckets) > _KNOWN:
+                    self._buckets.popitem(last=False)
+            self._buckets.move_to_end((caller.key, name))
+            bucket.fill(now)
+            yield float(amount), (name, bucket)
+
+    @contextmanager
+    def stream(self, caller: Caller) -> Iterator[None]:
+        """One more open stream. Raises ``OverAllowance``."""
+        if caller.kind == "anybody":
+            yield
+            return
+        most = self._settings.streams if caller.quota.streams is None else caller.quota.streams
+        if 0 < most <= self._streams[caller.key]:
+            self.hits[STREAMS] += 1
+            raise OverAllowance(caller.name, STREAMS, most, _STREAM_AGAIN)
+        self._streams[caller.key] += 1
+        try:
+            yield
+        finally:
+            self._streams[caller.key] -= 1
+            if not self._streams[caller.key]:
+                del self._streams[caller.key]

@@ -1,0 +1,139 @@
+"""Log-ins of the page: a signed cookie that stands for a token, and a brake on guessing."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import jwt
+
+from orchestration.access.caller import Caller
+from orchestration.access.errors import BadCredentials, Braked, Unauthenticated
+from orchestration.access.files import read
+from orchestration.access.scopes import Scope
+from orchestration.access.settings import SessionSettings
+
+_ALGORITHM = "HS256"
+_LEAST_KEY = 32
+_ENDED = 10_000
+_ADDRESSES = 4096
+_FIRST_PAUSE = 0.1
+_OVER = "you are not logged in any more: log in again"
+
+
+class Sessions:
+    """Makes and reads the cookies of the page.
+
+    A cookie says which token was shown, by its digest, and until when; it is signed, so that it can be read by every
+    process that has the key, and made by no other. The token is looked up at each request: when it is revoked, whoever
+    logged in with it is out at once. Who logs out is out in this process at once; elsewhere the cookie is gone from the
+    browser, and a copy of it holds until it expires.
+    """
+
+    def __init__(self, settings: SessionSettings, mind: str, wall: Callable[[], float]) -> None:
+        """Raises ``BadCredentials`` for a key that is too short."""
+        self._settings = settings
+        self._audience = f"session:{mind}"
+        self._wall = wall
+        self._ended: OrderedDict[str, None] = OrderedDict()
+        if settings.key_file is None:
+            self._key = secrets.token_bytes(_LEAST_KEY)
+        else:
+            self._key = read(settings.key_file, "the key of log-ins (access.session.key_file)").strip()
+        if len(self._key) < _LEAST_KEY:
+            raise BadCredentials(
+                f"the key of log-ins {settings.key_file} has {len(self._key)} bytes: write at least {_LEAST_KEY}"
+            )
+
+    def begin(self, caller: Caller) -> tuple[str, float]:
+        """A cookie for somebody who showed a token, and how many seconds it holds."""
+        now = self._wall()
+        until = min(now + self._settings.lifetime, caller.expires or float("inf"))
+        claims = {
+            "aud": self._audience,
+            "exp": until,
+            "jti": secrets.token_urlsafe(16),
+            "kind": caller.kind,
+            "name": caller.name,
+            "sha256": caller.digest,
+            "scopes": sorted(scope.value for scope in caller.scopes),
+        }
+        return jwt.encode(claims, self._key, _ALGORITHM), until - now
+
+    def read(self, cookie: str) -> Caller:
+        """Who it was made for. Raises ``Unauthenticated``; whether the token still holds is for others to say."""
+        claims = self._claims(cookie)
+        scopes = frozenset(Scope(scope) for scope in claims["scopes"])
+        caller = Caller(claims["name"], claims["kind"], scopes, claims["sha256"], float(claims["exp"]))
+        return replace(caller, session=True)
+
+    def end(self, cookie: str) -> None:
+        """Take a cookie back. One that does not hold is none of ours."""
+        try:
+            self._ended[self._claims(cookie)["jti"]] = None
+        except Unauthenticated:
+            return
+        if len(self._ended) > _ENDED:
+            self._ended.popitem(last=False)
+
+    def _claims(self, cookie: str) -> dict[str, Any]:
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                cookie,
+                self._key,
+                algorithms=[_ALGORITHM],
+                audience=self._audience,
+                options={"require": ["exp", "jti", "kind", "name", "sha256", "scopes"]},
+            )
+        except jwt.PyJWTError:
+            raise Unauthenticated(_OVER, "SESSION_ENDED") from None
+        if claims["jti"] in self._ended:
+            raise Unauthenticated(_OVER, "SESSION_ENDED")
+        return claims
+
+
+class Brake:
+    """Slows down whoever tries tokens: the answer to each wrong one takes longer, and few may be under way at once.
+
+    It bears on the page's form alone. What makes guessing hopeless elsewhere is how long tokens are.
+    """
+
+    def __init__(self, settings: SessionSettings) -> None:
+        self._settings = settings
+        self._under: Counter[str] = Counter()
+        self._wrong: OrderedDict[str, int] = OrderedDict()
+
+    async def attempt(self, address: str, check: Callable[[], Awaitable[Caller]]) -> Caller:
+        """What ``check`` says. Raises ``Braked``, and what ``check`` raises, later."""
+        key, settings = _network(address), self._settings
+        if self._under[key] >= settings.attempts:
+            raise Braked(settings.slowest)
+        self._under[key] += 1
+        try:
+            caller = await check()
+        except Unauthenticated:
+            wrong = self._wrong[key] = self._wrong.pop(key, 0) + 1
+            if len(self._wrong) > _ADDRESSES:
+                self._wrong.popitem(last=False)
+            await asyncio.sleep(min(settings.slowest, _FIRST_PAUSE * 2 ** min(wrong, 16)))
+            raise
+        finally:
+            self._under[key] -= 1
+            if not self._under[key]:
+                del self._under[key]
+        self._wrong.pop(key, None)
+        return caller
+
+
+def _network(address: str) -> str:
+    """Who an address belongs to, as far as can be told: of IPv6, everybody has at least a /64."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address  # noqa: PLR2004

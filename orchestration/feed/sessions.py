@@ -1,0 +1,123 @@
+"""Logging in to the page: a token is shown once, and a cookie stands for it from then on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from orchestration.access.caller import Caller
+from orchestration.access.errors import AccessError, Unauthenticated
+from orchestration.access.scopes import Scope
+from orchestration.feed.answers import one, refusals
+from orchestration.feed.body import JSON, media_type, read_body
+from orchestration.feed.context import FeedContext
+from orchestration.feed.problems import invalid
+
+_LONGEST = 8192
+
+
+class LogIn(BaseModel):
+    """What one logs in with."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    token: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
+    """A token with the scope `watch`."""
+
+
+class SessionShape(BaseModel):
+    """Who is logged in, where a token is required at all."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    required: bool
+    """Whether a token is required."""
+    name: str | None = None
+    """Whose token it is; left out where nobody is logged in."""
+    scopes: list[str] = []
+    """What it allows."""
+
+
+def sessions(feed: FeedContext) -> APIRouter:
+    """The routes."""
+    router = APIRouter(prefix="/v1/session", tags=["session"])
+    access = feed.access
+
+    @router.get("", response_model=SessionShape, responses=refusals())
+    async def who(request: Request) -> Response:
+        """Who is logged in."""
+        cookie = request.cookies.get(cookie_name(feed), "")
+        try:
+            return one(_told(access.logged_in(cookie), required=access.required))
+        except Unauthenticated:
+            return one({"required": access.required, "scopes": []})
+
+    @router.post(
+        "",
+        response_model=SessionShape,
+        responses=refusals(408, 413, 415, 422, 429),
+        openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": LogIn.model_json_schema()}}}},
+    )
+    async def log_in(request: Request) -> Response:
+        """Log in: the cookie of the answer stands for the token, in this browser and for this site only."""
+        media_type(request)
+        asked = _read(await read_body(request, feed))
+        peer = request.client.host if request.client else ""
+        try:
+            caller = await access.brake.attempt(peer, lambda: access.caller(f"Bearer {asked.token.strip()}"))
+            caller.require(Scope.WATCH, "the page")
+        except AccessError as error:
+            access.audit.refused("log in", str(error), peer=peer)
+            raise
+        answer = one(_told(caller, required=access.required))
+        if access.required:
+            cookie, seconds = access.sessions.begin(caller)
+            _set(answer, feed, cookie, int(seconds))
+            access.audit.record("log in", caller, "done", peer=peer)
+        return answer
+
+    @router.delete("", response_model=SessionShape, responses=refusals())
+    async def log_out(request: Request) -> Response:
+        """Log out: the cookie is taken back."""
+        cookie = request.cookies.get(cookie_name(feed), "")
+        try:
+            peer = request.client.host if request.client else ""
+            access.audit.record("log out", access.logged_in(cookie), "done", peer=peer)
+        except Unauthenticated:
+            pass  # was out already
+        access.sessions.end(cookie)
+        answer = one({"required": access.required, "scopes": []})
+        _set(answer, feed, "", 0)
+        return answer
+
+    return router
+
+
+def _read(body: bytes) -> LogIn:
+    try:
+        return LogIn.model_validate_json(body)
+    except ValidationError:
+        raise invalid("token", 'the body is {"token": "..."}, with a token of at most 8192 characters') from None
+
+
+def cookie_name(feed: FeedContext) -> str:
+    """One of its own for every mind: browsers do not tell the ports of a machine apart."""
+    return f"{'__Host-' if _secure(feed) else ''}submind-{feed.access.mind or 'mind'}"
+
+
+def _secure(feed: FeedContext) -> bool:
+    return feed.access.encrypted or feed.access.settings.session.secure == "always"
+
+
+def _set(answer: Response, feed: FeedContext, cookie: str, seconds: int) -> None:
+    answer.set_cookie(
+        cookie_name(feed), cookie, max_age=seconds, path="/", secure=_secure(feed), httponly=True, samesite="strict"
+    )
+
+
+def _told(caller: Caller, *, required: bool) -> dict[str, object]:
+    return {"required": required, "name": caller.name, "scopes": sorted(scope.value for scope in caller.scopes)}
