@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import structlog
 
+from orchestration.access.descriptors import more_files
 from orchestration.access.tokens import read_token
 from orchestration.front.front import Addresses, Front
 from orchestration.settings import Settings
@@ -29,6 +30,7 @@ def run_front(settings: Settings, greet: Callable[[Addresses], None]) -> int:
         secrets=[read_token(file) for file in files if file is not None],
         fields={"mind": settings.mind.name},
     )
+    _log.info("open_files", limit=more_files())
     return asyncio.run(_run(Front(settings), greet))
 
 
