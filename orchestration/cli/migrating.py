@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from environment.errors import StoreBroken, StoreUnavailable, SubliminalError, WrongSchema
 from environment.stores.opening import directory_of
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import MindFile, StoreAddress
@@ -19,6 +20,8 @@ from orchestration.host.settings import StoreSettings
 from orchestration.loading import load_settings
 
 app = typer.Typer(add_completion=False)
+_AGAIN = 1.0
+"""Seconds between two attempts while a store is waited for."""
 
 
 @app.command()
@@ -32,6 +35,14 @@ def migrate(
     replication: Annotated[
         int, typer.Option(min=1, metavar="N", help="Copies of each row in the keyspace that --create makes.")
     ] = 3,
+    wait: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="How long a store that does not answer yet is waited for; with --check, one without its tables too.",
+        ),
+    ] = 0.0,
 ) -> None:
     """Bring the tables of a mind's Cassandra to this version's schema. One runner at a time; safe to repeat."""
     if check and create:
@@ -41,7 +52,24 @@ def migrate(
     if not address or directory_of(address) is not None:
         console().print("an embedded store is migrated when a mind opens it: nothing to do")
         return
-    asyncio.run(_migrate(settings.store, check=check, replication=replication if create else None))
+    asyncio.run(_patiently(settings.store, wait, check=check, replication=replication if create else None))
+
+
+async def _patiently(store: StoreSettings, wait: float, *, check: bool, replication: int | None) -> None:
+    """``_migrate``, again and again for ``wait`` seconds; what it waits for is said once."""
+    until = asyncio.get_running_loop().time() + wait
+    told = ""
+    while True:
+        try:
+            return await _migrate(store, check=check, replication=replication)
+        except SubliminalError as error:
+            passing = isinstance(error, StoreUnavailable) or (check and isinstance(error, StoreBroken | WrongSchema))
+            if not passing or asyncio.get_running_loop().time() >= until:
+                raise
+            if told != str(error):
+                told = str(error)
+                console(error=True).print(f"waiting: {told}", highlight=False)
+        await asyncio.sleep(_AGAIN)
 
 
 async def _migrate(store: StoreSettings, *, check: bool, replication: int | None) -> None:

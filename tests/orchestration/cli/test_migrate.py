@@ -54,6 +54,23 @@ async def test_check_changes_nothing_and_says_what_to_do(keyspace):
     assert "schema 0" in again.err
 
 
+async def test_who_checks_may_wait_for_whoever_migrates(keyspace):
+    waiting = asyncio.create_task(submind("migrate", "--store", store(keyspace), "--check", "--wait", 120))
+    await asyncio.sleep(4.0)
+    assert not waiting.done()
+    await submind("migrate", "--store", store(keyspace))
+    done = await waiting
+    assert done.code == 0
+    assert done.err.count("waiting: the store has schema") >= 1
+    assert "which this version knows" in done.out
+
+
+async def test_a_server_that_is_not_there_is_waited_for_as_long_as_is_said():
+    done = await submind("migrate", "--store", "cassandra://127.0.0.1:1/nowhere?dc=a", "--create", "--wait", 2)
+    assert done.code == 1
+    assert "waiting: " in done.err
+
+
 async def test_two_at_once_both_end_well(keyspace):
     one, two = await asyncio.gather(*(submind("migrate", "--store", store(keyspace)) for _ in range(2)))
     assert (one.code, two.code) == (0, 0), one.err + two.err
