@@ -9,9 +9,12 @@ EXAMPLE    := examples/day.jsonl
 UTTERANCES ?= $(EXAMPLE)
 MOMENTS    ?=
 PYTEST     ?=
+BUILD      ?= docker build
+REGISTRY   ?= localhost
+TAG        ?= dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format types check proto proto-check docs docs-check bench screenshots chromium servers lock clean
+.PHONY: help setup run test lint format types check proto proto-check docs docs-check bench screenshots chromium servers image images deploy-dev lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +82,20 @@ chromium: ## install the browser that the page is tested in, if it is missing (D
 servers: $(READY) ## start a Cassandra and an etcd to develop and test against, until interrupted
 	@.ci/servers
 	@$(BIN)/python -m tests.servers
+
+image: ## build the image of a mind (BUILD="docker build" by default, TAG=dev)
+	$(BUILD) -f k8s/image/Dockerfile -t $(REGISTRY)/submind:$(TAG) .
+
+images: image $(READY) ## build that and the images of Cassandra and etcd for development
+	@.ci/servers
+	rm -rf build/cassandra && mkdir -p build
+	cp -r "$$($(BIN)/python -c 'from tests.servers.cassandra import jars; print(jars())')" build/cassandra
+	$(BUILD) -f k8s/image/cassandra.Dockerfile -t $(REGISTRY)/submind-cassandra:$(TAG) .
+	$(BUILD) -f k8s/image/etcd.Dockerfile -t $(REGISTRY)/submind-etcd:$(TAG) .
+
+deploy-dev: ## bring up a mind on the cluster of KUBECONFIG, with a Cassandra and an etcd of its own
+	kubectl -n submind delete job migrate bootstrap --ignore-not-found
+	kubectl apply -k k8s/overlays/dev
 
 lock: ## pin requirements.lock anew (see CONTRIBUTING.md)
 	@.ci/lock "$(PYTHON)"

@@ -183,8 +183,8 @@ def _configuration(directory: Path, host: str, port: int, storage: int, seeds: S
 def _command(
     directory: Path, yaml: Path, heap_mb: int, properties: Mapping[str, str], *, durable: bool, long: bool
 ) -> list[str]:
-    jars = _jars()
-    (agent,) = jars.glob("jamm-*.jar")
+    folder = jars()
+    (agent,) = folder.glob("jamm-*.jar")
     return [
         _java(),
         f"-Xms{heap_mb}m",
@@ -208,7 +208,7 @@ def _command(
         *(f"--add-opens={name}=ALL-UNNAMED" for name in _OPENS),
         f"-javaagent:{agent}",
         "-cp",
-        f"{jars}/*",
+        f"{folder}/*",
         "org.apache.cassandra.service.CassandraDaemon",
     ]
 
@@ -221,7 +221,7 @@ def _java() -> str:
     return found
 
 
-def _jars() -> Path:
+def jars() -> Path:
     """The folder of jars, fetched the first time; several test runs may ask for it at once."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "submind"
     jars = cache / f"cassandra-{VERSION}-jars"

@@ -1,0 +1,302 @@
+"""One deployment of the dev overlay, from its first thought through every loss, scaling, an upgrade and the way back.
+
+Tests go by in this order, on one mind; callers and a reader of the stream are there all the time, and at the end
+everything is counted. Times are printed, and depend on the machine.
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import grpc
+import pytest
+from playwright.sync_api import sync_playwright
+
+from environment.stores.opening import open_stores
+from orchestration.pb.submind.v1 import nodes_pb2, nodes_pb2_grpc, perception_pb2
+from tests.k8s.kube import NAMESPACE, eventually, forwarded, is_ready, kubectl, memory_and_cpu, objects, pods, ready
+from tests.k8s.load import Load, Reader
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [pytest.mark.timeout(900)]
+ACCOUNTS = ("submind-ray", "submind-mind", "submind-front", "submind-migrate", "cassandra", "etcd", "default")
+SECRETS = ("*.key", "id_*sa", "*.p12", ".env", ".netrc", ".pypirc", "pip.conf")
+TOOLS = "gcc cc g++ c++ ld as make cmake cargo rustc go git pip pip3 pip3.11 mvn javac"
+
+
+@pytest.fixture(scope="module")
+def loads():
+    """Every load that any test ran, to be counted at the end."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def reader(deployment):
+    reading = Reader(deployment.grpc, deployment.token)
+    reading.start()
+    yield reading
+    reading.stop()
+
+
+@pytest.fixture
+def load(request, deployment, loads, reader):
+    """Callers during a test."""
+    name = request.node.name.removeprefix("test_")[:40].replace("[", "-").strip("]")
+    one = Load(deployment.grpc, deployment.token, name)
+    one.start()
+    loads.append(one)
+    eventually("perceptions are acknowledged", lambda: len(one.receipts) > 12, 60.0, 0.1)
+    yield one
+    one.stop()
+
+
+def leader():
+    """The name of the pod whose host leads."""
+    for name in pods("mind"):
+        told = kubectl("-n", NAMESPACE, "exec", name, "-c", "host", "--", "cat", "/data/runtime.json", check=False)
+        if told and not json.loads(told)["standing_by"]:
+            return name
+    return None
+
+
+def nodes(deployment):
+    """Who lives where, by address."""
+    stub = nodes_pb2_grpc.NodeServiceStub(grpc.insecure_channel(f"127.0.0.1:{deployment.grpc}"))
+    metadata = (("authorization", f"Bearer {deployment.token}"),)
+    answer = stub.ListNodes(nodes_pb2.ListNodesRequest(), timeout=5.0, metadata=metadata)
+    return {one.address: list(one.actors) for one in answer.nodes}
+
+
+def test_a_perception_becomes_conscious_unattended(deployment, reader):
+    caller = deployment.caller()
+    said = perception_pb2.Perception(source="operator", text="Is the crane in the harbour still moving?")
+    (receipt,) = eventually("the first perception is acknowledged", lambda: _perceived(caller, said), 120.0)
+    deployment.tell("apply to first acknowledged perception", f"{receipt.at - deployment.began:.0f} s")
+    eventually("it is thought of", lambda: reader.entries, 120.0, 0.05)
+    deployment.tell("apply to first conscious thought", f"{time.monotonic() - deployment.began:.0f} s")
+    assert "crane" in reader.entries[0].text
+    began = time.monotonic()
+    caller.perceive(perception_pb2.Perception(source="operator", text="And who looks after it?"))
+    before = len(reader.entries)
+    eventually(
+        "it is answered", lambda: any("after it" in one.text for one in reader.entries[before - 1 :]), 60.0, 0.01
+    )
+    deployment.tell(
+        "perception to conscious thought, through the Service", f"{(time.monotonic() - began) * 1000:.0f} ms"
+    )
+    caller.close()
+
+
+def _perceived(caller, said):
+    try:
+        return caller.perceive(said)
+    except grpc.RpcError:
+        return None
+
+
+def test_a_browser_shows_it(deployment, reader):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        try:
+            page = browser.new_page()
+            page.goto(f"http://127.0.0.1:{deployment.http}/")
+            page.locator("dialog[open] input[type=password]").fill(deployment.token)
+            page.keyboard.press("Enter")
+            page.get_by_text("Is the crane in the harbour still moving?").first.wait_for(timeout=20_000)
+        finally:
+            browser.close()
+
+
+def test_nobody_may_do_anything_with_the_api_server():
+    for account in ACCOUNTS:
+        listed = kubectl(
+            "auth", "can-i", "--list", "-n", NAMESPACE, f"--as=system:serviceaccount:{NAMESPACE}:{account}"
+        )
+        may = {line.split()[0] for line in listed.splitlines()[1:] if line.strip() and not line.startswith(" ")}
+        # What every account may do: ask what it may do, and who it is.
+        assert {one for one in may if not one.startswith("[")} <= {
+            "selfsubjectreviews.authentication.k8s.io",
+            "selfsubjectaccessreviews.authorization.k8s.io",
+            "selfsubjectrulesreviews.authorization.k8s.io",
+        }, account
+    bootstrap = f"--as=system:serviceaccount:{NAMESPACE}:submind-bootstrap"
+    for verb, may in {"create": "yes", "get": "no", "list": "no", "update": "no", "delete": "no"}.items():
+        assert kubectl("auth", "can-i", verb, "secrets", "-n", NAMESPACE, bootstrap, check=False).strip() == may, verb
+
+
+def test_pods_are_restricted_and_hold_no_token_of_the_cluster():
+    (namespace,) = [
+        one for one in json.loads(kubectl("get", "ns", "-o", "json"))["items"] if one["metadata"]["name"] == NAMESPACE
+    ]
+    assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    running = [pod for pod in objects("pods") if pod["status"]["phase"] == "Running"]
+    assert len(running) >= 9
+    for pod in running:
+        for container in pod["spec"]["containers"]:
+            mounts = {one["mountPath"] for one in container.get("volumeMounts", ())}
+            assert "/var/run/secrets/kubernetes.io/serviceaccount" not in mounts, pod["metadata"]["name"]
+    privileged = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "bold", "namespace": NAMESPACE},
+        "spec": {
+            "containers": [{"name": "bold", "image": "localhost/submind:dev", "securityContext": {"privileged": True}}]
+        },
+    }
+    with pytest.raises(AssertionError, match="violates PodSecurity"):
+        kubectl("apply", "-f", "-", given=json.dumps(privileged))
+
+
+def in_gateway(script):
+    return kubectl("-n", NAMESPACE, "exec", "deploy/gateway", "--", "sh", "-c", script, check=False)
+
+
+def test_the_image_has_no_build_tools_and_no_secrets():
+    assert in_gateway(f"for tool in {TOOLS}; do command -v $tool; done") == ""
+    assert in_gateway("python -c 'import pip' 2>/dev/null && echo there") == ""
+    assert in_gateway("id -u").strip() == "10001"
+    assert "Read-only" in in_gateway("touch /opt/project/x 2>&1") or "denied" in in_gateway("touch /opt/project/x 2>&1")
+    named = " -o ".join(f"-name '{name}'" for name in SECRETS)
+    assert in_gateway(f"find / -xdev -type f \\( {named} \\) 2>/dev/null") == ""
+    assert in_gateway("grep -rlI -- '-----BEGIN [A-Z ]*PRIVATE KEY-----' /opt/project /etc 2>/dev/null") == ""
+
+
+def test_what_an_idle_deployment_takes(deployment):
+    taken = eventually("the kubelet has measured", memory_and_cpu, 60.0)
+    for name, (memory, cores) in sorted(taken.items()):
+        deployment.tell(f"idle {name}", f"{memory:.0f} MiB, {cores:.2f} cores")
+    deployment.tell(
+        "idle in all",
+        f"{sum(one for one, _ in taken.values()):.0f} MiB, {sum(one for _, one in taken.values()):.2f} cores",
+    )
+    assert sum(one for one, _ in taken.values()) < 6144
+
+
+@pytest.mark.parametrize("kind", ["gateway", "feed", "subminds", "leader", "head", "etcd", "cassandra"])
+def test_a_pod_that_is_lost_is_not_missed(deployment, load, kind):
+    name = leader() if kind == "leader" else random.Random(kind).choice(sorted(pods(kind)))
+    component = "mind" if kind == "leader" else kind
+    many = len(pods(component))
+    kubectl("-n", NAMESPACE, "delete", "pod", name, "--grace-period=0", "--force")
+    lost = time.monotonic()
+    receipt = eventually(f"perceptions are acknowledged without {name}", lambda: load.first_after(lost), 180.0, 0.02)
+    caller = deployment.caller()
+    eventually("the mind thinks of what came after", lambda: caller.thinks_beyond(receipt.seq), 240.0, 0.25)
+    thought = time.monotonic() - lost
+    caller.close()
+    eventually(f"there is another {kind}", lambda: ready(**{component: many}), 240.0)
+    deployment.tell(
+        f"loss of a pod: {kind}",
+        f"acknowledging after {receipt.at - lost:.1f} s, thinking on after {thought:.1f} s,"
+        f" another pod Ready after {time.monotonic() - lost:.0f} s",
+    )
+
+
+def ray(*words):
+    done = subprocess.run([ROOT / "k8s/ray", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_scaling_out_and_in_moves_subminds(deployment, load):
+    began = time.monotonic()
+    ray("scale", "2")
+    eventually("subminds live on both nodes", lambda: sum(bool(who) for who in nodes(deployment).values()) == 2, 180.0)
+    deployment.tell("scale 1 to 2", f"subminds on both after {time.monotonic() - began:.0f} s")
+    everybody = sorted(name for who in nodes(deployment).values() for name in who)
+    began = time.monotonic()
+    ray("scale", "1")
+    eventually("all live on one node", lambda: sorted(_only(nodes(deployment))) == everybody, 180.0)
+    deployment.tell("scale 2 to 1", f"all on one after {time.monotonic() - began:.0f} s")
+    receipt = eventually("perceptions are acknowledged", lambda: load.first_after(time.monotonic() - 1.0), 60.0)
+    caller = deployment.caller()
+    eventually("the mind thinks on", lambda: caller.thinks_beyond(receipt.seq), 120.0)
+    caller.close()
+
+
+def _only(found):
+    living = [who for who in found.values() if who]
+    return living[0] if len(living) == 1 else []
+
+
+def roll_to(tag, tmp_path):
+    """Apply the dev overlay with another image and renew all pods, as docs/kubernetes.md says."""
+    overlay = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [os.path.relpath(ROOT / "k8s/overlays/dev", tmp_path)],
+        "images": [{"name": "localhost/submind", "newTag": tag}],
+    }
+    (tmp_path / "kustomization.yaml").write_text(json.dumps(overlay))
+    kubectl("-n", NAMESPACE, "delete", "job", "migrate", "bootstrap", "--ignore-not-found")
+    kubectl("apply", "--server-side", "--force-conflicts", "-k", str(tmp_path))
+    kubectl("-n", NAMESPACE, "wait", "--for=condition=complete", "job/migrate", "--timeout=180s")
+    for front in ("gateway", "feed"):
+        kubectl("-n", NAMESPACE, "rollout", "status", f"deploy/{front}", "--timeout=180s")
+    ray("roll")
+    images = {
+        container["image"]
+        for component in ("gateway", "feed", "mind", "subminds", "head")
+        for pod in pods(component).values()
+        for container in pod["spec"]["containers"]
+    }
+    assert images == {f"localhost/submind:{tag}"}
+
+
+@pytest.mark.parametrize("tag", ["next", "dev"])
+def test_an_upgrade_with_a_migration_and_the_way_back(deployment, load, tmp_path, tag):
+    began = time.monotonic()
+    roll_to(tag, tmp_path)
+    caller = deployment.caller()
+    receipt = eventually("perceptions are acknowledged", lambda: load.first_after(time.monotonic() - 2.0), 60.0)
+    eventually("the mind thinks on", lambda: caller.thinks_beyond(receipt.seq), 240.0)
+    caller.close()
+    gaps = sorted(one.at for one in load.receipts.values())
+    longest = max(later - earlier for earlier, later in itertools.pairwise(gaps))
+    what = "upgrade" if tag == "next" else "rollback"
+    deployment.tell(what, f"{time.monotonic() - began:.0f} s; callers waited {longest:.1f} s at most")
+
+
+def test_nothing_was_lost_doubled_or_left_out(deployment, loads, reader):
+    receipts = {key: one for load in loads for key, one in load.receipts.items()}
+    assert len(receipts) > 200
+    caller = deployment.caller()
+    head = caller.status().perceptions.head
+    eventually("all has been read", lambda: caller.thinks_beyond(head), 240.0)
+    entries = caller.status().stream.head
+    eventually("the reader has come to the end", lambda: len(reader.entries) >= entries, 60.0)
+    caller.close()
+    assert [one.seq for one in reader.entries] == list(range(1, len(reader.entries) + 1))
+    assert len({one.id for one in reader.entries}) == len(reader.entries)
+    with forwarded("svc/cassandra", 9042) as port:
+        perceived = asyncio.run(_perceptions(f"cassandra://127.0.0.1:{port}/submind?dc=datacenter1"))
+    assert [one.seq for one in perceived] == list(range(1, len(perceived) + 1))
+    kept = {one.key: one for one in perceived if one.key}
+    assert len(kept) == sum(1 for one in perceived if one.key), "a key was taken in twice"
+    assert receipts.keys() <= kept.keys(), f"{len(receipts.keys() - kept.keys())} acknowledged perceptions are lost"
+    assert all((kept[key].seq, kept[key].id) == (one.seq, one.id) for key, one in receipts.items())
+    assert all(is_ready(pod) for pod in pods("mind").values())
+    deployment.tell(
+        "in all",
+        f"{len(receipts)} acknowledged perceptions, 0 lost, 0 doubled; {len(reader.entries)} entries of the stream,"
+        f" no gap, over {reader.connections} connections of one reader",
+    )
+
+
+async def _perceptions(address):
+    stores = await open_stores(address, "dev", lane="counting")
+    try:
+        found = []
+        while page := await stores.perceptions.read(len(found), 1000):
+            found.extend(page)
+        return found
+    finally:
+        await stores.close()

@@ -1,0 +1,127 @@
+"""What the API server says of every overlay, field by field, and what no overlay may contain."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.k8s.kube import kubectl
+
+ROOT = Path(__file__).resolve().parents[2]
+OVERLAYS = sorted(path.parent.name for path in (ROOT / "k8s/overlays").glob("*/kustomization.yaml"))
+
+
+def rendered(overlay):
+    text = subprocess.run(
+        ["kubectl", "kustomize", str(ROOT / "k8s/overlays" / overlay)], capture_output=True, text=True, check=True
+    ).stdout
+    return [one for one in yaml.safe_load_all(text) if one]
+
+
+def templates(kinds):
+    """Every pod template in some objects, with the name of whose it is."""
+    for one in kinds:
+        spec = one.get("spec", {})
+        if one["kind"] == "RayCluster":
+            yield "head", spec["headGroupSpec"]["template"]
+            yield from ((group["groupName"], group["template"]) for group in spec["workerGroupSpecs"])
+        elif "template" in spec:
+            yield one["metadata"]["name"], spec["template"]
+
+
+def containers(template):
+    return [*template["spec"].get("initContainers", ()), *template["spec"]["containers"]]
+
+
+@pytest.fixture(scope="module")
+def empty(cluster):
+    """A namespace without anything, and a function that says what the API server makes of objects there."""
+    name = "submind-dry"
+    kubectl("create", "namespace", name, check=False)
+
+    def tried(objects):
+        for one in objects:
+            one["metadata"]["name" if one["kind"] == "Namespace" else "namespace"] = name
+        given = yaml.safe_dump_all(objects)
+        options = ("--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict")
+        return kubectl("apply", *options, "-f", "-", given=given)
+
+    yield tried
+    kubectl("delete", "namespace", name, "--wait=false")
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_api_server_takes_every_field(empty, overlay):
+    objects = rendered(overlay)
+    assert empty(objects).count("(server dry run)") == len(objects)
+
+
+def test_a_misspelt_field_is_refused(empty):
+    (budget,) = [
+        one for one in rendered("dev") if one["kind"] == "PodDisruptionBudget" and one["metadata"]["name"] == "feed"
+    ]
+    budget["spec"]["maxUnavailabel"] = 1
+    with pytest.raises(AssertionError, match="maxUnavailabel"):
+        empty([budget])
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_container_is_restricted_and_bounded(overlay):
+    for name, template in templates(rendered(overlay)):
+        pod = template["spec"]
+        assert pod["securityContext"]["runAsNonRoot"], name
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
+        assert pod["automountServiceAccountToken"] is (name == "bootstrap"), name
+        assert pod["serviceAccountName"] not in {"", "default"}, name
+        for container in containers(template):
+            closed = container["securityContext"]
+            assert closed["readOnlyRootFilesystem"], (name, container["name"])
+            assert closed["allowPrivilegeEscalation"] is False, (name, container["name"])
+            assert closed["capabilities"] == {"drop": ["ALL"]}, (name, container["name"])
+            assert container["resources"]["limits"]["memory"], (name, container["name"])
+            assert {"cpu", "memory"} <= container["resources"]["requests"].keys(), (name, container["name"])
+            assert ":" in container["image"], (name, container["name"])
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_no_secret_is_written_down(overlay):
+    kinds = rendered(overlay)
+    assert not [one["metadata"]["name"] for one in kinds if one["kind"] == "Secret"]
+    for name, template in templates(kinds):
+        for container in containers(template):
+            said = {one["name"] for one in container.get("env", ()) if "value" in one}
+            assert not [one for one in said if "TOKEN" in one or "PASSWORD" in one], name
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_nobody_reaches_anybody_unless_it_is_said(overlay):
+    policies = {one["metadata"]["name"]: one["spec"] for one in rendered(overlay) if one["kind"] == "NetworkPolicy"}
+    assert policies["default-deny"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    inside = {"podSelector": {"matchLabels": {"ray.io/cluster": "submind"}}}
+    assert policies["ray"]["ingress"] == [{"from": [inside]}], "Ray's ports are for its own nodes alone"
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_what_is_said_of_ray_is_what_it_needs(overlay):
+    (ray,) = [one["spec"] for one in rendered(overlay) if one["kind"] == "RayCluster"]
+    assert ray["authOptions"] == {"mode": "token"}
+    head = ray["headGroupSpec"]
+    assert head["rayStartParams"]["num-cpus"] == "0"
+    environment = {one["name"]: one.get("value") for one in head["template"]["spec"]["containers"][0]["env"]}
+    assert environment["RAY_gcs_storage"] == "rocksdb"
+    groups = {one["groupName"]: one for one in ray["workerGroupSpecs"]}
+    assert groups["mind"]["rayStartParams"]["num-cpus"] == "0"
+    assert groups["mind"].get("resources") is None, "a mind host's node takes no subminds"
+    assert float(groups["subminds"]["resources"]["submind"]) > 0
+
+
+def test_every_pod_reads_the_settings_by_what_they_are():
+    """A ConfigMap's name follows its content, so that a change of settings renews the pods."""
+    kinds = rendered("dev")
+    (name,) = [one["metadata"]["name"] for one in kinds if one["kind"] == "ConfigMap" and "mind.yaml" in one["data"]]
+    for owner, template in templates(kinds):
+        used = [
+            one["configMap"]["name"] for one in template["spec"].get("volumes", ()) if one["name"] == "configuration"
+        ]
+        assert owner == "cassandra" or used in ([], [name]), owner
