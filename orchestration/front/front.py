@@ -23,7 +23,7 @@ from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.front.asking import AskedStatus, FrontView, LeaderNodes, RelayedDesk
 from orchestration.front.errors import CannotServe
-from orchestration.front.leaders import Leaders
+from orchestration.front.leaders import Leaders, is_same
 from orchestration.front.probes import PATHS, front_probes
 from orchestration.front.relay import RelayedLog
 from orchestration.front.upstream import Upstream
@@ -71,6 +71,10 @@ def check(settings: Settings) -> None:
         )
     if front.leader:
         split_listen(front.leader)
+        if front.grpc and is_same(front.leader, settings.gateway.listen):
+            raise CannotServe(
+                f"{front.leader} is where this front listens itself: give another --grpc, or the --leader of the mind"
+            )
     if not front.grpc and not front.http:
         raise CannotServe("there is nothing to serve: of --grpc and --http one at most is none")
     clock = settings.mind.clock
@@ -167,7 +171,7 @@ class Front:
             self._gateway = GatewayServer(self._intake, tail, view, gateway, desk, LeaderNodes(upstream), access)
             port = await self._gateway.start()
             host, _ = split_listen(gateway.listen)
-            grpc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            grpc = leaders.own = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         app = create_app(
             view,
             tail,

@@ -79,7 +79,9 @@ class RelayedLog:
     @property
     def why(self) -> str:
         """Why nothing is taken in now; empty while it is, as far as is known."""
-        return "" if self._down is None else self._why
+        if self._down is None:
+            return ""
+        return self._why if self._leaders.address else self._leaders.why_not
 
     @property
     def ahead(self) -> int:
@@ -167,7 +169,7 @@ class RelayedLog:
             return
         late = self._parcels.overdue(now + 0.001 - self._settings.hold)
         self._figures["front_given_up_total"] += len(late)
-        self._fail(late, NoLeader(self._why))
+        self._fail(late, NoLeader(self.why))
 
     def _fail(self, parcels: Sequence[Parcel], error: Exception) -> None:
         for parcel in parcels:

@@ -71,7 +71,7 @@ class Upstream:
         """
         target = self._leaders.address
         if not target:
-            raise NoLeader("nobody is known to lead")
+            raise NoLeader(self._leaders.why_not)
         channel = await self.channel(target)
         task = asyncio.current_task()
         call: Any = channel.unary_unary(

@@ -37,7 +37,7 @@ class Cluster:
         self.hosts = []
         self.lease, self.request_timeout = LEASE, 1.0
 
-    def host(self, name, *, running=True, mind=None):
+    def host(self, name, *, running=True, mind=None, **more):
         env = {
             "SUBMIND__STORE__ADDRESS": self.store,
             "SUBMIND__MIND__NAME": mind or self.mind,
@@ -46,6 +46,7 @@ class Cluster:
         }
         if self.etcd:
             env["SUBMIND__COORDINATION__ADDRESS"] = self.etcd
+        env |= {f"SUBMIND__{name.upper()}": str(value) for name, value in more.items()}
         living = LivingMind(self._tmp_path / name, speaking_run, env)
         self.hosts.append(living)
         return living.start(running=running)

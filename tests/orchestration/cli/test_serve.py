@@ -5,7 +5,7 @@ import pytest
 from tests.orchestration.cli.conftest import submind
 
 STORE = ("--store", "cassandra://127.0.0.1:1/minds?dc=dc1")
-LEADER = ("--leader", "127.0.0.1:50051")
+LEADER = ("--leader", "127.0.0.1:50052")
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,7 @@ LEADER = ("--leader", "127.0.0.1:50051")
         (("--store", "sqlite:/var/lib/submind"), "a mind in files (SQLite) has one host"),
         (STORE, "nobody says who leads: give --coordination etcd://HOST:PORT, or --leader HOST:PORT"),
         ((*STORE, "--leader", "somewhere"), "write HOST:PORT"),
+        ((*STORE, "--leader", "127.0.0.1:50051"), "is where this front listens itself"),
         ((*STORE, *LEADER, "--grpc", "none", "--http", "none"), "there is nothing to serve"),
         ((*STORE, *LEADER, "--grpc", "0.0.0.0:0"), "a token is required"),
         ((*STORE, *LEADER, "--http", "0.0.0.0:0"), "a token is required"),

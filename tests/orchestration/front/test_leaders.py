@@ -4,7 +4,9 @@ import asyncio
 import secrets
 from contextlib import aclosing
 
-from orchestration.front.leaders import Leaders
+import pytest
+
+from orchestration.front.leaders import Leaders, is_same
 from orchestration.membership.alone import Alone
 from orchestration.membership.opening import open_coordination
 from tests.orchestration.membership.joining import SHORT
@@ -50,6 +52,28 @@ async def test_a_front_follows_and_keeps_the_last_it_knew_while_etcd_is_away(etc
             await until(lambda: leaders.address == "host-2:50051", 30)
         assert leaders.changes >= 2
         following.cancel()
+
+
+@pytest.mark.parametrize(
+    ("address", "own", "same"),
+    [
+        ("127.0.0.1:50051", "127.0.0.1:50051", True),
+        ("localhost:50051", "0.0.0.0:50051", True),
+        ("127.0.0.1:50051", "[::1]:50051", True),
+        ("10.0.0.7:50051", "10.0.0.7:50051", True),
+        ("10.0.0.7:50051", "0.0.0.0:50051", False),
+        ("127.0.0.1:50051", "10.0.0.7:50051", False),
+        ("127.0.0.1:50052", "0.0.0.0:50051", False),
+        ("?", "127.0.0.1:50051", False),
+        ("127.0.0.1:50051", "", False),
+    ],
+)
+def test_a_front_knows_itself(address, own, same):
+    assert is_same(address, own) is same
+    leaders = Leaders(address)
+    leaders.own = own
+    assert leaders.address == ("" if same else address)
+    assert ("host.advertise" in leaders.why_not) is same
 
 
 async def test_who_is_alone_leads_or_nobody_does():
