@@ -60,11 +60,13 @@ proto-check: $(READY) ## lint the proto files, see whether orchestration/pb is c
 	$(BIN)/buf format --diff --exit-code --path proto/submind proto
 	$(BIN)/python proto/generate.py --check
 
-docs: $(READY) ## generate docs/configuration.md from the settings
+docs: $(READY) ## generate docs/configuration.md and docs/metrics.md from the code
 	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/metrics.py
 
-docs-check: $(READY) ## see whether docs/configuration.md is current
+docs-check: $(READY) ## see whether docs/configuration.md and docs/metrics.md are current
 	$(BIN)/python docs/reference.py --check
+	$(BIN)/python docs/metrics.py --check
 
 bench: $(READY) ## print the figures (UTTERANCES=FILE MOMENTS=FILE measure attention coverage as well)
 	@for bench in $$(ls benchmarks/*.py | grep -vE '/(__init__|corpus|worlds|structure|curves|coverage|replay)\.py$$'); do \

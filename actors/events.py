@@ -182,6 +182,8 @@ class Crawl:
     """Traces with any of these among id or parents are skipped."""
     before: Instant | None = None
     """Only traces whose event time is earlier."""
+    about: str = ""
+    """The perception on whose account it asks, where its way is traced; nothing follows from it."""
 
 
 @dataclass(frozen=True, slots=True)

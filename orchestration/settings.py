@@ -34,7 +34,7 @@ from orchestration.growth.settings import GrowthSettings
 from orchestration.host.settings import HostSettings, StoreSettings
 from orchestration.membership.settings import CoordinationSettings
 from orchestration.runtime.settings import RuntimeSettings
-from orchestration.telemetry.settings import LogSettings
+from orchestration.telemetry.settings import TelemetrySettings
 from orchestration.view.settings import ViewSettings
 
 NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
@@ -290,8 +290,8 @@ class Settings(Section):
     """The bounds within which subminds divide and retire by themselves."""
     runtime: RuntimeSettings = RuntimeSettings()
     """How a living mind's actors talk, and how they are brought back."""
-    telemetry: LogSettings = LogSettings()
-    """What is logged."""
+    telemetry: TelemetrySettings = TelemetrySettings()
+    """What is logged, counted and traced."""
     host: HostSettings = HostSettings()
     """The process that people start."""
     front: FrontSettings = FrontSettings()

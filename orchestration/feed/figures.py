@@ -22,7 +22,8 @@ _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 class FeedFigures:
     """The counters of one feed, in a registry of its own unless one is given."""
 
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+    def __init__(self, registry: CollectorRegistry | None = None, mind: str = "", *, per_submind: bool = False) -> None:
+        """``per_submind``: show each cognitive submind by itself."""
         self.registry = registry or CollectorRegistry()
         self.limit_hits: Counter[str] = Counter()
         if registry is None:
@@ -45,7 +46,7 @@ class FeedFigures:
         self._limits = Counted(
             "submind_http_limit_hits", "Times a limit of the feed was met.", ["limit"], registry=self.registry
         )
-        self._reports = report_collector(self.registry)
+        self._reports = report_collector(self.registry, mind, per_submind=per_submind)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answer."""
@@ -87,7 +88,7 @@ def _of_the_mind(status: MindStatus) -> dict[str, float]:
         "traces_live": float(status.traces.live),
         "traces": float(status.traces.total),
     }
-    figures.update({f"subminds_{state}": float(count) for state, count in status.subminds.items()})
+    figures.update({f"actors:{state}": float(count) for state, count in status.subminds.items()})
     if status.tokens.budget_left is not None:
         figures["budget_left"] = status.tokens.budget_left
     return figures

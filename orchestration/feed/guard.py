@@ -22,7 +22,7 @@ from orchestration.feed.problems import Refusal, refusal_of
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.auth import is_loopback
 from orchestration.gateway.errors import TooLarge, TooMany
-from orchestration.telemetry.logs import context
+from orchestration.telemetry.tracing.ids import called
 
 _log = structlog.get_logger(__name__)
 
@@ -74,7 +74,7 @@ class Guard:
         scope.setdefault("state", {})["request_id"] = request_id
         answer = _Answer(send, request_id)
         began = perf_counter()
-        with context(request=request_id):
+        with called(Headers(scope=scope).get("traceparent", ""), request_id):
             try:
                 await self._answer(scope, receive, answer)
             finally:

@@ -28,12 +28,14 @@ from orchestration.front.probes import PATHS, front_probes
 from orchestration.front.relay import RelayedLog
 from orchestration.front.upstream import Upstream
 from orchestration.gateway.auth import require_guard, split_listen
-from orchestration.gateway.intake import Intake
+from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.host.errors import StillMoving
 from orchestration.housing import open_mind
 from orchestration.membership.opening import open_coordination
 from orchestration.settings import Settings
+from orchestration.telemetry.tracing.entrance import Entrance
+from orchestration.telemetry.tracing.starting import begin
 from orchestration.view.mind import Surroundings
 from orchestration.view.tail import StreamTail
 
@@ -147,7 +149,7 @@ class Front:
             chance=SystemRandom(),
         )
         await self._owned.enter_async_context(_running(self._log.run(), "relay"))
-        self._intake = Intake(self._log, gateway.intake, wall)
+        self._intake = Intake(self._log, gateway.intake, wall, accepted=self._begin_tracing())
         self._owned.push_async_callback(self._intake.close)
         tail = StreamTail(stores.stream, settings.view.tail)
         self._owned.push_async_callback(tail.close)
@@ -181,6 +183,7 @@ class Front:
             version=version("submind"),
             more_figures=self._figures,
             desk=desk,
+            per_submind=settings.telemetry.metrics.per_submind,
             probing=front_probes(lambda: self._log.why),
         )
         http = probes = ""
@@ -190,6 +193,14 @@ class Front:
             apart = settings.feed.model_copy(update={"listen": front.probes})
             probes = await self._listen(FeedServer(app, apart, PATHS))
         self.addresses = Addresses(grpc, http, probes)
+
+    def _begin_tracing(self) -> Accepted | None:
+        """Whom to tell of what was relayed; None where nothing is traced."""
+        self._recorder = begin(self.settings.telemetry.tracing, self.settings.mind.name, "front")
+        if self._recorder is None:
+            return None
+        self._owned.push_async_callback(asyncio.to_thread, self._recorder.close)
+        return Entrance(self._recorder, relays=True).accepted
 
     async def _open(self) -> Movable:
         settings = self.settings
@@ -233,7 +244,8 @@ class Front:
 
     def _figures(self) -> Mapping[str, float]:
         own = self._gateway.figures() if self._gateway is not None else {}
-        return {**own, **self._access.figures(), **self._log.figures()}
+        spans = self._recorder.figures() if self._recorder is not None else {}
+        return {**own, **self._access.figures(), **self._log.figures(), **spans}
 
 
 def _tell(task: asyncio.Task[None]) -> None:

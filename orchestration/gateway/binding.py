@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 import grpc
-import structlog
 from google.protobuf.message import DecodeError, Message
 from protovalidate import Validator
 
@@ -26,6 +25,7 @@ from orchestration.clock import wall
 from orchestration.gateway.answers import abort
 from orchestration.gateway.errors import FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany, TooSlow
 from orchestration.gateway.settings import GatewaySettings
+from orchestration.telemetry.tracing.ids import called
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 M = TypeVar("M", bound=Message)
@@ -71,6 +71,10 @@ class Guard:
     open: Counter[Kind] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
     """How often each bound was met."""
+    calls: Counter[Kind] = field(default_factory=Counter)
+    """Calls begun."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Calls and batches that were answered with an error, by its name."""
     _endless: set[asyncio.Task[Any]] = field(default_factory=set)
     """Tasks that would not end by themselves."""
     _ended: dict[asyncio.Task[Any], Exception] = field(default_factory=dict)
@@ -88,6 +92,7 @@ class Guard:
             self.hits[kind.value] += 1
             raise TooMany(f"gateway.{kind.value}", limit, self.settings.retry_after)
         self.open[kind] += 1
+        self.calls[kind] += 1
         try:
             yield
         finally:
@@ -124,6 +129,16 @@ class Guard:
             if key == "x-request-id" and text.isascii() and text.isprintable() and 0 < len(text) <= _LONGEST_REQUEST_ID:
                 return text
         return f"r-{next(self._numbers)}"
+
+    def call(self, context: Context) -> AbstractContextManager[None]:
+        """During a call: log lines name it, and the caller's span where it sent a ``traceparent``."""
+        sent = (value for key, value in context.invocation_metadata() or () if key == "traceparent")
+        return called(next((value for value in sent if isinstance(value, str)), ""), self.request_id(context))
+
+    async def refuse(self, context: Context, error: Exception) -> NoReturn:
+        """End a call with an error, and count it."""
+        self.refused[type(error).__name__] += 1
+        await abort(context, error)
 
     async def until_stop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run ``work`` in the current task, but for no longer than the server, or the caller's token.
@@ -181,13 +196,13 @@ def unary(
     parse = guard.parse if checked else guard.read
 
     async def call(raw: bytes, context: Context) -> bytes:
-        with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
+        with guard.call(context):
             try:
                 with guard.slot(Kind.CALLS):
                     answer = await method(parse(request, raw))
                     return answer.SerializeToString()
             except Exception as error:  # noqa: BLE001 - every error has an answer
-                await abort(context, error)
+                await guard.refuse(context, error)
 
     return grpc.unary_unary_rpc_method_handler(call)
 
@@ -206,12 +221,12 @@ def server_stream(guard: Guard, request: type[Message], method: StreamMethod) ->
         raise Stopping  # these answers end only with the server
 
     async def call(raw: bytes, context: Context) -> None:
-        with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
+        with guard.call(context):
             try:
                 with guard.slot(Kind.WATCHERS), guard.access.quotas.stream(CALLER.get()):
                     await guard.until_stop(talk(raw, context))
             except Exception as error:  # noqa: BLE001 - every error has an answer
-                await abort(context, error)
+                await guard.refuse(context, error)
 
     return grpc.unary_stream_rpc_method_handler(call)
 
@@ -234,12 +249,12 @@ def both_streams(guard: Guard, method: UploadMethod) -> grpc.RpcMethodHandler[by
     """A handler for messages in both directions. The method parses them itself, and ends when the guard stops."""
 
     async def call(_: object, context: Context) -> None:
-        with structlog.contextvars.bound_contextvars(request_id=guard.request_id(context)):
+        with guard.call(context):
             try:
                 with guard.slot(Kind.STREAMS), guard.access.quotas.stream(CALLER.get()):
                     await method(_ContextUpload(context))
             except Exception as error:  # noqa: BLE001 - every error has an answer
-                await abort(context, error)
+                await guard.refuse(context, error)
 
     return grpc.stream_stream_rpc_method_handler(call)
 

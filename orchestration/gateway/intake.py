@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import structlog
 
@@ -15,8 +16,15 @@ from environment.ports import Appender, PreparedBatch
 from orchestration.gateway.errors import IntakeBusy, OverQuota, Stopping
 from orchestration.gateway.limits import Limits
 from orchestration.gateway.settings import IntakeSettings
+from orchestration.telemetry import names
+from orchestration.telemetry.metrics import Metrics
+from orchestration.telemetry.tracing.ids import CALLING, Caller
 
 _log = structlog.get_logger(__name__)
+
+
+Accepted: TypeAlias = Callable[[Receipts, Caller | None, float, float], None]
+"""Told of an answered batch: receipts, the caller's span, seconds since it came, and seconds that its commit took."""
 
 
 @dataclass(slots=True, eq=False)
@@ -26,6 +34,9 @@ class _Batch:
     perceptions: PreparedBatch
     size: int
     answer: asyncio.Future[Receipts]
+    came: float
+    """By the clock of the event loop."""
+    caller: Caller | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +58,17 @@ class Intake:
     told so at once. A caller that goes away before its commit is handed to the log takes its batch with it.
     """
 
-    def __init__(self, log: Appender, settings: IntakeSettings, clock: Callable[[], Instant]) -> None:
+    def __init__(
+        self,
+        log: Appender,
+        settings: IntakeSettings,
+        clock: Callable[[], Instant],
+        *,
+        accepted: Accepted | None = None,
+    ) -> None:
         self._log = log
+        self._accepted = accepted
+        self._times = Metrics()
         self._settings = settings
         self._clock = clock
         self._limits = Limits(settings)
@@ -68,7 +88,6 @@ class Intake:
         self._figures = dict.fromkeys(
             ("perceptions_acknowledged_total", "perceptions_known_total", "intake_commits_total"), 0.0
         )
-        self._figures["intake_commit_seconds_sum"] = 0.0
 
     @property
     def settings(self) -> IntakeSettings:
@@ -87,6 +106,7 @@ class Intake:
         """Counters and gauges since the start, by metric name without prefix."""
         return {
             **self._figures,
+            **self._times.flat(),
             "intake_waiting": float(self._waiting),
             "intake_waiting_bytes": float(self._waiting_bytes),
         }
@@ -132,8 +152,9 @@ class Intake:
         if not self._has_room():
             self._limits.hits["pending"] += 1
             raise IntakeBusy(self._settings.retry_after)
-        answer: asyncio.Future[Receipts] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Batch(self._log.prepare(batch), size, answer))
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Receipts] = loop.create_future()
+        self._queue.append(_Batch(self._log.prepare(batch), size, answer, loop.time(), CALLING.get()))
         self._waiting += len(batch)
         self._waiting_bytes += size
         if not self._has_room():
@@ -194,9 +215,7 @@ class Intake:
             return True
         error = commit.written.exception()
         if error is None:
-            self._acknowledge(commit.group, commit.written.result())
-            self._figures["intake_commits_total"] += 1
-            self._figures["intake_commit_seconds_sum"] += asyncio.get_running_loop().time() - commit.began
+            self._acknowledge(commit.group, commit.written.result(), commit.began)
         elif isinstance(error, StoreUnavailable | OverQuota):
             # What waits fails as well: who sent several batches may then send them all again, in their order.
             self._answer_all([*commit.group, *self._drain()], error)
@@ -258,12 +277,18 @@ class Intake:
         if self._has_room():
             self._room.set()
 
-    def _acknowledge(self, group: Sequence[_Batch], answers: Sequence[Receipts]) -> None:
+    def _acknowledge(self, group: Sequence[_Batch], answers: Sequence[Receipts], began: float) -> None:
+        now = asyncio.get_running_loop().time()
+        self._figures["intake_commits_total"] += 1
+        self._times.observe(names.COMMIT_SECONDS, now - began)
         for batch, receipts in zip(group, answers, strict=True):
             if not batch.answer.done():
                 batch.answer.set_result(receipts)
             self._figures["perceptions_acknowledged_total"] += receipts.count
             self._figures["perceptions_known_total"] += len(receipts.known)
+            self._times.observe(names.ACK_SECONDS, now - batch.came)
+            if self._accepted is not None:
+                self._accepted(receipts, batch.caller, now - batch.came, now - began)
 
     @staticmethod
     def _answer_all(batches: Sequence[_Batch], error: BaseException) -> None:

@@ -29,6 +29,17 @@ from orchestration.growth.desk import GrowthDesk
 _log = structlog.get_logger(__name__)
 
 _HEALTH = "grpc.health.v1.Health"
+_REASONS = (
+    "InvalidRequest",
+    "IntakeBusy",
+    "OverQuota",
+    "TooMany",
+    "TooLarge",
+    "StoreFull",
+    "StoreUnavailable",
+    "StandingBy",
+)
+"""Errors that are counted from 0: to Prometheus what appears at 1 has not increased."""
 
 
 class GatewayServer:
@@ -112,6 +123,9 @@ class GatewayServer:
         return {
             **self._intake.figures(),
             **{f"gateway_open:{kind.value}": float(self._guard.open[kind]) for kind in Kind},
+            **{f"gateway_calls_total:{kind.value}": float(self._guard.calls[kind]) for kind in Kind},
+            **{f"gateway_refusals_total:{reason}": 0.0 for reason in _REASONS},
+            **{f"gateway_refusals_total:{reason}": float(count) for reason, count in self._guard.refused.items()},
         }
 
     def limits(self) -> Mapping[str, float]:

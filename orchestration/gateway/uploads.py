@@ -104,6 +104,7 @@ class _Talk:
             try:
                 outcome: asyncio.Future[Receipts] | InvalidRequest = await self._submit(request, len(raw))
             except InvalidRequest as error:
+                self._guard.refused[type(error).__name__] += 1
                 outcome = error
             self._unanswered.put_nowait(_Unanswered(request.batch, outcome))
             await self._free.acquire()

@@ -19,7 +19,7 @@ from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
 from orchestration.embedding import PatientEmbedder
 from orchestration.gateway.auth import require_guard, split_listen
-from orchestration.gateway.intake import Intake
+from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.growth.desk import GrowthDesk
 from orchestration.host.configuring import Working
@@ -39,6 +39,8 @@ from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings, SubmindRole
 from orchestration.telemetry import names
+from orchestration.telemetry.tracing.entrance import Entrance
+from orchestration.telemetry.tracing.starting import begin
 from orchestration.view.mind import MindView, Surroundings
 from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
@@ -117,7 +119,7 @@ class Host:
         self._owned.push_async_callback(self.tail.close)
         self._ration = Rationed(self._log(stores), coordination.quotas, settings.gateway.intake, wall)
         gate = Gate(self._ration, _STAND_BY)
-        intake = Intake(gate, settings.gateway.intake, wall)
+        intake = Intake(gate, settings.gateway.intake, wall, accepted=self._begin_tracing())
         self.view = MindView(
             stores,
             PatientEmbedder(settings),
@@ -150,6 +152,14 @@ class Host:
         if coordination.address == ALONE:  # there is nobody to wait for
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.reign.leads.wait(), settings.host.start_within)
+
+    def _begin_tracing(self) -> Accepted | None:
+        """Whom to tell of what is accepted; None where nothing is traced."""
+        self._recorder = begin(self.settings.telemetry.tracing, self.settings.mind.name, "host")
+        if self._recorder is None:
+            return None
+        self._owned.push_async_callback(asyncio.to_thread, self._recorder.close)
+        return Entrance(self._recorder).accepted
 
     def _stand(self, coordination: Coordination, stores: Stores, gate: Gate, candidate: str, clock: Clock) -> Reign:
         """What this host does once it leads, and how it comes to."""
@@ -202,6 +212,7 @@ class Host:
             version=version("submind"),
             more_figures=self._figures,
             desk=self._desk,
+            per_submind=settings.telemetry.metrics.per_submind,
         )
         feed = FeedServer(app, settings.feed)
         await feed.start()
@@ -253,11 +264,14 @@ class Host:
         return {
             **self._gateway.figures(),
             **self.access.figures(),
+            **(self._recorder.figures() if self._recorder is not None else {}),
             "mind_restarts_total": float(report.restarts),
             "actors_quarantined": float(quarantined),
             "subminds_homeless": float(len(report.homeless)),
             "mind_up": float(report.state == "running"),
+            **dict.fromkeys(("growth_granted_total", "growth_waiting_total", "growth_refused_total"), 0.0),
             **{name: value for name, value in self.supervisor.growth.items() if names.limit_of(name) is None},
+            **{names.limit_hit(name): hits for name, hits in self._limit_hits().items()},
             **self.reign.figures,
             "mind_leads": float(self.reign.leads.is_set()),
             "mind_terms_total": float(self.reign.terms),

@@ -24,6 +24,7 @@ import structlog
 
 from actors.substrate.budget import Limits
 from orchestration.backoff import backoff
+from orchestration.clock import wall
 from orchestration.housing import embedded_in, log_file, open_patiently
 from orchestration.links.links import Links
 from orchestration.links.words import Share
@@ -35,12 +36,17 @@ from orchestration.runtime.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.lives import InPopulation
 from orchestration.runtime.meter import LiveMeter
+from orchestration.runtime.observed import ObservedCore, ObservedDriver, Observer
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.overdue import Overdue
+from orchestration.runtime.timing import Appending, Reading
 from orchestration.runtime.together import JointStores
 from orchestration.runtime.touch import Touch
 from orchestration.runtime.watch import LogWatch
 from orchestration.telemetry.logs import configure_logs
+from orchestration.telemetry.tracing.journey import Journey
+from orchestration.telemetry.tracing.spans import Recorder
+from orchestration.telemetry.tracing.starting import begin
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -130,7 +136,8 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
     purses: list[Account] = []
     substrate, embedder = await thinking(orders, stores, purses)
     overdue = Overdue(settings.runtime.supervision.stuck_after)
-    house = House(orders, stores, links, substrate, embedder, overdue, chance, purses)
+    recorder = begin(settings.telemetry.tracing, settings.mind.name, name)
+    house = House(orders, stores, links, substrate, embedder, overdue, chance, purses, recorder)
     resident = house.resident(configured)
     try:
         overdue.start()
@@ -142,6 +149,8 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
         raise
     finally:
         overdue.stop()
+        if recorder is not None:
+            await asyncio.to_thread(recorder.close)
         await links.outboxes.close(within=0.2)
         await links.close()
         await substrate.close()
@@ -179,8 +188,10 @@ class House:
         overdue: Overdue,
         chance: random.Random,
         purses: Sequence[Account],
+        recorder: Recorder | None = None,
     ) -> None:
         self._orders = orders
+        self._recorder = recorder
         self._links = links
         self._substrate, self._embedder = substrate, embedder
         self._overdue = overdue
@@ -213,9 +224,17 @@ class House:
     def _begin(self, plan: ActorPlan) -> LiveActor:
         run = self._orders.run
         settings = run.settings
+        first = plan is self._orders.plans[0]
+        meter = LiveMeter(None)
 
         async def birth(driver: Driver) -> ActorShell:
-            return await self._wiring.build_shell(
+            nonlocal meter
+            process = self._recorder.figures if first and self._recorder is not None else dict[str, float]
+            meter = LiveMeter(self._substrate if first else None, process)
+            observers = self._observers(plan, meter)
+            for observer in observers:
+                driver = ObservedDriver(driver, observer)
+            shell = await self._wiring.build_shell(
                 plan,
                 settings,
                 self._stores,
@@ -225,8 +244,9 @@ class House:
                 seed=run.seed,
                 **await self._in_common(),
             )
-
-        first = plan is self._orders.plans[0]
+            for observer in observers:
+                shell.core = ObservedCore(shell.core, observer)
+            return shell
 
         def shared(name: str, share: Share) -> None:
             self._orders = replace(self._orders, parts={**self._orders.parts, name: share.value})
@@ -245,10 +265,21 @@ class House:
             self._chance,
             self._spend,
             overdue=self._overdue,
-            meter=partial(LiveMeter, self._substrate if first else None),
+            meter=lambda: meter,
             beat=self._beat,
             population=InPopulation(plan.name, self._links, shared),
         )
+
+    def _observers(self, plan: ActorPlan, meter: LiveMeter) -> list[Observer]:
+        """Who looks at an actor: of most nobody, unless the mind is traced."""
+        found: list[Observer] = []
+        if plan.role == "perceptual":
+            found.append(Reading(meter.observe, wall))
+        elif plan.role == "stream":
+            found.append(Appending(meter.observe, wall, self._stores.perceptions))
+        if self._recorder is not None:
+            found.append(Journey(plan.name, self._recorder))
+        return found
 
     async def _in_common(self) -> Mapping[str, Any]:
         """What the shells of one process share, made once; by each anew where that failed."""

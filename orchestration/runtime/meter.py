@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 
 from actors.substrate.ports import Substrate
 from orchestration.telemetry.metrics import Metrics
@@ -16,9 +17,11 @@ class LiveMeter:
     Of several actors that share a substrate one tells its figures, the others are given None: sums stay true.
     """
 
-    def __init__(self, substrate: Substrate | None) -> None:
+    def __init__(self, substrate: Substrate | None, more: Callable[[], Mapping[str, float]] = dict) -> None:
+        """``more``: figures of the process, told by one of its actors as well."""
         self._metrics = Metrics()
         self._substrate = substrate
+        self._more = more
 
     def now(self) -> float:
         return time.perf_counter()
@@ -29,4 +32,4 @@ class LiveMeter:
     def flat(self) -> dict[str, float]:
         status = self._substrate.status() if self._substrate is not None else {}
         told = {name: float(value) for name in _TOLD if isinstance(value := status.get(name), int | float)}
-        return {**self._metrics.flat(), **told}
+        return {**self._metrics.flat(), **told, **self._more()}

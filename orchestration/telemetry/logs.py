@@ -36,10 +36,15 @@ _LEAST_SECRET = 8
 
 
 def context(
-    *, mind: str | None = None, submind: str | None = None, trace: str | None = None, request: str | None = None
+    *,
+    mind: str | None = None,
+    submind: str | None = None,
+    request: str | None = None,
+    trace_id: str | None = None,
+    span_id: str | None = None,
 ) -> AbstractContextManager[None]:
     """Within it every log line of this task, and of tasks started in it, names these ids."""
-    given = {"mind": mind, "submind": submind, "trace": trace, "request": request}
+    given = {"mind": mind, "submind": submind, "request": request, "trace_id": trace_id, "span_id": span_id}
     return structlog.contextvars.bound_contextvars(**{key: value for key, value in given.items() if value is not None})
 
 

@@ -3,11 +3,14 @@
 A name stands without the ``submind_`` prefix that Prometheus shows it under. ``_total`` counts up from the start of its
 actor; ``_seconds`` is a histogram, flattened in a report into ``NAME_sum``, ``NAME_count`` and ``NAME_bucket:LE``; any
 other is a gauge. A name may carry one label value after a colon: ``limit_hits:mailbox``.
+
+``HELP`` has those of actors, ``HOST`` those of a host and of the mind as a whole. ``docs/metrics.md`` is written from
+both.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 PERCEPTIONS_PROCESSED: Final = "perceptions_processed_total"
 TRACES_POSTED: Final = "traces_posted_total"
@@ -43,6 +46,12 @@ TOKENS_OUT: Final = "tokens_out_total"
 COST: Final = "cost_total"
 BUDGET_LEFT: Final = "budget_left"
 
+READ_SECONDS: Final = "perception_to_read_seconds"
+TRACE_SECONDS: Final = "perception_to_trace_seconds"
+STREAM_SECONDS: Final = "perception_to_stream_seconds"
+ACK_SECONDS: Final = "gateway_ack_seconds"
+COMMIT_SECONDS: Final = "gateway_commit_seconds"
+
 CONNECTIONS_LTP: Final = "connections_ltp"
 CONNECTIONS_TRANSIENT: Final = "connections_transient"
 
@@ -50,20 +59,70 @@ LIMIT_HITS: Final = "limit_hits"
 
 HELP: Final[dict[str, str]] = {
     PERCEPTIONS_PROCESSED: "Perceptions a perceptual submind has taken from the log.",
+    "perceptions_folded_total": "Perceptions that only repeated what was perceived before.",
+    "cursor": "Number of the last perception that a perceptual submind has read.",
+    "unacknowledged": "Percepts that the environment has not confirmed yet.",
+    "telemetry_readings_total": "Single readings looked at.",
+    "telemetry_series": "Series of readings remembered.",
+    "images_unreadable_total": "Images that could not be read.",
+    READ_SECONDS: "From the gateway's receipt of a perception until a perceptual submind has read it.",
+    TRACE_SECONDS: "From the gateway's receipt of a perception until what is made of it at once is a durable trace.",
+    STREAM_SECONDS: "From the gateway's receipt of a perception until a thought that focuses on it is in the stream.",
     TRACES_POSTED: "Traces made durable.",
     TRACES_REVISED: "Revisions of traces made durable.",
     TRACES_REINFORCED: "Reinforcements that raised a trace.",
     TRACES_RETIRED: "Traces that sank below the floor.",
     TRACES_LIVE: "Traces above the floor.",
+    "traces_known_total": "Posts of traces that were there already.",
+    "diminishings_total": "Times a trace was lowered.",
+    "echoes_total": "Reinforcements that counted nothing, because they came of the trace itself.",
+    "revisions_refused_total": "Revisions refused because they built on an old version.",
     CRAWLS: "Crawls answered.",
-    THOUGHTS_CONSCIOUS: "Thoughts appended to the stream.",
+    "thoughts_total": "Thoughts made, and sent to the environment.",
+    "reposts_total": "Times thoughts were sent again because the environment had not confirmed them.",
+    "reflections_total": "Thoughts about the mind itself.",
+    "results_total": "Results of active thinking.",
+    "window": "Events held that may be bound yet.",
+    "messages_passed_on_total": "Messages passed on to the submind whose topic they now are.",
+    "offered_total": "Percepts that attention was offered, also those that were folded.",
+    "winners_passed_over_total": "Winners of a moment that did not stand out among those before.",
+    "handed_over": "Conscious thoughts that the stream has not confirmed yet.",
+    THOUGHTS_CONSCIOUS: "Thoughts that attention handed to the stream.",
+    "stream_entries_total": "Entries appended to the stream.",
     SEGUES: "Segues appended to the stream.",
+    "stream_head": "Number of the last entry of the stream.",
+    "reordering": "Conscious thoughts that wait to be put in order.",
     ATTENTION_THRESHOLD: "Percentile among winners from which a candidate becomes conscious, 0..1.",
+    "threshold_bend": "Factor by which metacognition moved the threshold; 1 is where it was configured.",
     WORKING_MEMORY: "Slots of working memory in use.",
+    "acts_total": "Conscious thoughts that active thinking acted upon.",
+    "acts_waiting": "Acts that wait for memories or words.",
+    "acts_given_up_total": "Acts whose memories or words never came.",
+    "thoughts_ignored_total": "Conscious thoughts that active thinking let pass.",
+    "nothing_recalled_total": "Acts of recalling that met nothing.",
+    "loops_ended_total": "Times thinking about the same again and again was ended.",
+    "proposals_total": "Changes of attention proposed (by control) or taken up (by attention).",
+    "proposals_waiting": "Proposals that metacognition holds back for now.",
+    "troubles": "What monitoring sees amiss at present.",
+    "share": "Part of a configured submind's budget that a submind has, 0..1; summed over those that share it, 1 each.",
+    "overloaded": "Subminds that are overloaded.",
+    "topics_given": "Topics handed over to others.",
+    "divisions_proposed_total": "Divisions that subminds proposed.",
+    "divisions_total": "Divisions that took place.",
+    "divisions_inseparable_total": "Divisions not proposed because topics could not be told apart.",
+    "retirements_proposed_total": "Ends that subminds proposed for themselves.",
+    "growth_refused_total": "Proposals of growth that were refused, as their submind was told.",
+    "inheritances_total": "Legacies taken over from subminds that ended.",
     EVENTS_HANDLED: "Events handled by the core.",
     MESSAGES_SENT: "Events sent to other actors.",
     MESSAGES_RECEIVED: "Events received from other actors.",
     MESSAGES_DROPPED: "Events dropped by a full mailbox or outbox.",
+    "messages_astray_total": "Events for somebody who does not live here.",
+    "messages_doubled_total": "Events that arrived a second time and were not heard.",
+    "messages_lost_total": "Events missing in a sender's numbers, as its receiver found.",
+    "messages_unconfirmed_total": "Events that were on their way when a connection broke, as their sender found.",
+    "held_back_total": "Times an actor without room held its senders back.",
+    "peers_unreachable_total": "Times another process could not be reached.",
     MAILBOX_DEPTH: "Events waiting.",
     HANDLE_SECONDS: "Time to handle one event, without its writes.",
     STORE_COMMIT_SECONDS: "Time to commit the writes of one step.",
@@ -78,11 +137,172 @@ HELP: Final[dict[str, str]] = {
     TOKENS_OUT: "Tokens received from the substrate.",
     COST: "Cost of the substrate, in the currency of the configured prices.",
     BUDGET_LEFT: "Tokens left in the budget.",
+    "cache_hits": "Requests answered from memory since the process began.",
+    "cache_shared": "Requests answered with what another actor had asked, since the process began.",
     CONNECTIONS_LTP: "Strong connections held.",
     CONNECTIONS_TRANSIENT: "Transient connections held.",
+    "spans_waiting": "Spans that wait to be sent to the receiver of traces.",
+    "spans_sent_total": "Spans that the receiver of traces has taken.",
+    "spans_dropped_total": "Spans dropped because too many waited (telemetry.tracing.queue).",
+    "spans_failed_total": "Spans given up because the receiver of traces did not take them.",
+    "metrics_dropped_total": "Figures not told because there were too many names.",
     LIMIT_HITS: "Times a configured limit was met.",
 }
-"""What each metric means, for people."""
+"""What each metric of an actor means, for people."""
+
+HIGHEST: Final = frozenset({"cursor", ATTENTION_THRESHOLD, "threshold_bend", "stream_head"})
+"""Gauges of which the highest is shown where several actors are shown as one; others are added up."""
+
+ALWAYS: Final[dict[str, tuple[str, ...]]] = {
+    "": (
+        EVENTS_HANDLED,
+        MESSAGES_SENT,
+        MESSAGES_RECEIVED,
+        MESSAGES_DROPPED,
+        "messages_lost_total",
+        "messages_unconfirmed_total",
+        "held_back_total",
+        STORE_COMMITS,
+        STORE_REFUSALS,
+        RESTARTS,
+        GENERATIONS,
+        FALLBACKS,
+        TOKENS_IN,
+        TOKENS_OUT,
+        COST,
+    ),
+    "perceptual": (PERCEPTIONS_PROCESSED, "thoughts_total"),
+    "cognitive": ("thoughts_total",),
+    "environment": (CRAWLS,),
+    "attention": (THOUGHTS_CONSCIOUS,),
+    "stream": ("stream_entries_total", SEGUES),
+    "thinking": ("thoughts_total", "acts_total"),
+}
+"""Counters shown as 0 before their first count, by role (empty: of all): what appears at 1 has, to Prometheus, not
+increased."""
+
+
+class Shown(NamedTuple):
+    """How a figure of the host is shown."""
+
+    name: str
+    """After ``submind_``."""
+    help: str
+
+
+_INTAKE: Final = {
+    "perceptions_acknowledged_total": "Perceptions that were answered, durable.",
+    "perceptions_known_total": "... of these, those that were known by their key.",
+    "intake_commits_total": "Commits of perceptions.",
+    "intake_waiting": "Perceptions that wait for their commit.",
+    "intake_waiting_bytes": "Bytes of perceptions that wait for their commit.",
+}
+_COORDINATION: Final = {
+    "coordination_members": "Members of etcd that are configured.",
+    "coordination_members_answering": "Members of etcd that answered lately.",
+    "coordination_quorum": "1 while a member of etcd says that there is a quorum.",
+    "coordination_leads": "1 while this host holds the lead in etcd.",
+    "coordination_leases_taken_total": "Leases taken.",
+    "coordination_members_turned_from_total": "Times another member of etcd was asked because one did not answer.",
+    "coordination_quota_races_total": "Times a quota was taken anew because another host was faster.",
+}
+
+_FRONT: Final = {
+    "front_connected": "1 while a front is connected with a leader that takes perceptions in.",
+    "front_connections_total": "Connections made to a leader.",
+    "front_leader_changes_total": "Times that another host was found to lead.",
+    "front_batches_relayed_total": "Batches that the leader answered.",
+    "front_batches_waiting": "Batches that wait to be sent to the leader.",
+    "front_batches_under_way": "Batches that the leader has not answered yet.",
+    "front_batches_resent_total": "Batches sent again after a connection broke.",
+    "front_given_up_total": "Batches given up because no leader answered in time.",
+}
+
+HOST: Final[dict[str, Shown]] = {
+    "up": Shown("mind_up", "1 while the mind runs, be it degraded."),
+    "degraded": Shown("mind_degraded", "1 while an actor is restarting, quarantined or silent."),
+    "uptime_seconds": Shown("mind_uptime_seconds", "Since the host began."),
+    "perceptions_head": Shown("mind_perceptions_head", "Number of the last perception in the log."),
+    "perceptions_per_minute": Shown("mind_perceptions_per_minute", "Perceptions taken in during the last minute."),
+    "stream_head": Shown("mind_stream_head", "Number of the last entry of the stream."),
+    "thoughts_per_hour": Shown("mind_thoughts_per_hour", "Entries of the stream in the last hour of mind time."),
+    "traces_live": Shown("mind_traces_live", "Live traces."),
+    "traces": Shown("mind_traces", "Traces, live or not."),
+    "budget_left": Shown("mind_budget_left", "Tokens left in the budgets of all actors."),
+    "actors": Shown("mind_actors", "Actors by state; silent are those with work waiting that no longer report."),
+    "mind_up": Shown("mind_process_up", "1 while this host's mind process runs with all its actors born."),
+    "mind_restarts_total": Shown("mind_restarts_total", "Mind processes replaced."),
+    "actors_quarantined": Shown("mind_actors_quarantined", "Actors given up."),
+    "subminds_homeless": Shown("mind_actors_homeless", "Actors for which no node has room."),
+    "growth_granted_total": Shown("mind_growth_granted_total", "Births and ends granted since the mind process began."),
+    "growth_waiting_total": Shown("mind_growth_waiting_total", "Births and ends told to wait for an approval."),
+    "growth_refused_total": Shown("mind_growth_refused_total", "Births and ends refused since the mind process began."),
+    "mind_leads": Shown("host_leads", "1 while this host leads the mind."),
+    "mind_terms_total": Shown("host_terms_total", "Terms of leading that this host began."),
+    "store_up": Shown("host_store_up", "1 unless the last append of perceptions was refused by the store."),
+    "store_refused_appends_total": Shown(
+        "host_store_refused_appends_total", "Appends of perceptions that were refused."
+    ),
+    "limit_hits": Shown("host_limit_hits_total", "Times a limit of gateway or intake was met."),
+    "gateway_open": Shown("gateway_open", "Open calls, by kind."),
+    "gateway_calls_total": Shown("gateway_calls_total", "Calls begun, by kind."),
+    "gateway_refusals_total": Shown("gateway_refusals_total", "Calls that ended in an error, by reason."),
+    "access_tokens": Shown("access_tokens", "Tokens that let callers in."),
+    "access_streams": Shown("access_streams", "Open calls that end when what let them in does."),
+    "access_files_refused_total": Shown(
+        "access_files_refused_total", "Times a file of tokens or certificates was changed to something unusable."
+    ),
+    "access_refused_total": Shown("access_refused_total", "Callers refused, by reason."),
+    "access_quota_refusals_total": Shown(
+        "access_quota_refusals_total", "Calls beyond a quota of their token, by quota."
+    ),
+    "access_audit_lines_total": Shown("access_audit_lines_total", "Lines written into the audit log."),
+    "access_keys_failures_total": Shown(
+        "access_keys_failures_total", "Times the keys of tokens' issuer were not to be had."
+    ),
+    "access_certificate_expires": Shown(
+        "access_certificate_expiry_timestamp_seconds",
+        "When the certificate that is shown expires, in seconds since 1970.",
+    ),
+    ACK_SECONDS: Shown(ACK_SECONDS, "From the arrival of a batch of perceptions to its answer."),
+    COMMIT_SECONDS: Shown(COMMIT_SECONDS, "Time to make a commit of perceptions durable."),
+    "spans_waiting": Shown("host_spans_waiting", HELP["spans_waiting"]),
+    "spans_sent_total": Shown("host_spans_sent_total", HELP["spans_sent_total"]),
+    "spans_dropped_total": Shown("host_spans_dropped_total", HELP["spans_dropped_total"]),
+    "spans_failed_total": Shown("host_spans_failed_total", HELP["spans_failed_total"]),
+    **{name: Shown(name, told) for name, told in _FRONT.items()},
+    **{name: Shown(f"gateway_{name}", told) for name, told in _INTAKE.items()},
+    **{name: Shown(f"host_{name}", told) for name, told in _COORDINATION.items()},
+}
+"""How figures of the host, and of the mind as a whole, are shown."""
+
+LABELS: Final = {
+    "limit_hits": "limit",
+    "host_limit_hits_total": "limit",
+    "mind_actors": "state",
+    "gateway_open": "kind",
+    "gateway_calls_total": "kind",
+    "gateway_refusals_total": "reason",
+    "access_refused_total": "reason",
+    "access_quota_refusals_total": "quota",
+}
+"""What the value behind a colon is called, by metric; ``label`` for any other."""
+
+_OF_PROCESSES: Final = ("mind_", "host_", "gateway_", "http_", "front_", "access_")
+
+SHORT: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
+"""Upper bounds of a histogram's buckets, in seconds, for what should take milliseconds."""
+LONG: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 3600.0)
+"""The same for what may wait."""
+BUCKETS: Final = dict.fromkeys((READ_SECONDS, TRACE_SECONDS, STREAM_SECONDS, GENERATE_SECONDS), LONG)
+"""Buckets of histograms that do not have those of ``SHORT``."""
+
+
+def shown(name: str) -> Shown:
+    """How a figure of the host is shown, also one that ``HOST`` does not have."""
+    if name in HOST:
+        return HOST[name]
+    return Shown(name if name.startswith(_OF_PROCESSES) else f"host_{name}", f"{name}, as the host tells it.")
 
 
 def limit_hit(limit: str) -> str:

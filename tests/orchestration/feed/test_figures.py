@@ -10,7 +10,7 @@ from tests.environment.stores.contract import NOON, report
 
 def samples(text):
     return {
-        (sample.name, *(f"{key}={value}" for key, value in sorted(sample.labels.items()))): sample.value
+        (sample.name, *(f"{k}={v}" for k, v in sorted(sample.labels.items()) if v and k != "mind")): sample.value
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
@@ -26,10 +26,10 @@ async def test_figures_of_host_and_actors(feed):
     answer = await feed.client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     read = samples(answer.text)
-    assert read["submind_messages_sent_total", "actor=causes"] == 5
-    assert read["submind_limit_hits_total", "actor=causes", "limit=mailbox"] == 2
+    assert read["submind_messages_sent_total", "role=cognitive"] == 5
+    assert read["submind_limit_hits_total", "limit=mailbox", "role=cognitive"] == 2
     assert read["submind_mind_up",] == 1
-    assert read["submind_mind_perceptions_acknowledged_total",] == 1
+    assert read["submind_gateway_perceptions_acknowledged_total",] == 1
     requests = {key[1:]: value for key, value in read.items() if key[0] == "submind_http_requests_total"}
     assert requests == {
         ("method=POST", "route=/v1/perceptions", "status=200"): 1,

@@ -54,14 +54,14 @@ def lines(file):
 def test_a_line_says_what_where_and_in_whose_name(tmp_path):
     log = logging_to(tmp_path / "submind.log")
     with context(mind="alpha", request="r1"):
-        with context(submind="causes", trace="t-1"):
+        with context(submind="causes", trace_id="t-1"):
             log.info("posted", count=3)
         log.warning("slow")
     log.info("idle")
     posted, slow, idle = lines(tmp_path / "submind.log")
     assert (posted["event"], posted["level"], posted["count"]) == ("posted", "info", 3)
-    assert {name: posted[name] for name in ("mind", "request", "submind", "trace", "process")} == {
-        "mind": "alpha", "request": "r1", "submind": "causes", "trace": "t-1", "process": "host",
+    assert {name: posted[name] for name in ("mind", "request", "submind", "trace_id", "process")} == {
+        "mind": "alpha", "request": "r1", "submind": "causes", "trace_id": "t-1", "process": "host",
     }  # fmt: skip
     assert posted["time"].endswith("Z")
     assert posted["logger"] == "submind.test"
