@@ -70,6 +70,8 @@ class Explanation:
     truncated: bool = False
     """True where there is more below than is shown here: a bound was met, or it is shown elsewhere in the tree."""
     standing: Standing = Standing.KEPT
+    trace_id: str = ""
+    """Of a perception: under which its way is traced, where whoever asked knows of that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,6 +222,8 @@ def _node(node: Explanation) -> Text:
     line.append(f"[{safe(node.source if perception else node.author)}] ", style="green")
     line.append(safe(node.text), style="" if perception else "bold")
     line.append(f"  {node.id}", style="dim")
+    if node.trace_id:
+        line.append(f" trace {node.trace_id}", style="dim")
     if node.standing != "kept":
         line.append(f" ({node.standing.value})", style="dim italic")
     return line

@@ -309,6 +309,7 @@ def explanation(sent: consciousness_pb2.Explanation) -> Explanation:
         children=tuple(explanation(child) for child in sent.children),
         truncated=sent.truncated,
         standing=STANDINGS.get(sent.standing, Standing.KEPT),
+        trace_id=sent.trace_id,
     )
 
 

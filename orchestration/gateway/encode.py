@@ -261,6 +261,7 @@ def explanation(made: Explanation) -> consciousness_pb2.Explanation:
         children=[explanation(child) for child in made.children],
         truncated=made.truncated,
         standing=_STANDINGS[made.standing],
+        trace_id=made.trace_id,
     )
 
 

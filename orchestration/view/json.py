@@ -207,6 +207,7 @@ def explanation_shape(node: Explanation) -> shapes.NodeShape:
         trust=node.trust,
         children=[explanation_shape(child) for child in node.children],
         truncated=node.truncated,
+        trace_id=node.trace_id or None,
     )
 
 

@@ -7,14 +7,15 @@ import math
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from actors.substrate.ports import Embedder
 from environment.index.ports import VectorIndex
-from environment.lineage import Explanation, explain
+from environment.lineage import Explanation, NodeKind, explain
 from environment.messages import Connection, Instant, SubmindReport, Trace
 from environment.ports import Stores
 from environment.search import Hit, SearchFilters
+from orchestration.telemetry.tracing.ids import TraceIds, hex_trace
 from orchestration.view import status as judged
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage, ChangeTail, read_page
 from orchestration.view.follower import TraceFollower
@@ -205,7 +206,7 @@ class MindView:
 
     async def explain(self, id_or_seq: str) -> Explanation:
         """The lineage of an entry (by number or id), a trace or a perception. Raises ``UnknownId``."""
-        return await explain(self._stores, id_or_seq)
+        return _with_traces(await explain(self._stores, id_or_seq), TraceIds(self._mind, 0.0))
 
     async def search(self, text: str, k: int, filters: SearchFilters | None = None) -> list[Hit]:
         """The live traces nearest in meaning to ``text`` that pass the filters, nearest first, at most ``k``.
@@ -257,3 +258,9 @@ class MindView:
         from environment.index.shard import Shard  # noqa: PLC0415 - only who searches waits for FAISS
 
         return Shard(self._embedder.dim)
+
+
+def _with_traces(node: Explanation, ids: TraceIds) -> Explanation:
+    """The same with the trace id of each perception."""
+    trace = hex_trace(ids.of(node.id)) if node.kind is NodeKind.PERCEPTION else ""
+    return replace(node, trace_id=trace, children=tuple(_with_traces(child, ids) for child in node.children))

@@ -183,6 +183,8 @@ class NodeShape(Shape):
     children: list[NodeShape] = Field(default_factory=list)
     truncated: bool = False
     """True where there is more below than an explanation shows."""
+    trace_id: str | None = None
+    """Of a perception: the id of its OpenTelemetry trace."""
 
 
 class PerceptionFiguresShape(Shape):

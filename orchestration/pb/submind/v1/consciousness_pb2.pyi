@@ -111,7 +111,7 @@ class ExplainResponse(_message.Message):
     def __init__(self, explanation: _Optional[_Union[Explanation, _Mapping]] = ...) -> None: ...
 
 class Explanation(_message.Message):
-    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated", "standing")
+    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated", "standing", "trace_id")
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -124,6 +124,7 @@ class Explanation(_message.Message):
     CHILDREN_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     STANDING_FIELD_NUMBER: _ClassVar[int]
+    TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: ExplanationKind
     text: str
@@ -136,4 +137,5 @@ class Explanation(_message.Message):
     children: _containers.RepeatedCompositeFieldContainer[Explanation]
     truncated: bool
     standing: Standing
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ..., standing: _Optional[_Union[Standing, str]] = ...) -> None: ...
+    trace_id: str
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ..., standing: _Optional[_Union[Standing, str]] = ..., trace_id: _Optional[str] = ...) -> None: ...
