@@ -1,0 +1,232 @@
+"""A real mind that is traced to a real receiver, and what Prometheus reads of it."""
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import grpc
+import httpx
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from orchestration.pb.submind.v1 import perception_pb2, perception_pb2_grpc
+from orchestration.telemetry import names
+from orchestration.telemetry.tracing.ids import TraceIds, hex_trace
+from tests.orchestration.living import ROOT, LivingMind, eventually
+from tests.servers.otlp import OtlpReceiver
+
+MONITORING = ROOT / "k8s" / "components" / "monitoring"
+CALLER = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT = f"00-{CALLER}-00f067aa0ba902b7-01"
+ELSEWHERE = {
+    "submind_front_connected": "at fronts",
+    "submind_host_coordination_quorum": "where hosts agree through etcd",
+    "submind_mind_budget_left": "where a model server has a budget",
+    "submind_access_certificate_expiry_timestamp_seconds": "where there is a certificate",
+    "submind_http_limit_hits_total": "after the first hit",
+}
+"""What the smallest mind that people run does not show, and when it is shown."""
+
+
+@pytest.fixture(scope="module")
+def receiver():
+    made = OtlpReceiver()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def mind(tmp_path_factory, receiver):
+    env = {
+        "SUBMIND__TELEMETRY__TRACING__ENDPOINT": receiver.endpoint,
+        "SUBMIND__TELEMETRY__TRACING__SAMPLE": "1",
+        "SUBMIND__TELEMETRY__TRACING__EVERY": "0.2",
+        "SUBMIND__TELEMETRY__LEVEL": "debug",
+        "SUBMIND__SHELL__SAVE_EVERY": "1",
+    }
+    living = LivingMind(tmp_path_factory.mktemp("traced"), env=env)
+    yield living.start()
+    living.end()
+
+
+def perceive(mind, *said, traceparent=PARENT):
+    """Tell it something as a stock client would; the ids."""
+    with grpc.insecure_channel(mind.grpc) as channel:
+        stub = perception_pb2_grpc.PerceptionServiceStub(channel)
+        batch = [perception_pb2.NewPerception(source=source, text=text) for source, text in said]
+        request = perception_pb2.PerceiveRequest(perceptions=batch)
+        answer = stub.Perceive(request, metadata=(("traceparent", traceparent),), timeout=20)
+        return [receipt.id for receipt in answer.receipts]
+
+
+def scraped(mind):
+    return httpx.get(f"{mind.http}metrics", timeout=20).raise_for_status().text
+
+
+def samples(mind, name):
+    families = text_string_to_metric_families(scraped(mind))
+    return [sample for family in families for sample in family.samples if sample.name == name]
+
+
+def way(receiver, span):
+    """From a span up to the root of its trace; None while a part of it has not arrived."""
+    found = [span]
+    while found[-1]["parent"]:
+        above = receiver.spans.get(found[-1]["parent"])
+        if above is None:
+            return None
+        found.append(above)
+    return found
+
+
+@pytest.mark.timeout(300)
+def test_one_trace_leads_from_a_perception_to_the_conscious_thought_through_every_actor(mind, receiver):
+    (said,) = perceive(mind, ("operator", "The compressor of room 2 is down, please call Norvane before six."))
+    trace = hex_trace(TraceIds("mind", 1.0).of(said))
+
+    def appended():
+        return [s for s in receiver.trace(trace) if s["name"] == "append"]
+
+    (entry, *_) = receiver.until(appended, 120)
+    up = receiver.until(lambda: way(receiver, entry), 30)
+    names_ = [span["name"] for span in up]
+    assert names_ == ["append", "choose", "attend", "leave", "think", "perceive", "accept"]
+    assert [span["process"] for span in up] == [
+        "stream", "attention", "attention", "environment", "text", "text", "host"
+    ]  # fmt: skip
+    assert {span["trace"] for span in up} == {trace}
+    assert [span["start"] for span in up] == sorted((span["start"] for span in up), reverse=True)
+    assert up[-1]["perception"] == said
+
+    told = receiver.until(lambda: len({s["process"] for s in receiver.trace(trace) if s["name"] == "aware"}) > 3, 30)
+    assert told
+    aware = {s["actor"] for s in receiver.trace(trace) if s["name"] == "aware"}
+    assert {"attention", "environment", "thinking", "monitoring"} <= aware
+    receiver.until(lambda: all(way(receiver, span) for span in receiver.trace(trace)), 30)
+    roots = [span for span in receiver.trace(trace) if not span["parent"]]
+    assert [root["name"] for root in roots] == ["accept"]
+    assert {span["mind"] for span in receiver.trace(trace)} == {"mind"}
+
+
+@pytest.mark.timeout(300)
+def test_it_is_linked_with_the_span_of_its_caller(mind, receiver):
+    (said,) = perceive(mind, ("chat", "the kettle in room 4 has been mended"))
+    trace = hex_trace(TraceIds("mind", 1.0).of(said))
+    (accept,) = receiver.until(lambda: [s for s in receiver.trace(trace) if s["name"] == "accept"], 30)
+    ((linked, request),) = accept["links"]
+    assert linked == CALLER
+    taken = receiver.until(lambda: receiver.spans.get(request), 30)
+    assert (taken["name"], taken["parent"]) == ("take in", "00f067aa0ba902b7")
+    assert (trace, accept["id"]) in taken["links"]
+
+
+@pytest.mark.timeout(300)
+def test_a_thought_that_is_told_is_heard_in_the_same_trace_by_another_actor(mind, receiver):
+    texts = [
+        "coldstore door 2 alarm: temperature 14.2 above limit 5.0, second notice",
+        "Mags: the compressor behind room 2 clicks and smells burnt, somebody should look at it today",
+        "PAGE oncall: smoke reported near the coldstore compressor, fire brigade on its way",
+        "Norvane: we promise to send a technician for compressor KR-4410 before Thursday",
+        "Joel is taken to hospital after the fall at the loading bay, relatives were told",
+    ]
+    perceive(mind, *(("oncall", text) for text in texts))
+    heard = receiver.until(lambda: receiver.named("hear"), 120)
+    up = receiver.until(lambda: way(receiver, heard[0]), 30)
+    assert [span["name"] for span in up[-5:]] == ["hear", "tell", "think", "perceive", "accept"]
+    assert up[0]["process"] != up[1]["process"]
+    assert up[0]["start"] >= up[1]["start"]
+
+
+@pytest.mark.timeout(300)
+def test_log_lines_of_a_call_name_the_trace_of_its_caller(mind):
+    answer = httpx.get(f"{mind.http}v1/status", headers={"traceparent": PARENT}, timeout=20)
+    number = answer.headers["X-Request-Id"]
+
+    def line():
+        lines = (json.loads(one) for one in (mind.data_dir / "submind.log").read_text("utf-8").splitlines())
+        return [one for one in lines if one.get("request") == number]
+
+    (told, *_) = eventually(line)
+    assert (told["trace_id"], told["span_id"], told["mind"]) == (CALLER, "00f067aa0ba902b7", "mind")
+
+
+def used():
+    """Metrics that alerts and dashboard ask for, each with where."""
+    rules = yaml.safe_load((MONITORING / "rules.yaml").read_text("utf-8"))
+    asked = [(rule["alert"], rule["expr"]) for group in rules["groups"] for rule in group["rules"]]
+    board = json.loads((MONITORING / "dashboard.json").read_text("utf-8"))
+    asked += [(panel["title"], target["expr"]) for panel in board["panels"] for target in panel.get("targets", ())]
+    return {(name, where) for where, expression in asked for name in re.findall(r"\bsubmind_[a-z_]+", expression)}
+
+
+@pytest.mark.timeout(300)
+def test_every_metric_of_alerts_and_dashboard_is_shown_by_a_running_mind(mind):
+    perceive(mind, ("operator", "Is anybody there?"))
+
+    def missing():
+        shown = {sample.name for family in text_string_to_metric_families(scraped(mind)) for sample in family.samples}
+        return {(name, where) for name, where in used() if name not in shown | set(ELSEWHERE)}
+
+    assert len(used()) > 60
+    until = time.monotonic() + 90
+    while missing() and time.monotonic() < until:  # some are shown with the first report
+        time.sleep(0.5)
+    assert not missing()
+    all_names = {f"submind_{told.name}" for told in names.HOST.values()} | {"submind_http_limit_hits_total"}
+    assert set(ELSEWHERE) <= all_names
+
+
+@pytest.mark.timeout(300)
+def test_what_prometheus_reads_is_to_its_liking_and_explained(mind):
+    text = scraped(mind)
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+    wrong = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    assert done.returncode == 0, wrong
+    assert not wrong
+    vague = re.findall(r"^# HELP (submind_\S+) .*as (?:its actor|the host) (?:reports|tells) it\.$", text, re.MULTILINE)
+    assert vague == []
+    listed = set(re.findall(r"^\| `(submind_\w+)`", (ROOT / "docs" / "metrics.md").read_text("utf-8"), re.MULTILINE))
+    families = {
+        f"{family.name}_total" if family.type == "counter" else family.name
+        for family in text_string_to_metric_families(text)
+        if family.name.startswith("submind_")
+    }
+    assert families <= listed, families - listed
+
+
+@pytest.mark.timeout(300)
+def test_the_way_of_a_perception_is_measured(mind):
+    perceive(mind, ("operator", "How long does this take?"))
+    for name in ("perception_to_read", "perception_to_trace", "perception_to_stream", "gateway_ack", "gateway_commit"):
+        count = eventually(lambda name=name: [s for s in samples(mind, f"submind_{name}_seconds_count") if s.value], 60)
+        total = [s for s in samples(mind, f"submind_{name}_seconds_sum") if s.value > 0]
+        assert count
+        assert total, name
+
+
+@pytest.mark.timeout(300)
+def test_no_submind_has_a_series_of_its_own(mind):
+    cognitive = {"association", "anomaly", "concern", "continuity", "intention"}
+    actors = {
+        sample.labels["actor"]
+        for family in text_string_to_metric_families(scraped(mind))
+        for sample in family.samples
+        if sample.labels.get("actor")
+    }
+    assert actors
+    assert not actors & cognitive
+    assert sum(s.value for s in samples(mind, "submind_actor_state") if s.labels["role"] == "cognitive") == 5
+
+
+def test_spans_are_counted(mind):
+    def sent():
+        return [s for s in samples(mind, "submind_spans_sent_total") if s.value] and [
+            s for s in samples(mind, "submind_host_spans_sent_total") if s.value
+        ]
+
+    eventually(sent, 30)
+    assert not [s for s in samples(mind, "submind_spans_dropped_total") if s.value]
+    assert Path(mind.data_dir).exists()

@@ -1,0 +1,108 @@
+"""Alerts, their tests, their runbook, and the dashboard: each by the tool that reads it."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+MONITORING = ROOT / "k8s" / "components" / "monitoring"
+RUNBOOK = (ROOT / "docs" / "runbook.md").read_text("utf-8")
+
+
+def alerts():
+    rules = yaml.safe_load((MONITORING / "rules.yaml").read_text("utf-8"))
+    return {rule["alert"]: rule for group in rules["groups"] for rule in group["rules"]}
+
+
+def promtool(*arguments, folder=MONITORING):
+    return subprocess.run(["promtool", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_rules_are_rules():
+    done = promtool("check", "rules", "rules.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(alerts())} rules found" in done.stdout
+
+
+@pytest.mark.timeout(120)
+def test_each_alert_fires_where_it_should_and_none_in_a_mind_that_is_well():
+    done = promtool("test", "rules", "rules_test.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    tests = yaml.safe_load((MONITORING / "rules_test.yaml").read_text("utf-8"))["tests"]
+    cases = [case for test in tests for case in test["alert_rule_test"]]
+    assert {case["alertname"] for case in cases if case.get("exp_alerts")} == set(alerts())
+    assert {case["alertname"] for case in cases if not case.get("exp_alerts")} == set(alerts())
+
+
+def test_a_rule_that_is_wrong_does_not_pass(tmp_path):
+    text = (MONITORING / "rules.yaml").read_text("utf-8")
+    (tmp_path / "rules_test.yaml").write_bytes((MONITORING / "rules_test.yaml").read_bytes())
+    (tmp_path / "rules.yaml").write_text(text.replace("expr: max by (mind) (submind_mind_up) == 0", "expr: vector(1)"))
+    assert promtool("test", "rules", "rules_test.yaml", folder=tmp_path).returncode == 1
+
+
+def test_each_alert_has_an_entry_in_the_runbook_and_each_entry_an_alert():
+    headings = re.findall(r"^## (\w+)$", RUNBOOK, re.MULTILINE)
+    assert headings == list(alerts())
+    for name, rule in alerts().items():
+        assert rule["annotations"]["runbook_url"] == f"docs/runbook.md#{name.lower()}"
+        entry = RUNBOOK.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        assert entry.strip().startswith(f"*{rule['labels']['severity'].capitalize()}.*"), name
+        assert rule["annotations"]["summary"]
+    anchors = set(re.findall(r"\(#(\w+)\)", RUNBOOK))
+    assert anchors <= {name.lower() for name in alerts()}
+
+
+def test_settings_that_the_runbook_names_exist():
+    configuration = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    sections = set(re.findall(r"^#+ `([a-z_.]+)`$", configuration, re.MULTILINE))
+    named = set(
+        re.findall(
+            r"`((?:host|gateway|feed|runtime|telemetry|substrate|view|coordination|growth|environment)\.[a-z_.]+)`",
+            RUNBOOK,
+        )
+    )
+    named.discard("runtime.json")
+    assert len(named) > 8
+    for setting in named:
+        section, _, field = setting.rpartition(".")
+        part = configuration.partition(f"`{section}`\n")[2].partition("\n#")[0]
+        assert setting in sections or f"| `{field}` |" in part, setting
+
+
+def test_the_operator_s_rules_are_the_same():
+    operator = yaml.safe_load((MONITORING / "operator" / "rules.yaml").read_text("utf-8"))
+    assert operator["kind"] == "PrometheusRule"
+    assert operator["spec"]["groups"] == yaml.safe_load((MONITORING / "rules.yaml").read_text("utf-8"))["groups"]
+
+
+def test_the_dashboard_is_current_and_asks_what_can_be_asked(tmp_path):
+    done = subprocess.run(
+        [sys.executable, MONITORING / "dashboard.py", "--check"], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    board = json.loads((MONITORING / "dashboard.json").read_text("utf-8"))
+    rows = [panel["title"] for panel in board["panels"] if panel["type"] == "row"]
+    assert rows == ["Is it alive?", "Is it keeping up?", "What does it say?", "What does it cost?", "Is it growing?"]
+    places = [tuple(panel["gridPos"][side] for side in "xy") for panel in board["panels"]]
+    assert len(set(places)) == len(places)
+    asked = [target["expr"] for panel in board["panels"] for target in panel.get("targets", ())]
+    plain = [one.replace("$__rate_interval", "5m").replace("$mind", ".*") for one in asked]
+    rules = {
+        "groups": [{"name": "panels", "rules": [{"record": f"panel:{n}", "expr": e} for n, e in enumerate(plain)]}]
+    }
+    (tmp_path / "panels.yaml").write_text(yaml.safe_dump(rules))
+    done = promtool("check", "rules", "panels.yaml", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_list_of_metrics_is_current():
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs" / "metrics.py", "--check"], check=False, cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
