@@ -233,6 +233,8 @@ class Front:
         stops = [server.stop for server in self._feeds]
         if self._gateway is not None:
             stops.insert(0, self._gateway.stop)
+        if not stops:
+            return
         *first, last = stops
         await asyncio.gather(*(stop() for stop in first))
         await last()

@@ -10,6 +10,8 @@ from google.rpc import error_details_pb2 as details
 from google.rpc.status_pb2 import Status
 
 from environment.errors import StoreFull
+from orchestration.access.errors import Forbidden
+from orchestration.access.scopes import Scope
 from orchestration.client.errors import Busy, Denied, Rejected, Unavailable, translate
 from orchestration.front.errors import LeaderFailed
 from orchestration.gateway.answers import DETAILS_KEY
@@ -42,6 +44,8 @@ def meant(error: grpc.aio.AioRpcError, target: str, per_second: float) -> Lost |
             return _busy(said, _subject(error), target, per_second)
         case Unavailable():
             return Lost(f"{target}: {said}")
+        case Denied() if (scope := _scope(error)) not in {"", Scope.PERCEIVE.value}:  # what one batch says takes it
+            return Forbidden("the token of this front", scope, "handing this on")
         case Denied():
             return Lost(f"{target} refuses the token of this front ({said}): see front.upstream.token_file")
         case Rejected():
@@ -61,14 +65,26 @@ def _busy(said: Busy, subject: str, target: str, per_second: float) -> Lost | Re
     return Lost(f"{target}: {said}")
 
 
-def _subject(error: grpc.aio.AioRpcError) -> str:
-    """Which quota was used up."""
+def _details(error: grpc.aio.AioRpcError) -> list[AnyMessage]:
     metadata: Any = error.trailing_metadata() or ()  # the stubs do not know that it can be iterated
-    packed: list[AnyMessage] = []
     for key, value in metadata:
         if key == DETAILS_KEY and isinstance(value, bytes):
-            packed = list(Status.FromString(value).details)
-    for detail in packed:
+            return list(Status.FromString(value).details)
+    return []
+
+
+def _scope(error: grpc.aio.AioRpcError) -> str:
+    """Which scope a token does not have; empty where it is not about that."""
+    for detail in _details(error):
+        info = details.ErrorInfo()
+        if detail.Unpack(info) and info.reason == "SCOPE_REQUIRED":
+            return str(info.metadata["scope"])
+    return ""
+
+
+def _subject(error: grpc.aio.AioRpcError) -> str:
+    """Which quota was used up."""
+    for detail in _details(error):
         quota = details.QuotaFailure()
         if detail.Unpack(quota) and quota.violations:
             return str(quota.violations[0].subject)

@@ -106,12 +106,9 @@ class Parcels:
         self.waiting.extendleft(reversed(self.under_way))
         self.under_way.clear()
 
-    def overdue(self, since: float) -> list[Parcel]:
-        """Take out those that have waited since before."""
-        late = [parcel for parcel in self.waiting if parcel.since <= since]
-        if late:
-            self.waiting = deque(parcel for parcel in self.waiting if parcel.since > since)
-        return late
+    def overdue(self, since: float) -> bool:
+        """Whether somebody has waited since before."""
+        return bool(self.waiting) and self.waiting[0].since <= since
 
     def all(self) -> list[Parcel]:
         """Take out everything."""

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import grpc
 import structlog
 
+from environment.errors import AppendSkipped
 from environment.messages import PerceptionBatch, Receipts
 from environment.ports import PreparedBatch
 from orchestration.access.errors import BadCredentials
@@ -109,9 +110,10 @@ class RelayedLog:
         return Relayed(batch, body, made)
 
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
-        """All are sent, and all are waited for. Raises what became of the first that failed.
+        """All are sent, and all are waited for. Raises what became of the first that failed, where none was taken in.
 
-        Appended again, a batch that was answered is not sent again.
+        Where some were and others failed it raises ``AppendSkipped``: handed in again, one by one, each has its own
+        answer, and none is sent again.
         """
         mine = [batch for batch in batches if isinstance(batch, Relayed)]
         waited = [self._accept(batch) for batch in mine if batch.outcome is None]
@@ -120,9 +122,15 @@ class RelayedLog:
         for parcel in waited:
             parcel.answer.exception()  # each is looked at, so that none is missed as never retrieved
         receipts = [batch.outcome for batch in mine if isinstance(batch.outcome, Receipts)]
-        if len(receipts) < len(mine):
-            raise next(_failure(batch, waited) for batch in mine if not isinstance(batch.outcome, Receipts))
-        return receipts
+        if len(receipts) == len(mine):
+            return receipts
+        for parcel in waited:
+            if receipts and parcel.batch.outcome is None:
+                parcel.batch.outcome = _failure(parcel)
+        if receipts:
+            raise AppendSkipped
+        failed = [batch.outcome for batch in mine if isinstance(batch.outcome, Exception)]
+        raise failed[0] if failed else _failure(waited[0])
 
     async def run(self) -> None:
         """Carry batches to whoever leads, until cancelled."""
@@ -161,15 +169,19 @@ class RelayedLog:
         self._moved.clear()
 
     def _give_up(self) -> None:
-        """Answer those who have waited long enough while nobody takes anything."""
+        """Answer all who wait once one has waited long enough while nobody takes anything.
+
+        All, and not that one alone: nothing of a caller's is taken in behind what he was told to send again.
+        """
         if self._down is None:
             return
         now = asyncio.get_running_loop().time()
         if now + 0.001 < self._down + self._settings.hold:
             return
-        late = self._parcels.overdue(now + 0.001 - self._settings.hold)
-        self._figures["front_given_up_total"] += len(late)
-        self._fail(late, NoLeader(self.why))
+        if self._parcels.overdue(now + 0.001 - self._settings.hold):
+            why, late = self.why, self._parcels.all()
+            self._figures["front_given_up_total"] += len(late)
+            self._fail(late, NoLeader(why))
 
     def _fail(self, parcels: Sequence[Parcel], error: Exception) -> None:
         for parcel in parcels:
@@ -299,9 +311,7 @@ def _stream(channel: Any) -> Any:
     return channel.stream_stream(_METHOD)
 
 
-def _failure(batch: Relayed, waited: Sequence[Parcel]) -> Exception:
+def _failure(parcel: Parcel) -> Exception:
     """What became of a batch that has no receipts."""
-    if isinstance(batch.outcome, Exception):
-        return batch.outcome
-    (error,) = [parcel.answer.exception() for parcel in waited if parcel.batch is batch]
+    error = parcel.batch.outcome or parcel.answer.exception()
     return error if isinstance(error, Exception) else NoLeader("it was given up")

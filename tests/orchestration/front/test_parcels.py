@@ -126,9 +126,10 @@ async def test_what_nobody_waits_for_is_left_out_and_what_is_late_is_found():
     gone, early, late = parcel(loop), parcel(loop, 1.0), parcel(loop, 2.0)
     gone.answer.cancel()
     parcels.waiting.extend([gone, early, late])
-    assert parcels.overdue(1.5) == [gone, early]
-    assert parcels.next() is late
-    parcels.waiting.append(early)
-    assert parcels.all() == [late, early]
+    assert parcels.overdue(0.0)
+    assert parcels.next() is early
+    assert not parcels.overdue(1.5)
+    assert parcels.overdue(2.0)
+    assert parcels.all() == [early, late]
     assert parcels.next() is None
     assert Receipts(3, 1) == told(answers((3, True)), frozenset())

@@ -8,6 +8,7 @@ import pytest
 
 from environment.errors import StoreFull
 from environment.messages import Image, NewPerception
+from orchestration.access.errors import Forbidden
 from orchestration.front.errors import LeaderFailed, NoLeader
 from orchestration.gateway.errors import InvalidRequest, OverQuota, TooLarge
 from orchestration.gateway.settings import IntakeSettings
@@ -36,8 +37,8 @@ class Log:
         return self._inner.prepare(batch)
 
     async def append_batches(self, batches):
-        if self.fails:
-            raise self.fails.pop(0)
+        if self.fails and (failure := self.fails.pop(0)) is not None:
+            raise failure
         receipts = await self._inner.append_batches(batches)
         self.commits += 1
         await self.go.wait()
@@ -142,6 +143,7 @@ async def test_without_a_leader_callers_are_held_for_a_while_and_then_told(serve
         with pytest.raises(NoLeader, match="send it again"):
             await way.tell("nobody")
         assert asyncio.get_running_loop().time() - began >= 0.3
+    async with relaying("", hold=20.0) as way:
         held = asyncio.create_task(way.tell("held"))
         await asyncio.sleep(0.1)
         async with serve() as leader:
@@ -213,15 +215,48 @@ async def test_what_nobody_may_do_now_is_told_at_once(serve, failure, kind, told
         assert await leader.texts() == ["later"]
 
 
-async def test_a_batch_that_the_leader_fails_at_does_not_hold_up_the_others(serve):  # noqa: F811
+@pytest.mark.parametrize(
+    ("fault", "kind", "told"),
+    [
+        (RuntimeError("a fault"), LeaderFailed, "INTERNAL"),
+        (Forbidden("front", "operate", "speaking as 'me'"), Forbidden, "the scope `operate`, which 'the token of this"),
+    ],
+)
+async def test_a_batch_that_the_leader_fails_at_does_not_hold_up_the_others(serve, fault, kind, told):  # noqa: F811
     logs = []
     async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
         async with relaying(leader.target, hold=30.0) as way:
-            logs[0].fails = [RuntimeError("a fault")]
-            with pytest.raises(LeaderFailed, match="INTERNAL"):
+            logs[0].fails = [fault]
+            with pytest.raises(kind, match=told):
                 await way.tell("unlucky")
             assert (await way.tell("lucky"))[0].new
         assert await leader.texts() == ["lucky"]
+
+
+@pytest.mark.parametrize("failure", [OverQuota("gateway.intake.per_second", 3.0, 1.5), StoreFull("no room", 2.0)])
+async def test_who_was_taken_in_is_told_so_whatever_became_of_a_neighbour(serve, failure):  # noqa: F811
+    logs = []
+    narrow = IntakeSettings(commit=1)
+    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0], intake=narrow) as leader:
+        async with relaying(leader.target, hold=30.0) as way:
+            logs[0].fails = [None, failure]
+            one, two = await asyncio.gather(way.tell("first"), way.tell("second"), return_exceptions=True)
+            assert [(each.seq, each.new) for each in one] == [(1, True)]
+            assert isinstance(two, type(failure))
+        assert await leader.texts() == ["first"]
+
+
+async def test_nothing_is_taken_in_behind_what_is_to_be_sent_again(serve):  # noqa: F811
+    async with relaying("", hold=0.4) as way:
+        first = asyncio.create_task(way.tell("first"))
+        await asyncio.sleep(0.3)
+        second = asyncio.create_task(way.tell("second"))
+        failed = await asyncio.gather(first, second, return_exceptions=True)
+        assert [type(each) for each in failed] == [NoLeader, NoLeader]
+        async with serve() as leader:
+            way.elect(leader.target)
+            await way.tell("third")
+            assert await leader.texts() == ["third"]
 
 
 async def test_what_the_leader_would_find_too_large_is_not_sent(serve):  # noqa: F811
