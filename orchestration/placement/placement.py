@@ -91,6 +91,15 @@ class Placement:
         """Actor to node."""
         return {name: stay.node for name, stay in self._stays.items()}
 
+    def wanted(self) -> list[float]:
+        """Units that each actor takes, as far as the quota goes."""
+        found: list[float] = []
+        for need in self._needs.values():
+            if self._settings.quota is not None and sum(found) + need.units > self._settings.quota:
+                break
+            found.append(need.units)
+        return found
+
     def looked(self, nodes: Sequence[Seen], now: float) -> None:
         """The nodes that are alive now. Decides anew."""
         self._seen = {node.id: node for node in nodes}

@@ -44,6 +44,8 @@ class ClusterSettings(Section):
     share of their room, even with it."""
     steady_after: Seconds = Field(default=5.0, ge=0)
     """A node must have been there so long before others are moved to it."""
+    autoscale: bool = False
+    """Whether the autoscaler of the cluster is asked for nodes with room for all actors, within ``quota``."""
     look_every: Seconds = Field(default=0.5, gt=0, le=60)
     """How often the mind looks which nodes there are."""
     born_within: Seconds = Field(default=60.0, gt=0)

@@ -16,6 +16,7 @@ from orchestration.placement.errors import ClusterUnreachable, NoSuchNode
 from orchestration.placement.placement import Placement, needs_of
 from orchestration.placement.settings import ClusterSettings
 from orchestration.runtime import cluster, processes
+from orchestration.runtime.demand import Demand
 from orchestration.runtime.nodes import Nodes
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.seat import OnlySeat, Seat
@@ -174,7 +175,8 @@ async def open_ground(
     saved = await stores.registry.state(_SAVED)
     if saved:
         placement.restore(saved)
-    nodes = Nodes(placement, lookout.look, settings.cluster, changed, asyncio.get_running_loop().time)
+    ask = Demand(settings.cluster.resource).ask if settings.cluster.autoscale else None
+    nodes = Nodes(placement, lookout.look, settings.cluster, changed, asyncio.get_running_loop().time, ask)
     await nodes.look()
     refused = _unusable(nodes.placement, address, settings.cluster.resource)
     if refused:

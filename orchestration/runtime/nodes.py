@@ -28,7 +28,10 @@ class Nodes:
         settings: ClusterSettings,
         changed: Callable[[], None],
         clock: Callable[[], float],
+        ask: Callable[[Sequence[float]], Awaitable[None]] | None = None,
     ) -> None:
+        """``ask`` is told what each actor takes, at each look."""
+        self._ask = ask
         self.placement = placement
         self._look = look
         self._settings = settings
@@ -55,6 +58,8 @@ class Nodes:
             return
         self.placement.looked(seen, self._now())
         self.turn()
+        if self._ask is not None:
+            await self._ask(self.placement.wanted())
 
     def turn(self) -> None:
         """What was decided may have changed: tell who waits for it."""
