@@ -20,7 +20,7 @@ from orchestration.host.settings import StoreSettings
 from orchestration.loading import load_settings
 
 app = typer.Typer(add_completion=False)
-_AGAIN = 1.0
+_AGAIN = 2.0
 """Seconds between two attempts while a store is waited for."""
 
 

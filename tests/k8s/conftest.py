@@ -1,7 +1,7 @@
 """A mind deployed to a Kubernetes cluster, once for all tests of this room.
 
 ``SUBMIND_TEST_KUBERNETES`` names the kubeconfig of a cluster with KubeRay, volumes, and the images of the dev overlay
-(``localhost/submind:dev`` and ``:next``, see `.ci/kubernetes`). What is in its namespace ``submind`` is removed. The
+(``localhost/submind:dev`` and ``:next``: `.ci/kubernetes`). What is in its namespace ``submind`` is removed. The
 volumes are empty. Without it these tests are left out, for a person who has no cluster; CI always has one.
 """
 
@@ -25,14 +25,15 @@ DEV = {"cassandra": 1, "etcd": 1, "head": 1, "mind": 2, "subminds": 1, "gateway"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave this room out where there is no cluster."""
-    if KUBECONFIG:
-        return
+    """Leave this room out where there is no cluster; else it comes first, and nothing else runs beside its mind."""
     here = Path(__file__).parent
     ours = [item for item in items if item.path.is_relative_to(here)]
-    if ours:
+    others = [item for item in items if not item.path.is_relative_to(here)]
+    if KUBECONFIG:
+        items[:] = ours + others
+    elif ours:
         config.hook.pytest_deselected(items=ours)
-        items[:] = [item for item in items if not item.path.is_relative_to(here)]
+        items[:] = others
 
 
 def pytest_report_header() -> str | None:
@@ -70,13 +71,13 @@ def cluster() -> str:
     return KUBECONFIG
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def deployment(cluster: str, pytestconfig: pytest.Config) -> Iterator[Deployment]:
     """The dev overlay, applied as its users apply it; everybody is ready."""
     kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
     began = time.monotonic()
     kubectl("apply", "--server-side", "-k", str(ROOT / "k8s/overlays/dev"))
-    eventually("all of the dev overlay is ready", lambda: ready(**DEV), 300.0)
+    eventually("all of the dev overlay is ready", lambda: ready(**DEV), 600.0)
     took = time.monotonic() - began
     try:
         with forwarded("svc/gateway", 50051) as grpc, forwarded("svc/feed", 8080) as http:

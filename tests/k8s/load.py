@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 import time
@@ -70,6 +71,13 @@ class Caller:
         answer = self._mind.ListSubminds(mind_pb2.ListSubmindsRequest(), timeout=5.0, metadata=self._metadata)
         return {one.name: int(one.metrics["cursor"]) for one in answer.subminds if "cursor" in one.metrics}
 
+    def read(self) -> int:
+        """How far the perceptual submind for text has read, as far as can be said now."""
+        try:
+            return self.cursors().get("text", -1)
+        except grpc.RpcError:
+            return -1
+
     def thinks_beyond(self, seq: int) -> bool:
         """Whether the mind runs and has read up to ``seq``, which is a text."""
         try:
@@ -120,10 +128,14 @@ class Load(threading.Thread):
             number += 1
             time.sleep(self._pause)
 
-    def first_after(self, moment: float) -> Receipt | None:
-        """The first that was acknowledged after a moment and had not been sent before it, as far as is known."""
-        later = sorted((one for one in list(self.receipts.values()) if one.at > moment), key=lambda one: one.seq)
-        return later[self._size] if len(later) > self._size else None
+    def last(self) -> Receipt | None:
+        """What was acknowledged last."""
+        return max(list(self.receipts.values()), key=lambda one: one.seq, default=None)
+
+    def longest_wait(self, since: float) -> float:
+        """Seconds for which nothing was acknowledged, at most, after a moment."""
+        moments = sorted({since, *(one.at for one in list(self.receipts.values()) if one.at > since)})
+        return max((later - earlier for earlier, later in itertools.pairwise(moments)), default=0.0)
 
     def stop(self) -> None:
         """Send no more; returns when the last batch was answered."""
