@@ -52,6 +52,11 @@ class Caller:
         if scope not in self.scopes:
             raise Forbidden(self.name, scope.value, action)
 
+    @property
+    def counted(self) -> bool:
+        """Whether quotas count this caller: nobody without a token, and not who was counted by a process before."""
+        return self.kind != "anybody" and not self.behalf
+
     def signs(self, by: str) -> str:
         """What stands in a log for somebody who calls himself ``by``: with the token's name, where there is one."""
         return by if self.kind == "anybody" else f"{by} ({self.told})"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from time import monotonic
+from urllib.parse import unquote
 
 import structlog
 
@@ -89,7 +90,8 @@ class Access:
     async def caller(self, authorization: str | bytes | None, behalf: str = "") -> Caller:
         """Who shows this ``authorization`` header. Raises ``Unauthenticated``.
 
-        ``behalf``: in whose name a process before the mind says to call; it counts where its token may ``forward``.
+        ``behalf``: in whose name a process before the mind says to call, percent-encoded; it counts where its token
+        may ``forward``.
         """
         if not self.required:
             return ANYBODY
@@ -99,7 +101,7 @@ class Access:
             self._refused[error.reason] += 1
             raise
         if behalf and Scope.FORWARD in found.scopes:
-            return replace(found, behalf=_fit(behalf))
+            return replace(found, behalf=_fit(unquote(behalf)))
         return found
 
     async def _found(self, token: bytes) -> Caller:

@@ -40,7 +40,7 @@ class _Bucket:
 
 
 class Quotas:
-    """What every caller has left. Who was let in without a token is not counted."""
+    """What every caller has left. Who was let in without a token is not counted, nor who was elsewhere."""
 
     def __init__(self, settings: QuotaSettings, clock: Callable[[], float]) -> None:
         """``clock``: seconds that never go back."""
@@ -71,7 +71,7 @@ class Quotas:
         return longest
 
     def _of(self, caller: Caller, perceptions: int, size: int) -> Iterator[tuple[float, tuple[str, _Bucket]]]:
-        if caller.kind == "anybody":
+        if not caller.counted:
             return
         own, common, now = caller.quota, self._settings, self._clock()
         for name, amount, its, rate in (
@@ -94,7 +94,7 @@ class Quotas:
     @contextmanager
     def stream(self, caller: Caller) -> Iterator[None]:
         """One more open stream. Raises ``OverAllowance``."""
-        if caller.kind == "anybody":
+        if not caller.counted:
             yield
             return
         most = self._settings.streams if caller.quota.streams is None else caller.quota.streams

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import Context
 from dataclasses import replace
 from typing import Any
 
+import structlog
+
 from environment.errors import StoreUnavailable
+from orchestration.access.caller import CALLER
 from orchestration.access.errors import BadCredentials
 from orchestration.client.errors import ClientError, Unavailable
 from orchestration.front.errors import NoLeader
@@ -21,6 +25,7 @@ from orchestration.placement.errors import PlacementError
 from orchestration.view.mind import MindView
 from orchestration.view.status import LimitHits, MindState, MindStatus
 
+_log = structlog.get_logger(__name__)
 _SOON = 0.2
 """Seconds that a leader has that did not answer the last time."""
 _LONG = 300.0
@@ -52,7 +57,8 @@ class AskedStatus:
         """As the leader told it; None where it does not tell."""
         fresh = asyncio.get_running_loop().time() - self._asked < self._settings.ask_every
         if self._asking is None and not fresh:
-            self._asking = asyncio.create_task(self._ask(), name="ask-status")
+            asking = self._ask()  # in nobody's name: the answer is for all
+            self._asking = asyncio.create_task(asking, name="ask-status", context=Context())
         if self._asking is not None:
             await asyncio.wait([self._asking], timeout=_SOON if self._failed else None)
         return self._told
@@ -65,6 +71,9 @@ class AskedStatus:
             self._told, self._failed = decode.status(answer.status), False
         except (ClientError, StoreUnavailable, BadCredentials) as error:
             self._told, self._failed, self.why_not = None, True, str(error)
+        except Exception as error:  # noqa: BLE001 - said, and asked again
+            self._told, self._failed, self.why_not = None, True, f"{type(error).__name__}: {error}"
+            _log.exception("leader_not_asked")
         finally:
             self._asked, self._asking = asyncio.get_running_loop().time(), None
 
@@ -149,27 +158,25 @@ class RelayedDesk(GrowthDesk):
 
     async def freeze(self, by: str, reason: str) -> Outcome:
         """Stop all growth, at once."""
-        request = growth_pb2.FreezeRequest(order=growth_pb2.Order(by=by, reason=reason))
+        request = growth_pb2.FreezeRequest(order=_order(by, reason))
         told = await self._told_leader("Freeze", request, growth_pb2.FreezeResponse)
         return told or await super().freeze(by, reason)
 
     async def thaw(self, by: str, reason: str) -> Outcome:
         """Let growth go on."""
-        request = growth_pb2.ThawRequest(order=growth_pb2.Order(by=by, reason=reason))
+        request = growth_pb2.ThawRequest(order=_order(by, reason))
         told = await self._told_leader("Thaw", request, growth_pb2.ThawResponse)
         return told or await super().thaw(by, reason)
 
     async def approve(self, proposal: int, by: str, reason: str) -> Outcome:
         """Permit what a waiting proposal asks for, once."""
-        order = growth_pb2.Order(by=by, reason=reason)
-        request = growth_pb2.ApproveRequest(proposal=proposal, order=order)
+        request = growth_pb2.ApproveRequest(proposal=proposal, order=_order(by, reason))
         told = await self._told_leader("Approve", request, growth_pb2.ApproveResponse)
         return told or await super().approve(proposal, by, reason)
 
     async def reject(self, proposal: int, by: str, reason: str) -> Outcome:
         """Refuse a waiting proposal."""
-        order = growth_pb2.Order(by=by, reason=reason)
-        request = growth_pb2.RejectRequest(proposal=proposal, order=order)
+        request = growth_pb2.RejectRequest(proposal=proposal, order=_order(by, reason))
         told = await self._told_leader("Reject", request, growth_pb2.RejectResponse)
         return told or await super().reject(proposal, by, reason)
 
@@ -179,3 +186,8 @@ class RelayedDesk(GrowthDesk):
         except (ClientError, StoreUnavailable, BadCredentials):
             return None
         return decode_outcome(said.outcome)
+
+
+def _order(by: str, reason: str) -> growth_pb2.Order:
+    """As the caller gave it: the leader signs it, with the token's name and this front's."""
+    return growth_pb2.Order(by=by.removesuffix(f" ({CALLER.get().told})"), reason=reason)

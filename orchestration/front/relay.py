@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import Random
@@ -27,6 +28,8 @@ from orchestration.gateway.errors import FieldViolation, InvalidRequest, TooLarg
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 
 _log = structlog.get_logger(__name__)
+_CALLERS = f"callers of the front at {socket.gethostname()}"
+"""In whose name batches are handed on: each caller was let in, and counted, here."""
 _METHOD = "/submind.v1.PerceptionService/PerceiveStream"
 _FIRST, _MOST = 0.05, 1.0
 """Seconds between two attempts at a leader."""
@@ -207,7 +210,7 @@ class RelayedLog:
         began, answers, within = self._down, self._answers, self._settings.connect_timeout
         try:
             await asyncio.wait_for(channel.channel_ready(), within)
-            call: _Call = _stream(channel)(metadata=self._upstream.metadata())
+            call: _Call = _stream(channel)(metadata=self._upstream.metadata(_CALLERS))
         except TimeoutError:
             raise Lost(f"{target} does not answer within {within:g} s") from None
         except grpc.aio.UsageError:  # closed for another

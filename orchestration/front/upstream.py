@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import grpc
 from google.protobuf.message import Message
@@ -41,11 +42,12 @@ class Upstream:
         self._channel: grpc.aio.Channel | None = None
         self._target = ""
 
-    def metadata(self) -> Metadata:
-        """What goes with every call: the token, and in whose name this one is made."""
+    def metadata(self, behalf: str = "") -> Metadata:
+        """What goes with every call: the token, and in whose name it is made: ``behalf``, or whoever calls now."""
         caller = CALLER.get()
+        behalf = behalf or ("" if caller is ANYBODY else caller.told)
         shown = self._credentials.metadata()
-        return shown if caller is ANYBODY else (*shown, (BEHALF, caller.told))
+        return (*shown, (BEHALF, quote(behalf))) if behalf else shown
 
     async def channel(self, target: str) -> grpc.aio.Channel:
         """The channel to ``target``; any other is closed. Raises ``BadCredentials``."""
@@ -83,7 +85,7 @@ class Upstream:
             return await call(request, metadata=self.metadata(), timeout=within or self._settings.ask_timeout)  # type: ignore[no-any-return]
         except grpc.aio.AioRpcError as error:
             raise translate(error) from error
-        except grpc.aio.UsageError as error:
+        except (grpc.aio.UsageError, grpc.aio.BaseError) as error:
             raise NoLeader(_HUNG_UP) from error
         except asyncio.CancelledError as error:  # which a call is as well when its channel is closed
             if task is None or task.cancelling():

@@ -1,6 +1,7 @@
 """A front and a leader that knows whom it lets in: TLS, tokens, and both replaced while they are used."""
 
 import asyncio
+from urllib.parse import unquote
 
 import pytest
 
@@ -75,11 +76,29 @@ async def test_a_token_without_the_scopes_it_takes(serve, keys, tmp_path):  # no
         assert await AskedStatus(way.upstream, FrontSettings()).status() is not None
 
 
+async def test_callers_who_were_counted_at_the_front_are_not_counted_as_one_by_the_leader(
+    serve,  # noqa: F811
+    keys,  # noqa: F811
+    tmp_path,
+):
+    token = tmp_path / "token"
+    token.write_text(keys.make("front", *WANTED))
+    upstream = {"token_file": token}
+    async with (
+        serve(quotas={"perceptions_per_second": 1, "streams": 1, "burst": 1}) as leader,
+        relaying(leader.target, upstream=upstream, hold=20.0) as one,
+        relaying(leader.target, upstream=upstream, hold=20.0) as two,
+    ):
+        told = await asyncio.gather(*(way.tell(*(f"{n}-{m}" for m in range(20))) for n, way in enumerate((one, two))))
+        assert sum(len(each) for each in told) == 40
+        assert not leader.access.quotas.hits
+
+
 async def test_who_called_the_front_is_named_to_the_leader(serve, keys, tmp_path):  # noqa: F811
     token = tmp_path / "token"
     token.write_text(keys.make("front", *WANTED))
     async with serve() as leader, relaying(leader.target, upstream={"token_file": token}) as way:
         assert BEHALF not in dict(way.upstream.metadata())
-        CALLER.set(Caller("alice", "token", frozenset({Scope.OPERATE})))
-        assert dict(way.upstream.metadata())[BEHALF] == "alice"
+        CALLER.set(Caller("José 雪", "token", frozenset({Scope.OPERATE})))
+        assert unquote(dict(way.upstream.metadata())[BEHALF]) == "José 雪"
         assert await LeaderNodes(way.upstream).restart("concern") == ["concern"]
