@@ -39,13 +39,15 @@ class _Batch:
     caller: Caller | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Commit:
     """Batches that the log was given together."""
 
     group: list[_Batch]
     written: asyncio.Future[list[Receipts]]
     began: float
+    behind: BaseException | None = None
+    """Why one that was handed over before was refused: this one, not tried, is refused as well."""
 
 
 class Intake:
@@ -214,11 +216,15 @@ class Intake:
             self._answer_all([*commit.group, *self._drain()], Stopping())
             return True
         error = commit.written.exception()
+        if commit.behind is not None and isinstance(error, AppendSkipped):
+            error = commit.behind
         if error is None:
             self._acknowledge(commit.group, commit.written.result(), commit.began)
         elif isinstance(error, StoreUnavailable | OverQuota):
             # What waits fails as well: who sent several batches may then send them all again, in their order.
             self._answer_all([*commit.group, *self._drain()], error)
+            for later in self._under_way:
+                later.behind = error
         elif len(commit.group) > 1 or isinstance(error, AppendSkipped):
             return False
         else:
@@ -228,24 +234,37 @@ class Intake:
 
     async def _mend(self) -> None:
         """One caller's batch must not fail its neighbours': write what is under way one by one."""
-        under_way = list(self._under_way)
-        await asyncio.wait([commit.written for commit in under_way])
-        self._under_way.clear()
+        await asyncio.wait([commit.written for commit in self._under_way])
         try:
-            for commit in under_way:
-                tried = not commit.written.cancelled() and commit.written.exception()
-                if not tried and self._concluded(commit):
-                    self._leave(commit.group)
-                    continue
-                for batch in commit.group:
-                    if not batch.answer.done():
-                        alone = self._hand_over([batch])
-                        await asyncio.wait([alone.written])
-                        self._concluded(alone)
+            while self._under_way:
+                commit = self._under_way.popleft()
+                if not self._concluded(commit):
+                    for batch in commit.group:
+                        await self._alone(batch, commit)
                 self._leave(commit.group)
         finally:
             self._mending = None
             self._look()
+
+    async def _alone(self, batch: _Batch, commit: _Commit) -> None:
+        """Write one batch of a commit; once the log is unavailable, none of those after it."""
+        if batch.answer.done():
+            return
+        if commit.behind is not None:
+            self._answer_all([batch], commit.behind)
+            return
+        alone = self._hand_over([batch])
+        await asyncio.wait([alone.written])
+        error = None if alone.written.cancelled() else alone.written.exception()
+        if isinstance(error, AppendSkipped):  # behind nothing
+            error = StoreUnavailable("the log takes nothing in", self._settings.retry_after)
+            self._answer_all([batch], error)
+        else:
+            self._concluded(alone)
+        if isinstance(error, StoreUnavailable | OverQuota):
+            commit.behind = error
+            for later in self._under_way:
+                later.behind = error
 
     def _drain(self) -> list[_Batch]:
         """All that waits, taken out of the queue."""
@@ -287,7 +306,8 @@ class Intake:
             self._figures["perceptions_acknowledged_total"] += receipts.count
             self._figures["perceptions_known_total"] += len(receipts.known)
             self._times.observe(names.ACK_SECONDS, now - batch.came)
-            if self._accepted is not None:
+        if self._accepted is not None:
+            for batch, receipts in zip(group, answers, strict=True):
                 self._accepted(receipts, batch.caller, now - batch.came, now - began)
 
     @staticmethod

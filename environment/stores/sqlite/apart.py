@@ -83,14 +83,7 @@ class PerceptionsApart:
             if line is not None:  # what was called before may not know that it failed: nothing is written behind it
                 raise _ended()
             line = await asyncio.shield(self._another)
-        failures = line.failures
-        try:
-            written: list[Receipts] = await line.ask("append_batches", (batches, failures))
-        except AppendSkipped:
-            raise
-        except Exception:
-            line.failures = failures + 1
-            raise
+        written: list[Receipts] = await line.ask("append_batches", (batches, line.failures))
         return written
 
     async def lead(self, token: int | None = None) -> int:
@@ -185,9 +178,10 @@ class _Line(asyncio.Protocol):
         self.broken = False
         """Whether nothing more is answered here."""
         self.failures = 0
-        """Appends that the writer is known to have failed at."""
+        """Appends that the writer said it failed at."""
         self._transport: asyncio.Transport | None = None
-        self._asked: deque[asyncio.Future[Any]] = deque()
+        self._asked: deque[tuple[asyncio.Future[Any], bool]] = deque()
+        """Who waits, and whether for an append."""
         self._received = bytearray()
 
     async def ask(self, method: Method, arguments: tuple[object, ...]) -> Any:
@@ -198,7 +192,7 @@ class _Line(asyncio.Protocol):
         body = pickle.dumps((method, arguments), pickle.HIGHEST_PROTOCOL)
         if len(body) > _LONGEST:
             raise ValueError(f"{len(body)} bytes are more than a commit can have")
-        self._asked.append(answer)
+        self._asked.append((answer, method == "append_batches"))
         self._transport.write(_LENGTH.pack(len(body)) + body)
         try:
             async with asyncio.timeout(_ANSWERS_WITHIN):
@@ -234,7 +228,9 @@ class _Line(asyncio.Protocol):
         del received[:start]
 
     def _answered(self, answer: Any) -> None:
-        asked = self._asked.popleft()
+        asked, appends = self._asked.popleft()
+        if isinstance(answer, Exception) and appends and not isinstance(answer, AppendSkipped):
+            self.failures += 1
         if asked.done():
             return  # nobody waits for it any more
         if isinstance(answer, Exception):
@@ -244,7 +240,7 @@ class _Line(asyncio.Protocol):
 
     def connection_lost(self, _: Exception | None) -> None:
         self.broken = True
-        for asked in self._asked:
+        for asked, _ in self._asked:
             if not asked.done():
                 asked.set_exception(_ended())
         self._asked.clear()
