@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -106,3 +107,41 @@ def test_the_list_of_metrics_is_current():
         [sys.executable, ROOT / "docs" / "metrics.py", "--check"], check=False, cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not here")
+def test_the_components_add_what_watches_a_mind(tmp_path):
+    overlay = tmp_path / "k8s" / "overlays" / "watched"
+    shutil.copytree(ROOT / "k8s", tmp_path / "k8s", dirs_exist_ok=True)
+    overlay.mkdir()
+    components = ["../../components/monitoring", "../../components/monitoring/operator"]
+    kinds = {"kind": "Kustomization", "apiVersion": "kustomize.config.k8s.io/v1beta1", "namespace": "submind"}
+    (overlay / "kustomization.yaml").write_text(
+        yaml.safe_dump({**kinds, "resources": ["../dev"], "components": components})
+    )
+    done = subprocess.run(["kubectl", "kustomize", overlay], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    made = {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(done.stdout)}
+    alarms = yaml.safe_load(made["ConfigMap", "submind-alerts"]["data"]["rules.yaml"])
+    assert alarms["groups"] == made["PrometheusRule", "submind"]["spec"]["groups"]
+    board = made["ConfigMap", "submind-dashboard"]
+    assert board["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert json.loads(board["data"]["submind.json"])["title"] == "submind"
+    pods = [
+        template
+        for one in made.values()
+        for template in _templates(one)
+        if template["metadata"].get("labels", {}).get("app.kubernetes.io/component") in {"mind", "gateway", "feed"}
+    ]
+    assert len(pods) >= 3
+    for template in pods:
+        role = template["metadata"]["labels"]["app.kubernetes.io/component"]
+        ports = {port.get("name") for one in template["spec"]["containers"] for port in one.get("ports", ())}
+        assert ("http" if role == "mind" else "probes") in ports, role
+
+
+def _templates(resource):
+    """All pod templates of a resource, those of a RayCluster too."""
+    spec = resource.get("spec", {})
+    groups = [spec.get("headGroupSpec", {}), *(spec.get("workerGroupSpecs", ()))]
+    return [one["template"] for one in (spec, *groups) if "template" in one and "metadata" in one["template"]]
