@@ -12,8 +12,9 @@ import structlog
 
 from environment.errors import StoreUnavailable
 from orchestration.access.caller import CALLER
-from orchestration.access.errors import BadCredentials
-from orchestration.client.errors import ClientError, Unavailable
+from orchestration.access.errors import BadCredentials, Forbidden
+from orchestration.access.scopes import Scope
+from orchestration.client.errors import ClientError, Denied, Unavailable
 from orchestration.front.errors import NoLeader
 from orchestration.front.settings import FrontSettings
 from orchestration.front.upstream import Upstream
@@ -28,6 +29,8 @@ from orchestration.view.status import LimitHits, MindState, MindStatus
 _log = structlog.get_logger(__name__)
 _SOON = 0.2
 """Seconds that a leader has that did not answer the last time."""
+_ORDER = 10.0
+"""Seconds that an order may take."""
 _LONG = 300.0
 """Seconds that a node may take to be drained, and a submind to be born anew."""
 
@@ -148,8 +151,8 @@ async def _placed(asked: Awaitable[Any]) -> Any:
 class RelayedDesk(GrowthDesk):
     """Growth as operators see it, from a front: read from the store, ordered through the leader, which acts at once.
 
-    Where the leader cannot be asked, or will not do it, the order is made at the store: there it is decided in any
-    case, so an order that came through before the leader was lost holds once.
+    Where the leader cannot be asked, or it cannot be now, the order is made at the store: there it is decided in any
+    case, so an order that came through before the leader was lost holds once. Raises ``Forbidden`` too.
     """
 
     def through(self, upstream: Upstream) -> None:
@@ -182,8 +185,10 @@ class RelayedDesk(GrowthDesk):
 
     async def _told_leader(self, method: str, request: Any, answer: Any) -> Outcome | None:
         try:
-            said = await self._upstream.ask(f"GrowthService/{method}", request, answer)
-        except (ClientError, StoreUnavailable, BadCredentials):
+            said = await self._upstream.ask(f"GrowthService/{method}", request, answer, within=_ORDER)
+        except Denied as error:
+            raise Forbidden("the token of this front", Scope.OPERATE.value, "handing an order on") from error
+        except (ClientError, StoreUnavailable, BadCredentials):  # the store says why not, where that is it
             return None
         return decode_outcome(said.outcome)
 

@@ -116,7 +116,7 @@ class RelayedLog:
         """All are sent, and all are waited for. Raises what became of the first that failed, where none was taken in.
 
         Where some were and others failed it raises ``AppendSkipped``: handed in again, one by one, each has its own
-        answer, and none is sent again.
+        answer. What had its answer once has the same for ever, and is never sent again.
         """
         mine = [batch for batch in batches if isinstance(batch, Relayed)]
         waited = [self._accept(batch) for batch in mine if batch.outcome is None]
@@ -127,13 +127,9 @@ class RelayedLog:
         receipts = [batch.outcome for batch in mine if isinstance(batch.outcome, Receipts)]
         if len(receipts) == len(mine):
             return receipts
-        for parcel in waited:
-            if receipts and parcel.batch.outcome is None:
-                parcel.batch.outcome = _failure(parcel)
         if receipts:
             raise AppendSkipped
-        failed = [batch.outcome for batch in mine if isinstance(batch.outcome, Exception)]
-        raise failed[0] if failed else _failure(waited[0])
+        raise next(batch.outcome for batch in mine if isinstance(batch.outcome, Exception))
 
     async def run(self) -> None:
         """Carry batches to whoever leads, until cancelled."""
@@ -188,8 +184,7 @@ class RelayedLog:
 
     def _fail(self, parcels: Sequence[Parcel], error: Exception) -> None:
         for parcel in parcels:
-            if not parcel.answer.done():
-                parcel.answer.set_exception(error)
+            self._settle(parcel, error)
 
     def _lost(self, why: str, *, was_well: bool) -> None:
         """The connection is gone, or none came about."""
@@ -312,9 +307,3 @@ class RelayedLog:
 def _stream(channel: Any) -> Any:
     """The leader's method, messages as bytes: the stubs ask for serializers."""
     return channel.stream_stream(_METHOD)
-
-
-def _failure(parcel: Parcel) -> Exception:
-    """What became of a batch that has no receipts."""
-    error = parcel.batch.outcome or parcel.answer.exception()
-    return error if isinstance(error, Exception) else NoLeader("it was given up")
