@@ -19,6 +19,8 @@ from tests.k8s.kube import NAMESPACE, eventually, forwarded, kubectl, ready, sec
 from tests.k8s.load import Caller
 
 KUBECONFIG = os.environ.get("SUBMIND_TEST_KUBERNETES", "")
+KEEP = os.environ.get("SUBMIND_TEST_KUBERNETES_KEEP", "")
+"""Not empty: the mind stays when the tests have ended; ``again``: and one that is there is taken."""
 ROOT = Path(__file__).resolve().parents[2]
 DEV = {"cassandra": 1, "etcd": 1, "head": 1, "mind": 2, "subminds": 1, "gateway": 2, "feed": 1}
 """Pods of the dev overlay by component."""
@@ -74,9 +76,10 @@ def cluster() -> str:
 @pytest.fixture(scope="module")
 def deployment(cluster: str, pytestconfig: pytest.Config) -> Iterator[Deployment]:
     """The dev overlay, applied as its users apply it; everybody is ready."""
-    kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
+    if KEEP != "again":
+        kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
     began = time.monotonic()
-    kubectl("apply", "--server-side", "-k", str(ROOT / "k8s/overlays/dev"))
+    kubectl("apply", "--server-side", "--force-conflicts", "-k", str(ROOT / "k8s/overlays/dev"))
     eventually("all of the dev overlay is ready", lambda: ready(**DEV), 600.0)
     took = time.monotonic() - began
     try:
@@ -90,5 +93,5 @@ def deployment(cluster: str, pytestconfig: pytest.Config) -> Iterator[Deployment
             reporter.write_line("")
             for what, value in deployed.figures.items():
                 reporter.write_line(f"kubernetes  {what}: {value}")
-        if not os.environ.get("SUBMIND_TEST_KUBERNETES_KEEP"):
+        if not KEEP:
             kubectl("delete", "namespace", NAMESPACE, "--wait=false")

@@ -1,11 +1,14 @@
 """What the API server says of every overlay, field by field, and what no overlay may contain."""
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
+from environment.stores.cassandra.driver.address import parse_address
+from orchestration.loading import load_settings
 from tests.k8s.kube import kubectl
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,3 +129,40 @@ def test_every_pod_reads_the_settings_by_what_they_are():
             one["configMap"]["name"] for one in template["spec"].get("volumes", ()) if one["name"] == "configuration"
         ]
         assert owner == "cassandra" or used in ([], [name]), owner
+
+
+def test_the_image_pins_what_the_project_pins():
+    def pinned(file):
+        lines = (ROOT / file).read_text("utf-8").splitlines()
+        return {line.partition("==")[0].lower().replace("_", "-") for line in lines if "==" in line}
+
+    more = pinned("k8s/image/ray.lock")
+    assert "aiohttp" in more
+    assert not more & pinned("requirements.lock")
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_settings_are_settings(overlay):
+    directory = ROOT / "k8s/overlays" / overlay
+    settings = load_settings(directory / "mind.yaml", environ={})
+    parse_address(settings.store.address)
+    assert settings.runtime.cluster.address == "submind-head-svc:6379"
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_file_that_is_named_is_mounted_where_it_is_read(overlay):
+    text = (ROOT / "k8s/overlays" / overlay / "mind.yaml").read_text("utf-8")
+    needed = {found.rpartition("/")[0] for found in re.findall(r"/run/secrets/[a-z]+/[a-z._]+", text)}
+    kinds = rendered(overlay)
+    mounted = {}
+    for name, template in templates(kinds):
+        for container in containers(template):
+            mounted[name, container["name"]] = {one["mountPath"] for one in container.get("volumeMounts", ())}
+    assert needed <= mounted["mind", "host"]
+    of_store = needed & {"/run/secrets/cassandra"}
+    for reader in (("gateway", "gateway"), ("feed", "feed"), ("subminds", "ray"), ("migrate", "migrate")):
+        assert of_store <= mounted[reader], reader
+    for waits in (("gateway", "await-schema"), ("feed", "await-schema"), ("mind", "await-schema")):
+        assert of_store <= mounted[waits], waits
+    for front in (("gateway", "gateway"), ("feed", "feed")):
+        assert needed - {"/run/secrets/ray"} <= mounted[front], front
