@@ -22,6 +22,10 @@ from orchestration.telemetry.tracing.ids import CALLING, Caller
 
 _log = structlog.get_logger(__name__)
 
+_WORTH = 1024
+"""Perceptions that are handed over while another commit is under way; fewer wait for its end, and for company: a commit
+costs what tens of batches cost in it."""
+
 
 Accepted: TypeAlias = Callable[[Receipts, Caller | None, float, float], None]
 """Told of an answered batch: receipts, the caller's span, seconds since it came, and seconds that its commit took."""
@@ -75,7 +79,10 @@ class Intake:
         self._clock = clock
         self._limits = Limits(settings)
         self._queue: deque[_Batch] = deque()
+        self._queued = 0
+        """Perceptions in the queue."""
         self._waiting = 0
+        """Those, and what is under way."""
         self._waiting_bytes = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -157,6 +164,7 @@ class Intake:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Receipts] = loop.create_future()
         self._queue.append(_Batch(self._log.prepare(batch), size, answer, loop.time(), CALLING.get()))
+        self._queued += len(batch)
         self._waiting += len(batch)
         self._waiting_bytes += size
         if not self._has_room():
@@ -186,12 +194,18 @@ class Intake:
     def _begin(self) -> None:
         """Hand to the log as many commits as it takes."""
         self._due = None
-        while self._queue and len(self._under_way) < self._log.ahead and self._mending is None:
+        while self._queue and self._mending is None and self._may_begin():
             group = self._gather()
             if group:
                 self._under_way.append(self._hand_over(group))
         if not self._queue and not self._under_way and self._mending is None:
             self._idle.set()
+
+    def _may_begin(self) -> bool:
+        """Whether the log takes another commit, and as many wait as make it worth one."""
+        if not self._under_way:
+            return True
+        return len(self._under_way) < self._log.ahead and self._queued >= min(_WORTH, self._settings.commit)
 
     def _hand_over(self, group: list[_Batch]) -> _Commit:
         writing = self._log.append_batches([batch.perceptions for batch in group])
@@ -270,6 +284,7 @@ class Intake:
         """All that waits, taken out of the queue."""
         waiting = list(self._queue)
         self._queue.clear()
+        self._queued = 0
         self._leave(waiting)
         return waiting
 
@@ -284,6 +299,7 @@ class Intake:
             if group and (count > self._settings.commit or size > self._settings.commit_bytes):
                 break
             self._queue.popleft()
+            self._queued -= len(batch.perceptions)
             if batch.answer.done():
                 self._leave([batch])
             else:

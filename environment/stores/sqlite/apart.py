@@ -29,8 +29,8 @@ from environment.stores.sqlite.perceptions import SqlitePerceptions
 Method: TypeAlias = Literal["append_batches", "lead", "resume", "forget"]
 """What the process is asked to do: all that writes while a mind runs."""
 
-AHEAD = 4
-"""Appends on their way to the writer: with fewer it idles while the event loop turns."""
+AHEAD = 2
+"""Appends on their way to the writer: with one it idles while the event loop turns."""
 _ENDS_WITHIN = 10.0
 _ANSWERS_WITHIN = 120.0
 """Seconds after which a writer that does not answer is replaced; a commit takes milliseconds."""
@@ -240,7 +240,7 @@ class _Line(asyncio.Protocol):
 
     def connection_lost(self, _: Exception | None) -> None:
         self.broken = True
-        for asked, _ in self._asked:
+        for asked, _appends in self._asked:
             if not asked.done():
                 asked.set_exception(_ended())
         self._asked.clear()
