@@ -97,6 +97,8 @@ class Copy:
         """Copy what is not there yet. Raises ``MoveRefused``, ``StoreUnavailable``, ``FencedOut`` when overtaken."""
         begun = await mark_of(self.target)
         mark = begun or Mark(self.name)
+        if mark.source != self.name and not mark.stage:
+            raise MoveRefused(f"a mind of this name came here from {mark.source}: give a place where there is none")
         if mark.source != self.name:
             raise MoveRefused(f"what is there began to move in from {mark.source}, not from {self.name}: finish that")
         if not mark.stage:

@@ -1,4 +1,4 @@
-"""The checks of ``submind doctor`` beyond this machine: where the mind is kept, and where its hosts agree."""
+"""The checks of ``submind doctor`` beyond this machine: where the mind is kept, agrees and lives."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from environment.errors import SubliminalError, WrongSchema
 from environment.stores.copying import going_on, mark_of
 from environment.stores.opening import directory_of, open_stores
 from orchestration.cli.checks import Finding, State
+from orchestration.cli.hosts import hosts
+from orchestration.cli.rays import rays
+from orchestration.cli.trust import certificates, exposed, secrets, served
+from orchestration.clock import wall
 from orchestration.membership.errors import CoordinationError
 from orchestration.membership.opening import open_coordination
 from orchestration.settings import Settings
@@ -30,9 +34,21 @@ async def clusters(settings: Settings) -> AsyncIterator[Finding]:
         else:
             async for finding in _durability(settings):
                 yield finding
+            from orchestration.cli.databases import databases  # noqa: PLC0415 - the driver, where it is used
+
+            async for finding in databases(settings):
+                yield finding
     if settings.coordination.address:
         async for finding in _coordination(settings):
             yield finding
+        async for finding in hosts(settings):
+            yield finding
+    for told in (*secrets(settings), *certificates(settings, wall()), *exposed(settings)):
+        yield told
+    async for finding in served(settings, wall()):
+        yield finding
+    async for finding in rays(settings):
+        yield finding
 
 
 async def _store(settings: Settings) -> AsyncIterator[Finding]:

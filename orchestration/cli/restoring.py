@@ -84,6 +84,9 @@ class _Restoring(Arrival):
             opened.callback(source.close)
             await asyncio.to_thread(source.verify, lambda at, _of: self.tell("checked", "bytes", at))
             self._describe(file, source)
+            if check and self.json:
+                for last in await source.registry.configurations(1):
+                    emit({"configuration": {"version": last.version, "at": last.at, "by": last.by, "body": last.body}})
             if check:
                 return 0
             mind = name or source.manifest.mind

@@ -19,7 +19,6 @@ import grpc
 
 from orchestration.placement.errors import ClusterUnreachable
 from orchestration.placement.settings import ClusterSettings
-from orchestration.runtime import cluster
 
 _CLIENT = "ray://"
 _GCS_METHOD = "/ray.rpc.NodeInfoGcsService/GetClusterId"
@@ -42,7 +41,7 @@ async def join(settings: ClusterSettings, namespace: str) -> str:
     Raises ``ClusterUnreachable`` with what is wrong and what would be right.
     """
     address = found(settings.address)
-    await _ask(address, settings)
+    await answers(address, settings)
     try:
         await asyncio.to_thread(_connect, address, namespace)
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -53,6 +52,8 @@ async def join(settings: ClusterSettings, namespace: str) -> str:
 def reachable_from(address: str) -> str:
     """The address of this machine at which the nodes of a cluster reach this process."""
     if not address.startswith(_CLIENT):
+        from orchestration.runtime import cluster  # noqa: PLC0415 - it knows this module
+
         return cluster.host()  # a driver runs on a node, which is known by this, whatever name it was joined by
     host, _, port = address.removeprefix(_CLIENT).rpartition(":")
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -78,11 +79,11 @@ def found(address: str, environ: Mapping[str, str] = os.environ, known: Path = _
     return named
 
 
-async def _ask(address: str, settings: ClusterSettings) -> None:
-    """Whether somebody answers there who wants us."""
+async def answers(address: str, settings: ClusterSettings, environ: Mapping[str, str] = os.environ) -> None:
+    """Whether somebody answers there who wants us. Raises ``ClusterUnreachable``."""
     client = address.startswith(_CLIENT)
     method = _CLIENT_METHOD if client else _GCS_METHOD
-    token = await asyncio.to_thread(_token)
+    token = await asyncio.to_thread(_token, environ)
     metadata = (("authorization", f"Bearer {token}"),) if token else ()
     async with grpc.aio.insecure_channel(address.removeprefix(_CLIENT)) as channel:
         call: Any = channel.unary_unary(method, request_serializer=None, response_deserializer=None)
@@ -107,14 +108,14 @@ async def _ask(address: str, settings: ClusterSettings) -> None:
                 ) from None
 
 
-def _token() -> str:
+def _token(environ: Mapping[str, str]) -> str:
     """The token that Ray's variables name, where they ask for one."""
-    if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+    if environ.get("RAY_AUTH_MODE", "").lower() != "token":
         return ""
-    given = os.environ.get("RAY_AUTH_TOKEN", "").strip()
+    given = environ.get("RAY_AUTH_TOKEN", "").strip()
     if given:
         return given
-    place = Path(os.environ.get("RAY_AUTH_TOKEN_PATH", "") or Path.home() / ".ray" / "auth_token")
+    place = Path(environ.get("RAY_AUTH_TOKEN_PATH", "") or Path.home() / ".ray" / "auth_token")
     try:
         return place.read_text("utf-8").strip()
     except OSError as error:

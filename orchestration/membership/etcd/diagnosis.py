@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from contextlib import suppress
+from dataclasses import dataclass
 
 import aetcd
 from aetcd import rpc
@@ -52,6 +53,27 @@ async def quorum(member: Member, within: float = 2.0) -> bool | None:
             await member.connect()
             status = await member.maintenancestub.Status(rpc.StatusRequest(), timeout=within, metadata=member.metadata)
             return bool(status.leader)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a member says of itself."""
+
+    size: int
+    """Bytes of its database."""
+    alarms: tuple[str, ...]
+    """``NOSPACE``, ``CORRUPT``: while one is raised, nothing is written anywhere."""
+
+
+async def condition(member: Member, within: float = 2.0) -> Condition | None:
+    """How a member is; None when it does not answer."""
+    with suppress(aetcd.ClientError, rpc.AioRpcError, TimeoutError):
+        async with asyncio.timeout(within):
+            await member.connect()
+            said = await member.maintenancestub.Status(rpc.StatusRequest(), timeout=within, metadata=member.metadata)
+            alarms = (error.rpartition("alarm:")[2].strip() for error in said.errors if "alarm:" in error)
+            return Condition(int(said.dbSize), tuple(dict.fromkeys(alarms)))
     return None
 
 

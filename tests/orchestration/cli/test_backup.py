@@ -47,7 +47,9 @@ async def test_a_mind_is_backed_up_restored_and_compared(file: Path, living: Pat
     assert (told["mind"], told["head"], told["counts"]["traces"], told["counts"]["beside"]) == ("mind", 51, 200, 1)
     checked = await submind("restore", tmp_path / "b.submind", "--check", "--json")
     assert checked.code == 0
-    assert checked.objects[-1]["id"] == told["id"]
+    whole, at_work = checked.objects[-2:]
+    assert whole["id"] == told["id"]
+    assert at_work["configuration"]["body"] == '{"attention": {"per_hour": 3}}'
     done = await submind("restore", tmp_path / "b.submind", "--data-dir", tmp_path / "new")
     assert done.code == 0, done.err
     assert [line.split()[2] for line in done.out.splitlines()] == list(KINDS)
@@ -58,7 +60,7 @@ async def test_a_mind_is_backed_up_restored_and_compared(file: Path, living: Pat
     assert again.code == 0
     other = await submind("restore", file, "--data-dir", tmp_path / "new")
     assert other.code == 1
-    assert "began to move in from backup" in other.err
+    assert "came here from backup" in other.err
     compared = await submind("copy", "--from", living, "--to", tmp_path / "copied", "--json")
     twice = await submind("copy", "--from", tmp_path / "new", "--to", tmp_path / "copied-too", "--json")
     assert [each["source"] for each in compared.objects if "same" in each] == [

@@ -268,6 +268,21 @@ class Session:
             raise StoreUnavailable(f"the nodes of {self._place} do not agree on a schema: is one of them unreachable?")
         return answer.rows
 
+    def nodes(self) -> list[Any]:
+        """The servers of the cluster as the driver knows them: ``address``, ``datacenter``, ``is_up``."""
+        return sorted(self._cluster.metadata.all_hosts(), key=lambda host: str(host.endpoint))
+
+    async def ask_node(self, node: Any, cql: str) -> list[Row]:
+        """A read without values, asked of one of ``nodes``. Not repeated."""
+        statement = SimpleStatement(cql, is_idempotent=True)
+
+        def send(ended: Callable[[], None]) -> Awaitable[Answer]:
+            return self._bridge.carry(
+                lambda: self._driver.execute_async(statement, execution_profile=PLAIN, host=node), ended
+            )
+
+        return (await self._attempt(send)).rows
+
     async def close(self) -> None:
         """Close all connections; may be called twice."""
         if not self._closed:

@@ -253,7 +253,7 @@ async def test_a_restore_goes_on_where_it_was_interrupted(living, snapshot, open
         break
     assert interruptions > 3
     assert differences(wanted, await tally(new)) == []
-    with pytest.raises(MoveRefused, match="backup 1"):
+    with pytest.raises(MoveRefused, match="came here from backup 1"):
         await Copy(backup, new, "backup 2").run()
     assert (await mark_of(new)).stage == ""
 

@@ -1,0 +1,170 @@
+"""The checks of ``submind doctor`` on secrets and certificates: who can read them, and how long they hold."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import stat
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from cryptography import x509
+
+from environment.messages import Instant
+from orchestration.cli.checks import Finding, State
+from orchestration.gateway.auth import is_loopback, split_listen
+from orchestration.gateway.errors import UnsafeListen
+from orchestration.settings import Settings
+
+DAY = 86_400.0
+SOON = 21 * DAY
+"""Before its end a certificate is doubted so long: time for a person to notice, and for an automaton to have failed."""
+_WITHIN = 3.0
+_SECRETS = ("token_file", "password_file", "key_file", "key")
+_CERTIFICATES = ("ca_file", "cert_file", "certificate", "client_ca")
+
+
+def secrets(settings: Settings) -> Iterator[Finding]:
+    """Files that hold a secret: there, and nobody else's to read."""
+    named = {name: path for name, path in _files(settings).items() if name.rpartition(" ")[2] in _SECRETS}
+    for name, path in named.items():
+        try:
+            mode = path.stat().st_mode
+        except OSError as error:
+            yield Finding("secret", State.BAD, f"{name} {path}: {error.strerror}", "make the file, or correct its name")
+            continue
+        if mode & (stat.S_IROTH | stat.S_IWOTH):
+            fix = f"chmod 600 {path}, owned by whom the mind runs as; then change the secret"
+            yield Finding("secret", State.DOUBTFUL, f"{name} {path} can be read by everybody on this machine", fix)
+        else:
+            yield Finding("secret", State.GOOD, f"{name} {path}")
+
+
+def certificates(settings: Settings, now: Instant) -> Iterator[Finding]:
+    """Certificates in files of this machine."""
+    for name, path in _files(settings).items():
+        if name.rpartition(" ")[2] not in _CERTIFICATES:
+            continue
+        try:
+            found = x509.load_pem_x509_certificates(path.read_bytes())
+        except OSError as error:
+            yield Finding("certificate", State.BAD, f"{name} {path}: {error.strerror}", "correct its name")
+            continue
+        except ValueError:
+            yield Finding("certificate", State.BAD, f"{name} {path} holds no certificate", "give a file in PEM form")
+            continue
+        first = min(found, key=lambda each: each.not_valid_after_utc)
+        yield lasting(f"{name} {path}", first, now)
+
+
+def exposed(settings: Settings) -> Iterator[Finding]:
+    """What other machines can reach: encrypted, and under a name that the certificate has."""
+    open_to_others = []
+    for option, listen in (("gateway.listen", settings.gateway.listen), ("feed.listen", settings.feed.listen)):
+        with suppress(UnsafeListen):
+            if not is_loopback(split_listen(listen)[0]):
+                open_to_others.append(f"{option} {listen}")
+    certificate, advertised = settings.access.tls.certificate, settings.host.advertise.rpartition(":")[0].strip("[]")
+    if open_to_others and certificate is None:
+        yield Finding(
+            "tls",
+            State.DOUBTFUL,
+            f"{' and '.join(open_to_others)} can be reached from elsewhere, and tokens travel there as they are",
+            "access.tls.certificate and access.tls.key, or a proxy in front that speaks TLS and nobody else behind it",
+        )
+    elif certificate is not None and advertised:
+        with suppress(OSError, ValueError):  # said of the file itself
+            names = _names(x509.load_pem_x509_certificates(certificate.read_bytes())[0])
+            if not any(_fits(advertised, name) for name in names):
+                yield Finding(
+                    "tls",
+                    State.BAD,
+                    f"{certificate} is for {', '.join(names) or 'nobody'}, and host.advertise says {advertised}",
+                    "a certificate that has that name, or another host.advertise",
+                )
+
+
+def _names(certificate: x509.Certificate) -> list[str]:
+    """Host names and addresses that a certificate is for."""
+    with suppress(x509.ExtensionNotFound):
+        held = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        addresses = map(str, held.get_values_for_type(x509.IPAddress))
+        return [*held.get_values_for_type(x509.DNSName), *addresses]
+    return []
+
+
+def _fits(host: str, name: str) -> bool:
+    """Whether a name of a certificate, perhaps ``*.of.many``, is one of ``host`` (RFC 6125)."""
+    if name.startswith("*."):
+        return host.lower().partition(".")[2] == name[2:].lower()
+    return host.lower() == name.lower()
+
+
+async def served(settings: Settings, now: Instant) -> AsyncIterator[Finding]:
+    """Certificates that the servers of store and coordination show."""
+    for place, port in ((settings.store.address, 9042), (settings.coordination.address or "", 2379)):
+        options = dict(parse_qsl(place.partition("?")[2]))
+        if "://" not in place or "ca_file" not in options:
+            continue
+        for server in place.partition("://")[2].partition("?")[0].partition("/")[0].split(","):
+            host, colon, given = server.rpartition(":") if not server.endswith("]") else (server, "", "")
+            name, at = (host, int(given)) if colon and given.isdecimal() else (server, port)
+            found = await _shown(name.strip("[]"), at, options)
+            if found is not None:
+                yield lasting(f"the server {name}:{at} shows one that", found, now)
+
+
+def lasting(name: str, found: x509.Certificate, now: Instant) -> Finding:
+    """How long a certificate holds yet."""
+    begins, ends = found.not_valid_before_utc, found.not_valid_after_utc
+    at = datetime.fromtimestamp(now, UTC)
+    if ends < at:
+        told, state = f"{name} ended on {ends:%Y-%m-%d %H:%M} UTC", State.BAD
+    elif begins > at:
+        told, state = f"{name} begins to hold on {begins:%Y-%m-%d %H:%M} UTC", State.BAD
+    elif (left := (ends - at).total_seconds()) < SOON:
+        told, state = f"{name} ends in {left / DAY:.0f} days, on {ends:%Y-%m-%d}", State.DOUBTFUL
+    else:
+        return Finding("certificate", State.GOOD, f"{name} holds until {ends:%Y-%m-%d}")
+    fix = "set the clock" if begins > at else "renew it; where that is to happen by itself, look at what should have"
+    return Finding("certificate", state, told, fix)
+
+
+async def _shown(host: str, port: int, options: dict[str, str]) -> x509.Certificate | None:
+    """What a server shows to whoever asks, whether it can be trusted or not: that is said where it is opened."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with suppress(OSError, ssl.SSLError, TimeoutError, ValueError):
+        if "cert_file" in options:
+            context.load_cert_chain(options["cert_file"], options.get("key_file"))
+        async with asyncio.timeout(_WITHIN):
+            _, writer = await asyncio.open_connection(host, port, ssl=context)
+        try:
+            shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+            return x509.load_der_x509_certificate(shown) if shown else None
+        finally:
+            writer.transport.abort()
+    return None
+
+
+def _files(settings: Settings) -> dict[str, Path]:
+    """Every file of a secret or certificate that the settings name, by where they do."""
+    tls = settings.access.tls
+    named = {
+        "gateway token_file": settings.gateway.token_file,
+        "access.session key_file": settings.access.session.key_file,
+        "access.tls key": tls.key,
+        "access.tls certificate": tls.certificate,
+        "access.tls client_ca": tls.client_ca,
+        "runtime.cluster token_file": settings.runtime.cluster.token_file,
+    }
+    found = {name: path for name, path in named.items() if path is not None}
+    for name, address in (("store", settings.store.address), ("coordination", settings.coordination.address or "")):
+        if "://" in address:
+            for option, value in parse_qsl(address.partition("?")[2]):
+                if option in {*_SECRETS, *_CERTIFICATES}:
+                    found[f"{name} {option}"] = Path(value)
+    return found

@@ -1,0 +1,352 @@
+"""``submind doctor`` before real clusters that are set up wrongly: each mistake is named, with what mends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import secrets
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from environment.ports import Configuration, WriteConfiguration
+from environment.stores.cassandra.driver.connecting import open_session
+from environment.stores.cassandra.schema.keyspaces import create_keyspace
+from environment.stores.opening import open_stores
+from orchestration.cli import rays, trust
+from orchestration.cli.checks import Finding, State
+from orchestration.cli.databases import clocks, databases
+from orchestration.clock import wall
+from orchestration.loading import load_settings
+from orchestration.membership.etcd.address import parse_address, read_credentials
+from orchestration.membership.etcd.client import Member
+from orchestration.membership.opening import open_coordination
+from orchestration.settings import Settings
+from tests.orchestration.cli.conftest import environ, submind
+from tests.orchestration.nodes.raylets import Raylets
+from tests.servers.etcd import EtcdServer
+from tests.servers.secured_etcd import SecuredEtcd
+
+
+def by_check(findings: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {finding["check"]: finding for finding in findings}
+
+
+def here(tmp_path: Path) -> tuple[object, ...]:
+    return ("doctor", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
+
+
+def store_settings(place: str) -> Settings:
+    return load_settings(environ={}, flags={"--store": ("store.address", place)})
+
+
+async def looked_at(settings: Settings, **more: Any) -> dict[str, Finding]:
+    return {finding.check: finding async for finding in databases(settings, **more)}
+
+
+async def test_copies_that_cannot_be_served_or_do_not_last(cassandra: Any) -> None:
+    root = await open_session(cassandra("system"), rng=random.Random(1))
+    for replication, state, told, fix in (
+        ("'NetworkTopologyStrategy', '{dc}': 1", State.DOUBTFUL, "1 copy of each row", "3 servers"),
+        ("'NetworkTopologyStrategy', '{dc}': 3", State.BAD, "2 must answer and 1 of its servers do", "ALTER KEYSPACE"),
+        ("'SimpleStrategy', 'replication_factor': 1", State.DOUBTFUL, "knows no data centres", "NetworkTopology"),
+    ):
+        name = f"test_{secrets.token_hex(6)}"
+        address = cassandra(name)
+        given = replication.format(dc=address.dc)
+        await root.run(f"CREATE KEYSPACE {name} WITH replication = {{'class': {given}}}")
+        try:
+            found = await looked_at(store_settings(f"{address}?dc={address.dc}"))
+        finally:
+            await root.run(f"DROP KEYSPACE {name}")
+        assert found["copies"].state is state, found
+        assert told in found["copies"].found
+        assert fix in found["copies"].fix
+        assert found["servers"].state is State.GOOD
+        assert found["clocks"].state is State.GOOD
+    await root.close()
+
+
+async def test_clocks_that_are_apart(keyspace: Any) -> None:
+    settings = store_settings(f"{keyspace}?dc={keyspace.dc}")
+    for ahead, state in ((0.0, State.GOOD), (-5.0, State.DOUBTFUL), (120.0, State.BAD)):
+        found = await looked_at(settings, clock=lambda ahead=ahead: wall() + ahead)
+        assert found["clocks"].state is state, found
+        assert ("chronyc" in found["clocks"].fix) is (state is not State.GOOD)
+    assert "behind" in found["clocks"].found
+    assert clocks("clocks", {"a": 0.2, "b": -40.0}).found == "that of b is 40.0 s behind this machine's"
+
+
+async def test_a_server_that_is_away_is_missed(cassandra_cluster: Any) -> None:
+    address = cassandra_cluster.address("minds")
+    assert await create_keyspace(address, 3, rng=random.Random(1))
+    lost = cassandra_cluster.nodes[2]
+    await asyncio.to_thread(lost.kill)
+    try:
+        found = await looked_at(store_settings(f"{address}?dc={address.dc}"))
+    finally:
+        await asyncio.to_thread(lost.start)
+    assert found["copies"].state is State.GOOD
+    assert found["servers"].state is State.DOUBTFUL
+    assert found["servers"].found.startswith(f"{lost.host} of 3 servers")
+
+
+async def test_a_schema_that_is_not_ours_and_a_data_centre_that_is_not_there(keyspace: Any, tmp_path: Path) -> None:
+    place = f"{keyspace}?dc={keyspace.dc}"
+    found = by_check((await submind(*here(tmp_path), "--store", place)).objects)
+    assert "submind migrate" in found["store"]["fix"]
+    elsewhere = by_check((await submind(*here(tmp_path), "--store", f"{keyspace}?dc=moon")).objects)
+    assert elsewhere["store"]["state"] == "bad"
+    assert f"it has {keyspace.dc}" in elsewhere["store"]["found"]
+
+
+@pytest.fixture
+def small_etcd(servers: None, tmp_path: Path) -> Iterator[EtcdServer]:
+    """An etcd that is full soon."""
+    server = EtcdServer(tmp_path / "etcd")
+    server.command += ["--quota-backend-bytes", "131072"]
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+async def test_an_etcd_that_is_full_is_named_with_the_way_out(small_etcd: EtcdServer, tmp_path: Path) -> None:
+    address = f"etcd://{small_etcd.endpoint}"
+    good = by_check((await submind(*here(tmp_path), "--coordination", address)).objects)
+    assert good["alarm"]["state"] == "good"
+    parsed = parse_address(address)
+    member = Member("127.0.0.1", small_etcd.port, parsed, read_credentials(parsed), 5.0)
+
+    async def fill() -> None:
+        for n in range(100):
+            await member.put(b"/elsewhere/%d" % n, b"x" * 20_000)
+
+    with pytest.raises(Exception, match="space"):
+        await fill()
+    await member.close()
+    done = await submind(*here(tmp_path), "--coordination", address)
+    found = by_check(done.objects)
+    assert done.code == 1
+    assert found["alarm"]["state"] == "bad"
+    assert "NOSPACE" in found["alarm"]["found"]
+    assert "etcdctl alarm disarm" in found["alarm"]["fix"]
+
+
+async def test_an_etcd_without_a_majority(etcd_cluster: Any, tmp_path: Path) -> None:
+    for member in etcd_cluster.members[:2]:
+        await asyncio.to_thread(member.kill)
+    done = await submind(*here(tmp_path), "--coordination", f"etcd://{etcd_cluster.endpoints}")
+    found = by_check(done.objects)
+    assert done.code == 1
+    assert "no quorum" in found["agreement"]["found"]
+
+
+async def test_a_leader_that_nobody_reaches(etcd: str, tmp_path: Path) -> None:
+    address, mind = f"etcd://{etcd}", f"m-{secrets.token_hex(4)}"
+    given = (*here(tmp_path), "--coordination", address)
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        away = f"127.0.0.1:{nobody.getsockname()[1]}"
+        async with (
+            open_coordination(address, mind) as coordination,
+            coordination.leadership(away),
+        ):
+            done = await submind(*given, env=environ(SUBMIND__MIND__NAME=mind))
+    found = by_check(done.objects)
+    assert done.code == 1
+    assert f"{away} leads" in found["leader"]["found"]
+    assert "host.advertise" in found["leader"]["fix"]
+    assert found["advertise"]["state"] == "doubtful"
+    quiet = by_check((await submind(*given, env=environ(SUBMIND__MIND__NAME=mind))).objects)
+    assert "nobody leads" in quiet["leader"]["found"]
+    assert "submind run --coordination" in quiet["leader"]["fix"]
+
+
+async def test_two_hosts_that_would_not_think_alike(keyspace: Any, etcd: str, tmp_path: Path) -> None:
+    place, mind = f"{keyspace}?dc={keyspace.dc}", f"m-{secrets.token_hex(4)}"
+    assert (await submind("migrate", "--store", place)).code == 0
+    at_work = load_settings(environ={}, flags={"": ("attention.per_hour", 3.0), " ": ("gateway.listen", "127.0.0.1:1")})
+    stores = await open_stores(place, mind)
+    body = at_work.model_dump_json()
+    await stores.commit([WriteConfiguration(Configuration(1, wall(), "somebody", body))])
+    await stores.close()
+    address = f"etcd://{etcd}"
+    async with (
+        listening() as reached,
+        open_coordination(address, mind) as coordination,
+        coordination.leadership(reached),
+    ):
+        given = (*here(tmp_path), "--coordination", address, "--store", place)
+        found = by_check((await submind(*given, env=environ(SUBMIND__MIND__NAME=mind))).objects)
+        alike = environ(SUBMIND__MIND__NAME=mind, SUBMIND__ATTENTION__PER_HOUR="3")
+        same = by_check((await submind(*given, env=alike)).objects)
+    assert found["leader"]["state"] == "good"
+    assert found["same"]["state"] == "doubtful"
+    assert "attention.per_hour: " in found["same"]["found"]
+    assert "3.0 there" in found["same"]["found"]
+    assert "gateway" not in found["same"]["found"]
+    assert same["same"]["found"] != found["same"]["found"]
+    assert "attention" not in same["same"]["found"]
+
+
+@contextlib.asynccontextmanager
+async def listening() -> AsyncIterator[str]:
+    """Somebody who accepts connections, as ``HOST:PORT``."""
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+def ending(days: float) -> Any:
+    return lambda authority: authority.issue_cert("127.0.0.1", not_after=datetime.now(UTC) + timedelta(days=days))
+
+
+@pytest.mark.parametrize(("days", "state", "told"), [(5, "doubtful", "ends in 5 days"), (-1, "bad", "ended on")])
+async def test_certificates_that_end(servers: None, tmp_path: Path, days: float, state: str, told: str) -> None:
+    server = SecuredEtcd(tmp_path / "etcd", issue=ending(days), asks=False)
+    try:
+        await asyncio.to_thread(server.start)
+        address = f"etcd://{server.endpoint}?ca_file={server.ca_file}"
+        done = await submind(*here(tmp_path), "--coordination", address)
+    finally:
+        await asyncio.to_thread(server.stop)
+    shown = [each for each in done.objects if each["check"] == "certificate" and "shows" in each["found"]]
+    assert [(each["state"], told in each["found"]) for each in shown] == [(state, True)], done.out
+    assert "renew it" in shown[0]["fix"]
+    if days < 0:
+        assert done.code == 1
+        assert by_check(done.objects)["agreement"]["state"] == "bad"
+
+
+async def test_a_certificate_of_another_host(servers: None, tmp_path: Path) -> None:
+    server = SecuredEtcd(tmp_path / "etcd", issue=lambda authority: authority.issue_cert("etcd.test"), asks=False)
+    try:
+        await asyncio.to_thread(server.start)
+        done = await submind(*here(tmp_path), "--coordination", f"etcd://{server.endpoint}?ca_file={server.ca_file}")
+    finally:
+        await asyncio.to_thread(server.stop)
+    found = by_check(done.objects)
+    assert found["agreement"]["state"] == "bad"
+    assert "is not valid for '127.0.0.1'" in found["agreement"]["found"]
+
+
+def test_secrets_that_everybody_reads_and_files_that_are_none(tmp_path: Path) -> None:
+    token, nothing = tmp_path / "token", tmp_path / "nothing.pem"
+    token.write_text("a token that is long enough")
+    token.chmod(0o644)
+    nothing.write_text("nothing")
+    settings = load_settings(
+        environ={},
+        flags={
+            "a": ("gateway.token_file", token),
+            "b": ("runtime.cluster.token_file", tmp_path / "gone"),
+            "c": ("store.address", f"cassandra://db/minds?dc=dc1&ca_file={nothing}&password_file={token}&username=x"),
+        },
+    )
+    found = list(trust.secrets(settings))
+    assert [(each.state, each.found.rpartition(" ")[0].split(" /")[0]) for each in found] == [
+        (State.DOUBTFUL, "gateway token_file"),
+        (State.BAD, "runtime.cluster token_file"),
+        (State.DOUBTFUL, "store password_file"),
+    ]
+    assert f"chmod 600 {token}" in found[0].fix
+    token.chmod(0o600)
+    assert next(trust.secrets(settings)).state is State.GOOD
+    (wrong,) = trust.certificates(settings, wall())
+    assert (wrong.state, "holds no certificate" in wrong.found) == (State.BAD, True)
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(nothing)
+    (right,) = trust.certificates(settings, wall())
+    assert right.state is State.GOOD
+    (late,) = trust.certificates(settings, wall() + 1000 * 366 * trust.DAY)
+    assert late.state is State.BAD
+
+
+def test_what_others_reach_is_encrypted_and_has_its_name(tmp_path: Path) -> None:
+    authority, certificate, key = trustme.CA(), tmp_path / "tls.crt", tmp_path / "tls.key"
+    issued = authority.issue_cert("mind.example.org", "*.minds.example.org", "192.0.2.7")
+    issued.cert_chain_pems[0].write_to_path(certificate)
+    issued.private_key_pem.write_to_path(key)
+    plain: dict[str, tuple[str, object]] = {"a": ("gateway.listen", "0.0.0.0:50051")}
+    (found,) = trust.exposed(load_settings(environ={}, flags=plain))
+    assert (found.state, "gateway.listen 0.0.0.0:50051" in found.found) == (State.DOUBTFUL, True)
+    assert "access.tls.certificate" in found.fix
+    assert list(trust.exposed(load_settings(environ={}))) == []
+    tls = plain | {"b": ("access.tls.certificate", certificate), "c": ("access.tls.key", key)}
+    for advertised, wrong in (
+        ("mind.example.org:50051", False),
+        ("a.minds.example.org:50051", False),
+        ("192.0.2.7:50051", False),
+        ("other.example.org:50051", True),
+        ("a.b.minds.example.org:50051", True),
+    ):
+        settings = load_settings(environ={}, flags=tls | {"d": ("host.advertise", advertised)})
+        assert [each.state for each in trust.exposed(settings)] == [State.BAD] * wrong, advertised
+    assert {each.check for each in trust.certificates(settings, wall())} == {"certificate"}
+
+
+def test_shared_memory_that_is_too_small(tmp_path: Path) -> None:
+    (enough,) = rays.shared_memory(1 << 20)
+    (short,) = rays.shared_memory(1 << 50)
+    assert (enough.state, short.state) == (State.GOOD, State.DOUBTFUL)
+    assert "--shm-size" in short.fix
+    assert list(rays.shared_memory(1, tmp_path / "nowhere")) == []
+
+
+async def test_a_ray_that_is_not_there(tmp_path: Path) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+        done = await submind(*here(tmp_path), env=environ(SUBMIND__RUNTIME__CLUSTER__ADDRESS=address))
+    found = by_check(done.objects)
+    assert done.code == 1
+    assert f"no Ray cluster answers at {address}" in found["ray"]["found"]
+    assert "runtime.cluster.address" in found["ray"]["fix"]
+
+
+@pytest.mark.timeout(600)
+async def test_a_ray_without_room_of_another_version_and_with_a_token(tmp_path: Path) -> None:
+    raylets = await asyncio.to_thread(Raylets)
+    env = environ(SUBMIND__RUNTIME__CLUSTER__ADDRESS=raylets.address, RAY_AUTH_MODE="disabled")
+    try:
+        done = await submind(*here(tmp_path), env=env)
+        found = by_check(done.objects)
+        assert done.code == 1
+        assert (found["ray"]["state"], found["versions"]["state"]) == ("good", "good")
+        assert "has the resource submind" in found["nodes"]["found"]
+        assert f"ray start --address {raylets.address} --resources" in found["nodes"]["fix"]
+        await asyncio.to_thread(raylets.add, "one")
+        found = by_check((await submind(*here(tmp_path), env=env)).objects)
+        assert found["nodes"]["found"] == "1 of 2 nodes have submind, 16 units in all"
+        await say_another_version(raylets.address)
+        done = await submind(*here(tmp_path), env=env)
+        found = by_check(done.objects)
+        assert done.code == 1
+        assert "the cluster has ray 1.13.0 and python 3.7.1, here" in found["versions"]["found"]
+        assert "one image" in found["versions"]["fix"]
+    finally:
+        await asyncio.to_thread(raylets.end)
+
+
+async def say_another_version(address: str) -> None:
+    """Write where a head of that version would have written."""
+    said = json.dumps({"ray_version": "1.13.0", "python_version": "3.7.1"})
+    code = (
+        "import sys, ray._raylet as r, ray._common.usage.usage_constants as u, ray._private.ray_constants as c\n"
+        "client = r.GcsClient(address=sys.argv[1])\n"
+        "client.internal_kv_put(u.CLUSTER_METADATA_KEY, sys.argv[2].encode(), True, c.KV_NAMESPACE_CLUSTER)\n"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", code, address, said), env=environ(RAY_AUTH_MODE="disabled")
+    )
+    assert await asyncio.wait_for(process.wait(), 60) == 0
