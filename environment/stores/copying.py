@@ -93,8 +93,11 @@ class Copy:
     name: str
     tell: Tell = _nobody
 
-    async def run(self) -> None:
-        """Copy what is not there yet. Raises ``MoveRefused``, ``StoreUnavailable``, ``FencedOut`` when overtaken."""
+    async def begin(self) -> Mark:
+        """See that the target is to be had, and take it: nobody starts the mind there until ``run`` is done.
+
+        Changes nothing where all has arrived. Raises as ``run``.
+        """
         begun = await mark_of(self.target)
         mark = begun or Mark(self.name)
         if mark.source != self.name and not mark.stage:
@@ -102,7 +105,7 @@ class Copy:
         if mark.source != self.name:
             raise MoveRefused(f"what is there began to move in from {mark.source}, not from {self.name}: finish that")
         if not mark.stage:
-            return
+            return mark
         if begun is None:
             await self._see_that_it_is_empty()
         above = max(await self.source.moving.epoch() + MARGIN, await self.target.moving.epoch())
@@ -110,6 +113,11 @@ class Copy:
         await self.target.perceptions.lead(above + 1)
         if begun is None:
             await self._commit([], mark)
+        return mark
+
+    async def run(self) -> None:
+        """Copy what is not there yet. Raises ``MoveRefused``, ``StoreUnavailable``, ``FencedOut`` when overtaken."""
+        mark = await self.begin()
         while mark.stage:
             await getattr(self, f"_{mark.stage}")(mark)
             mark = self._next(mark)

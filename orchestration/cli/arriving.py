@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -33,13 +33,18 @@ class Arrival:
         self._said = time.monotonic()
         self._progress: tuple[str, int] | None = None
 
-    async def copy(self, source: Source, target: Movable, name: str) -> None:
-        """Copy, and again from where it was left while a store is away."""
+    async def copy(self, source: Source, target: Movable, name: str, first: Callable[[], Awaitable[None]]) -> None:
+        """Copy, and again from where it was left while a store is away.
+
+        ``first`` is done once the target is taken, and again each time: before anything there counts as arrived.
+        """
         moving = Copy(source, target, name, self._copied)
         deadline = time.monotonic() + _PATIENCE
         before = None
         while True:
             try:
+                if (await moving.begin()).stage:
+                    await first()
                 await moving.run()
             except StoreFull as error:
                 raise Failure(f"{error}: free some; the same command goes on from there") from None
@@ -99,6 +104,10 @@ def shown(address: str) -> str:
     """An address for people: without what is behind its question mark."""
     directory = directory_of(address)
     return address.partition("?")[0] if directory is None else str(directory.resolve())
+
+
+async def nothing() -> None:
+    """There is nothing to be done first."""
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import typer
 from environment.messages import SubmindState
 from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
-from orchestration.cli.arriving import Arrival, held, shown
+from orchestration.cli.arriving import Arrival, held, nothing, shown
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json, MindFile
 from orchestration.loading import load_settings
@@ -70,7 +70,7 @@ class _Move(Arrival):
                 source = await self._open(opened, self._source)
                 await self._see_that_it_stopped(source)
                 target = await self._open(opened, self._target)
-                await self.copy(source, target, shown(self._source))
+                await self.copy(source, target, shown(self._source), nothing)
                 return self._judge(await self.compare(source, target))
 
     async def _open(self, opened: AsyncExitStack, address: str) -> Movable:

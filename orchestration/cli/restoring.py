@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -100,8 +102,7 @@ class _Restoring(Arrival):
         mark = await mark_of(target)
         before = mark is not None and mark.source == label and not mark.stage
         if not before:
-            await self.copy(source, target, label)
-            await self._beside(source, mind)
+            await self.copy(source, target, label, partial(self._beside, source, mind))
         wrong = await self.compare(source, target)
         if wrong and before:
             self.note(
@@ -136,7 +137,7 @@ class _Restoring(Arrival):
                         await answers.put(rows)
                         rows.clear()
                 elif not (self._data_dir / "clock.json").exists():
-                    (self._data_dir / "clock.json").write_bytes(each.value)
+                    await asyncio.to_thread(_put, self._data_dir / "clock.json", each.value)
             await answers.put(rows)
         finally:
             await answers.close()
@@ -151,3 +152,13 @@ class _Restoring(Arrival):
             f"{file} is whole: {told.mind} of {told.source} as of {clock(told.cut)}, {counted(told.counts)};"
             f" {source.size / _MIB:.1f} MiB, written by submind {told.version}"
         )
+
+
+def _put(path: Path, body: bytes) -> None:
+    """A small file, whole or not at all."""
+    beside = path.with_name(f".{path.name}.new")
+    with beside.open("wb") as file:
+        file.write(body)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)

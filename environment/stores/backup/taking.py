@@ -6,9 +6,9 @@ found after a crash, which every actor is written for:
 
 1. What never changes once it is written, and weighs most, is read first and followed up to the cut at the end:
    perceptions, the stream, traces.
-2. States of actors, connections and growth, again until no decision on growth fell in between. An actor saves after its
-   steps, so its state may always be older than what it led to, never newer: whatever a state knows of (the cursor of a
-   perceptual submind, what attention has handed over) was durable before, and is read after.
+2. States of actors, connections and growth, again until nobody was born, ended or settled in between. An actor saves
+   after its steps, so its state may always be older than what it led to, never newer: whatever a state knows of (the
+   cursor of a perceptual submind, what attention has handed over) was durable before, and is read after.
 3. The head of the stream. What its entries rest on was durable before them, and is read after.
 4. Traces that changed since they were read, by the log of changes, again until none changed while it was read. Where
    the last of them never hold still, their levels are of a few milliseconds later, and the backup says of how many. One
@@ -206,23 +206,28 @@ class Backup:
         self._put("traces", moved)
 
     async def _actors(self) -> None:
-        """What is overwritten, all of it between two decisions on growth."""
-        registry, counted = self._source.registry, self._counted
+        """What is overwritten, all of it while nobody is born, ends, or settles what that left to do."""
+        counted = self._counted
         for _ in range(_TRIES):
             self._flush()
-            before = await registry.growth_head()
-            await self._growth(before)
+            before = await self._population()
+            await self._growth(before[0])
             self._flush()
             written = len(self._archive.blocks)
             await self._overwritten()
             self._flush()
-            if await registry.growth_head() == before:
+            if await self._population() == before:
                 return
             gone = self._archive.blocks[written:]
             del self._archive.blocks[written:]
             for block in gone:
                 counted.items[block.kind] -= block.items
         raise StoreUnavailable(f"the mind grew {_TRIES} times while its states were read: freeze it, or try again")
+
+    async def _population(self) -> tuple[int, list[bytes]]:
+        """The last decision on growth, and every member: one that settles is rewritten without a decision."""
+        registry = self._source.registry
+        return await registry.growth_head(), [encode_item(member) for member in await registry.members()]
 
     async def _growth(self, up_to: int) -> None:
         counted = self._counted
