@@ -42,7 +42,7 @@ KINDS = (
     *("growth", "members"),
 )
 """All there is of a mind, in the order in which it is copied."""
-MARGIN = 1024
+MARGIN = 16_384
 """Terms of leading that the mind may have begun since it was copied, and yet write nothing: after a backup, many."""
 _PAGE = PAGE
 _COMMIT_BYTES = 1 << 19

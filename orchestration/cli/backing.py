@@ -49,8 +49,14 @@ def backup(
     mind: MindFile = None,
     store: StoreAddress = None,
     data_dir: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where the mind is kept, where that is no cluster.")
-    ] = Path("mind-data"),
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where the mind is kept; of one on a cluster, where its answers and what it spent are."
+            " Default: ./mind-data, and for a cluster none.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(help="Of the mind. Default: that of the settings.", show_default=False)
     ] = None,
@@ -71,7 +77,7 @@ def backup(
     settings = load_settings(mind, flags={"--name": ("mind.name", name), "--store": ("store.address", store)})
     if keep and not to.is_dir():
         raise Failure(f"--keep thins out a directory, and {to} is none", MISUSED)
-    taking = _Taking(settings, settings.store.address or str(data_dir), data_dir, json=json)
+    taking = _Taking(settings, settings.store.address or str(data_dir or "mind-data"), data_dir, json=json)
     try:
         asyncio.run(taking.run(to, rate * _MIB, keep))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -81,7 +87,7 @@ def backup(
 class _Taking(Arrival):
     """One run of the command."""
 
-    def __init__(self, settings: Settings, address: str, data_dir: Path, *, json: bool) -> None:
+    def __init__(self, settings: Settings, address: str, data_dir: Path | None, *, json: bool) -> None:
         super().__init__(json=json)
         self._settings = settings
         self._mind = settings.mind.name
@@ -132,6 +138,8 @@ class _Taking(Arrival):
 
     async def _beside(self, take: Callable[[str, str, bytes], None]) -> None:
         """Answers that were paid for, what was spent, and since when the clock runs."""
+        if self._data_dir is None:
+            return
         from environment.stores.sqlite.snapshot import read_answers  # noqa: PLC0415 - as above
 
         await read_answers(self._data_dir, self._mind, take)
@@ -174,10 +182,12 @@ def _new(path: Path) -> Iterator[FileIO]:
         raise Failure(f"{path.parent} is not a directory: make it first", MISUSED)
     part = path.with_name(f".{path.name}.part")
     with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b", buffering=0) as file:
-        try:
+        held = False
+        with suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Failure(f"another backup is writing {path}: let it finish, or give another name") from None
+            held = _is(part, file)  # else another has finished it meanwhile
+        if not held:
+            raise Failure(f"another backup is writing {path}: let it finish, or give another name")
         try:
             file.truncate()  # what a killed one has left
             yield file
@@ -189,6 +199,14 @@ def _new(path: Path) -> Iterator[FileIO]:
         except BaseException:
             part.unlink(missing_ok=True)
             raise
+
+
+def _is(path: Path, file: FileIO) -> bool:
+    """Whether a file still goes by that name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _sync(directory: Path) -> None:

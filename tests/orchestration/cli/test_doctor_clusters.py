@@ -332,7 +332,8 @@ async def test_a_ray_without_room_of_another_version_and_with_a_token(tmp_path: 
         done = await submind(*here(tmp_path), env=env)
         found = by_check(done.objects)
         assert done.code == 1
-        assert "the cluster has ray 1.13.0 and python 3.7.1, here" in found["versions"]["found"]
+        assert "the cluster has ray 1.13.0, here" in found["versions"]["found"]
+        assert "python 3.7.1, here" in found["versions"]["found"]
         assert "one image" in found["versions"]["fix"]
     finally:
         await asyncio.to_thread(raylets.end)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from environment.messages import Level, perception_seq
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
 from environment.stores.backup import taking
-from environment.stores.copying import Copy, differences, tally
+from environment.stores.copying import MARGIN, Copy, differences, tally
 from environment.stores.sqlite import open_stores as open_sqlite
 from tests.environment.stores.backup.taken import take
 from tests.environment.stores.cassandra.test_traces import opened
@@ -26,7 +26,7 @@ async def test_a_mind_that_stands_still_comes_out_whole(opened, tmp_path):
     files = await open_sqlite(tmp_path / "files", "alpha")
     await Copy(backup, files, "backup 1").run()
     assert differences(before, await tally(files)) == []
-    assert await files.moving.epoch() > await stores.moving.epoch() + 1000
+    assert await files.moving.epoch() > await stores.moving.epoch() + MARGIN
     await files.close()
 
 
