@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import time
 from dataclasses import replace
 
@@ -115,13 +116,12 @@ async def test_a_front_answers_as_the_mind_would(cluster):
         assert [event.kind.value for event in await client.growth().events()] == ["frozen", "thawed"]
 
         ready = (await probes.get("/readyz")).json()
-        assert (ready["ready"], ready["state"]) == (True, status.state.value)
+        assert ready["ready"]
+        assert ready["state"] in {"running", "degraded"}
         assert (await probes.get("/healthz")).status_code == 200
         figures = (await probes.get("/metrics")).text
-        assert "front_connected 1.0" in figures
-        assert "actor_state" not in figures.replace("# HELP submind_actor_state", "").replace("# TYPE", "# ") or (
-            'actor="text"' not in figures
-        )
+        assert re.search(r"^submind_front_connected(\{[^}]*\})? 1\.0$", figures, re.MULTILINE)
+        assert "submind_actor_state{" not in figures  # the host's to show: fronts are many
         assert (await probes.get("/v1/status")).status_code == 404
         assert (await http.get("/readyz")).status_code == 200
     assert await health(front.grpc) == "SERVING"
