@@ -3,44 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from orchestration.feed.settings import FeedSettings
-
-
-@dataclass
-class _Bounds:
-    """What the connections of one server share."""
-
-    settings: FeedSettings
-    limit_hit: Callable[[str], None]
-    idle: OrderedDict[_Connection, None] = field(default_factory=OrderedDict)
-    """Those with no request under way, the longest so first."""
+from orchestration.feed.door import Door
 
 
 class _Connection(H11Protocol):
-    """Closed when the head of a request takes too long, or when its place is needed and nothing is under way on it."""
+    """Closed when the head of a request takes too long; tells its door whether a request is under way."""
 
-    def __init__(self, bounds: _Bounds, **given: Any) -> None:
+    def __init__(self, door: Door, patience: float, too_slow: Callable[[], None], **given: Any) -> None:
         super().__init__(**given)
-        self._bounds = bounds
-        self._patience: asyncio.TimerHandle | None = None
+        self._door = door
+        self._patience = patience
+        self._was_slow = too_slow
+        self._waiting: asyncio.TimerHandle | None = None
+        self._fd = -1
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        bounds = self._bounds
-        if len(self.connections) > bounds.settings.connections:
-            bounds.limit_hit("feed.connections")
-            oldest = next(iter(bounds.idle), self)
-            oldest.give_up()
-            if oldest is self:
-                return
+        held = transport.get_extra_info("socket")
+        self._fd = held.fileno() if held is not None else -1
         self._look()
 
     def data_received(self, data: bytes) -> None:
@@ -53,36 +39,30 @@ class _Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
-        self._bounds.idle.pop(self, None)
         super().connection_lost(exc)
-
-    def give_up(self) -> None:
-        """Hang up."""
-        self._bounds.idle.pop(self, None)
-        self.transport.abort()
 
     def _look(self, *, waits: bool = False) -> None:
         """Begin to wait for a request, or end it. ``waits``: for its first byte, which has a time of its own."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
-            self._bounds.idle.pop(self, None)
+            self._door.works(self._fd)
             return
-        self._bounds.idle.setdefault(self, None)
+        self._door.rests(self._fd)
         if waits:
             self._stop_waiting()
-        elif self._patience is None:
-            self._patience = self.loop.call_later(self._bounds.settings.header_timeout, self._too_slow)
+        elif self._waiting is None and not self.transport.is_closing():
+            self._waiting = self.loop.call_later(self._patience, self._too_slow)
 
     def _stop_waiting(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
     def _too_slow(self) -> None:
-        self._bounds.limit_hit("feed.header_timeout")
-        self.give_up()
+        self._was_slow()
+        self.transport.abort()
 
 
-def connections_of(settings: FeedSettings, limit_hit: Callable[[str], None]) -> Any:
-    """What makes the connections of one server."""
-    return partial(_Connection, _Bounds(settings, limit_hit))
+def connections_of(door: Door, patience: float, too_slow: Callable[[], None]) -> Any:
+    """What makes the connections that come through a door; ``patience``: seconds for the head of a request."""
+    return partial(_Connection, door, patience, too_slow)

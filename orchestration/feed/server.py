@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import structlog
 import uvicorn
@@ -17,6 +18,7 @@ from orchestration.access.certificates import Certificates
 from orchestration.feed.app import close_streams, open_streams
 from orchestration.feed.connections import connections_of
 from orchestration.feed.context import FeedContext
+from orchestration.feed.door import Door
 from orchestration.feed.problems import Refusal
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.auth import require_guard, split_listen
@@ -78,7 +80,9 @@ class FeedServer:
             timeout_keep_alive=int(max(1, self._settings.idle_connection)),
             timeout_graceful_shutdown=int(max(1, self._settings.grace)),
             h11_max_incomplete_event_size=self._settings.header_bytes,
-            http=connections_of(self._settings, self._limit_hit),
+            http=connections_of(
+                listener, self._settings.header_timeout, partial(self._limit_hit, "feed.header_timeout")
+            ),
             backlog=_BACKLOG,
             ssl_context_factory=_encryption(self._certificates),
         )
@@ -105,9 +109,9 @@ class FeedServer:
         feed: FeedContext = self._app.state.feed
         feed.figures.limit_hit(limit)
 
-    def _bind(self) -> socket.socket:
+    def _bind(self) -> Door:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, else asyncio leaves Nagle on
+        listener = Door(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, else asyncio leaves Nagle on
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((self._host, self._wanted))
@@ -115,6 +119,7 @@ class FeedServer:
             listener.close()
             raise CannotListen(f"{self._settings.listen} for HTTP", error.strerror or str(error)) from error
         listener.setblocking(False)
+        listener.attend(self._settings.connections, partial(self._limit_hit, "feed.connections"))
         return listener
 
 

@@ -35,8 +35,9 @@ class FeedSettings(Section):
     """Most entries of the stream in one answer."""
     query_chars: int = Field(default=4000, ge=1)
     """Longest text to search for."""
-    connections: int = Field(default=4096, ge=1)
-    """Most connections at a time; who comes beyond them takes the place of the one that asks nothing for longest."""
+    connections: int = Field(default=2048, ge=1)
+    """Most connections at a time; who comes beyond them takes the place of the one that asks nothing for longest. Over
+    TLS each takes a quarter of a megabyte."""
     handshake: Seconds = Field(default=10.0, gt=0)
     """How long a connection may take to speak TLS."""
     header_timeout: Seconds = Field(default=10.0, gt=0)
