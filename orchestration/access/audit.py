@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ _log = structlog.get_logger(__name__)
 
 NAME = "audit.log"
 _LONGEST = 500
+_COUNTED = 1000
 _MINUTE = 60.0
 
 
@@ -38,7 +40,7 @@ class AuditLog:
         self._wall = wall
         self._path = None if folder is None else folder / NAME
         self._minute = -_MINUTE
-        self._refusals = 0
+        self._counts: Counter[str] = Counter()
         self.lines = 0
         """How many were written."""
         self.left_out = 0
@@ -48,7 +50,7 @@ class AuditLog:
         self, action: str, caller: Caller | str, outcome: str, *, target: str = "", peer: str = "", **more: Any
     ) -> None:
         """Write a line. ``outcome``: ``done``, ``refused``, or why not."""
-        who = caller if isinstance(caller, str) else caller.told
+        who = caller if isinstance(caller, str) else caller.name
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(self._wall(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "mind": self._mind,
@@ -57,7 +59,7 @@ class AuditLog:
             "outcome": _cut(outcome),
             **({"target": _cut(target)} if target else {}),
             **({"peer": peer} if peer else {}),
-            **({"session": True} if isinstance(caller, Caller) and caller.session else {}),
+            **(_of(caller) if isinstance(caller, Caller) else {}),
             **more,
         }
         self.lines += 1
@@ -70,28 +72,48 @@ class AuditLog:
             _log.error("audit_not_written", file=str(self._path), reason=error.strerror)
 
     def refused(self, action: str, why: str, *, peer: str = "", by: str = "") -> None:
-        """The same of somebody who was not let in; of too many in a minute only how many there were."""
+        """The same of somebody who was not let in; of too many in a minute only how many there were.
+
+        Whoever has a name is counted apart, so that a flood of others hides nobody.
+        """
+        if self._room(by):
+            self.record(action, by, f"refused: {why}", peer=peer)
+
+    def often(self, action: str, caller: Caller, *, peer: str = "") -> None:
+        """The same of what may be done as often as one likes (log-ins), within the same bound."""
+        if self._room(f"session {caller.name}"):
+            self.record(action, caller, "done", peer=peer)
+
+    def flush(self) -> None:
+        """Write down how many were left out, when their minute is over."""
         now = self._wall()
-        if not 0 <= now - self._minute < _MINUTE:
-            if self._refusals > self._settings.refusals_per_minute:
-                beyond = self._refusals - self._settings.refusals_per_minute
-                self.record("refusals", "", f"{beyond} more were refused within a minute")
-            self._minute, self._refusals = now, 0
-        self._refusals += 1
-        if self._refusals > self._settings.refusals_per_minute:
-            self.left_out += 1
+        if 0 <= now - self._minute < _MINUTE:
             return
-        self.record(action, by, f"refused: {why}", peer=peer)
+        beyond = sum(max(0, count - self._settings.refusals_per_minute) for count in self._counts.values())
+        self._minute = now
+        self._counts.clear()
+        if beyond:
+            self.record("refusals", "", f"{beyond} more were refused within a minute")
+
+    def _room(self, key: str) -> bool:
+        self.flush()
+        known = key if key in self._counts or len(self._counts) < _COUNTED else ""
+        self._counts[known] += 1
+        fits = self._counts[known] <= self._settings.refusals_per_minute
+        self.left_out += not fits
+        return fits
 
     def _append(self, line: bytes) -> None:
         assert self._path is not None  # noqa: S101 - who calls has looked
         fd = os.open(self._path, os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         try:
             if os.fstat(fd).st_size and os.fstat(fd).st_size + len(line) > self._settings.file_bytes:
-                fd = self._set_aside(fd)
+                full, fd = fd, -1
+                fd = self._set_aside(full)
             os.write(fd, line)
         finally:
-            os.close(fd)
+            if fd >= 0:
+                os.close(fd)
 
     def _set_aside(self, fd: int) -> int:
         """Rename the full file, unless another process has done so: the lock is on the file itself."""
@@ -109,6 +131,13 @@ class AuditLog:
             return os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         finally:
             os.close(fd)  # releases the lock
+
+
+def _of(caller: Caller) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": caller.kind}
+    if caller.behalf:
+        told["behalf"] = caller.behalf
+    return told | ({"session": True} if caller.session else {})
 
 
 def read_audit(folder: Path) -> Iterator[dict[str, Any]]:

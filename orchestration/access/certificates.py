@@ -43,6 +43,7 @@ class Certificates:
         self._certificate, self._key, self._client_ca = settings.certificate, settings.key, settings.client_ca
         self._paths = [path for path in (self._certificate, self._key, self._client_ca) if path is not None]
         self._seen: Signature = signature(self._paths)
+        self._said: Signature = ()
         self._pair = self._read()
         self._asked: _Pair | None = None
         self.refused = 0
@@ -63,13 +64,16 @@ class Certificates:
         seen = signature(self._paths)
         if seen == self._seen:
             return False
-        self._seen = seen
         try:
             self._pair = self._read()
-        except BadCredentials as error:
-            self.refused += 1
-            _log.error("certificate_kept", reason=str(error), fix="the one from before is shown until the files fit")
+        except BadCredentials as error:  # tried again at each look: it may be that only the reading failed
+            if seen != self._said:
+                self.refused += 1
+                self._said = seen
+                fix = "the one from before is shown until the files fit"
+                _log.error("certificate_kept", reason=str(error), fix=fix)
             return False
+        self._seen, self._said = seen, ()
         _log.info("certificate_changed", file=str(self._certificate), expires=self._pair.expires)
         return True
 
@@ -115,6 +119,9 @@ class Certificates:
 def _context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if client_ca is not None:  # a session that is resumed is not verified again: nobody resumes one
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        context.num_tickets = 0
     context.set_alpn_protocols(["http/1.1"])
     try:
         context.load_cert_chain(certificate, key, password=_no_password)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from orchestration.access.errors import BadCredentials
 
-Signature: TypeAlias = tuple[tuple[int, int, int, int] | None, ...]
+Signature: TypeAlias = tuple[tuple[int, ...] | None, ...]
 
 
 def signature(paths: Iterable[Path]) -> Signature:
@@ -16,12 +16,20 @@ def signature(paths: Iterable[Path]) -> Signature:
     return tuple(_one(path) for path in paths)
 
 
-def _one(path: Path) -> tuple[int, int, int, int] | None:
+def _one(path: Path) -> tuple[int, ...] | None:
     try:
         found = path.stat()
     except OSError:
         return None
-    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+    return (
+        found.st_dev,
+        found.st_ino,
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+        found.st_size,
+        found.st_mode,
+        found.st_uid,
+    )
 
 
 def read(path: Path, what: str) -> bytes:

@@ -17,7 +17,7 @@ import structlog
 from orchestration.access.audit import AuditLog
 from orchestration.access.caller import ANYBODY, Caller
 from orchestration.access.certificates import Certificates
-from orchestration.access.errors import AccessError, Unauthenticated
+from orchestration.access.errors import Forbidden, Unauthenticated
 from orchestration.access.identity import IdentityProvider
 from orchestration.access.quotas import Quotas
 from orchestration.access.register import Register
@@ -79,6 +79,7 @@ class Access:
         self.quotas = Quotas(settings.quotas, clock)
         self.audit = AuditLog(settings.audit, mind, wall, folder)
         self._operators = tuple(operators)
+        self._fetching: asyncio.Task[None] | None = None
         self._leases: set[_Lease] = set()
         self._refused: Counter[str] = Counter()
 
@@ -133,7 +134,11 @@ class Access:
             return
         for source in sources:
             if any(fnmatchcase(source, pattern) for pattern in self._operators):
-                caller.require(Scope.OPERATE, f"speaking as {source[:_LONGEST_NAME]!r}")
+                try:
+                    caller.require(Scope.OPERATE, f"speaking as {source[:_LONGEST_NAME]!r}")
+                except Forbidden as error:
+                    self.audit.refused("say", str(error), by=caller.told, peer=peer)
+                    raise
                 self.audit.record("say", caller, "done", target=source, peer=peer)
 
     def holds(self, caller: Caller) -> Unauthenticated | None:
@@ -184,10 +189,11 @@ class Access:
             await asyncio.sleep(self.settings.reload_every)
             try:
                 self.refresh()
-            except (AccessError, OSError):
+                self.audit.flush()
+            except Exception:  # noqa: BLE001 - whatever it is, tokens must go on being looked at
                 _log.exception("access_not_refreshed")
-            if self._provider is not None:
-                await self._provider.refresh()
+            if self._provider is not None and (self._fetching is None or self._fetching.done()):
+                self._fetching = asyncio.create_task(self._provider.refresh(), name="keys")
 
     def figures(self) -> Mapping[str, float]:
         """Counters and gauges since the start, by metric name without prefix."""

@@ -129,7 +129,7 @@ class IdentityProvider:
             self.fetches += 1
             try:
                 self._take(await self._read())
-            except (BadCredentials, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever an issuer answers, the last keys hold
                 self.failures += 1
                 self._pause = min(2 * self._pause, self._settings.refresh)
                 _log.warning("keys_not_fetched", source=self._settings.jwks, reason=str(error), again_in=self._pause)

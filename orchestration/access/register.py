@@ -33,6 +33,7 @@ class Register:
         self._operator_file = operator_file
         self._paths = [path for path in (tokens_file, operator_file) if path is not None]
         self._seen: Signature = signature(self._paths)
+        self._said: Signature = ()
         self._known: Mapping[str, Caller] = {}
         self._elsewhere: Mapping[str, str] = {}
         self.refused = 0
@@ -52,13 +53,15 @@ class Register:
         seen = signature(self._paths)
         if seen == self._seen:
             return False
-        self._seen = seen
         try:
             self._take()
-        except BadCredentials as error:
-            self.refused += 1
-            _log.error("tokens_kept", reason=str(error), fix="the tokens from before hold until the file is mended")
+        except BadCredentials as error:  # tried again at each look: it may be that only the reading failed
+            if seen != self._said:
+                self.refused += 1
+                self._said = seen
+                _log.error("tokens_kept", reason=str(error), fix="the tokens from before hold until the file is mended")
             return False
+        self._seen, self._said = seen, ()
         return True
 
     def _take(self) -> None:

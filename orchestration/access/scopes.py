@@ -53,7 +53,7 @@ RPCS: dict[str, Need] = {
     **{f"{_V1}{service}/{name}": Scope.WATCH for service, names in _READS.items() for name in names},
     **{f"{_V1}{service}/{name}": Scope.OPERATE for service, names in _ORDERS.items() for name in names},
     "/grpc.health.v1.Health/Check": Free.OPEN,
-    "/grpc.health.v1.Health/Watch": Free.OPEN,
+    "/grpc.health.v1.Health/Watch": Free.TOKEN,
     "/grpc.health.v1.Health/List": Free.OPEN,
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": Free.TOKEN,
 }
@@ -101,15 +101,15 @@ def need_of_rpc(method: str) -> Need:
 def need_of_route(method: str, path: str) -> Need:
     """What an HTTP request needs, by its method and path.
 
-    Under ``/v1`` what is not served takes a token as well: who has none learns nothing of what there is.
+    What stands in no table takes the highest scope, also where it is not served: who has no token learns nothing of
+    what there is, and a path that is routed otherwise than it is looked up here opens nothing.
     """
     asked = "GET" if method == "HEAD" else method
     for (known, pattern), need in _patterns().items():
         if known == asked and pattern.fullmatch(path):
             return need
     if path.startswith(_GUARDED):
-        known_elsewhere = any(pattern.fullmatch(path) for _, pattern in _patterns())
-        return Free.TOKEN if known_elsewhere or asked in {"GET", "OPTIONS"} else Scope.OPERATE
+        return Scope.OPERATE
     return Free.OPEN if asked in {"GET", "OPTIONS"} or path.startswith(_FILES) else Free.TOKEN
 
 

@@ -44,7 +44,7 @@ class Sessions:
         if settings.key_file is None:
             self._key = secrets.token_bytes(_LEAST_KEY)
         else:
-            self._key = read(settings.key_file, "the key of log-ins (access.session.key_file)").strip()
+            self._key = read(settings.key_file, "the key of log-ins (access.session.key_file)")
         if len(self._key) < _LEAST_KEY:
             raise BadCredentials(
                 f"the key of log-ins {settings.key_file} has {len(self._key)} bytes: write at least {_LEAST_KEY}"
@@ -109,23 +109,27 @@ class Brake:
         self._wrong: OrderedDict[str, int] = OrderedDict()
 
     async def attempt(self, address: str, check: Callable[[], Awaitable[Caller]]) -> Caller:
-        """What ``check`` says. Raises ``Braked``, and what ``check`` raises, later."""
+        """What ``check`` says. Raises what ``check`` raises, later; or ``Braked``, where many wrong ones wait already.
+
+        The right token opens at once, whoever else tries from the same address: many have one behind a proxy.
+        """
         key, settings = _network(address), self._settings
-        if self._under[key] >= settings.attempts:
-            raise Braked(settings.slowest)
-        self._under[key] += 1
         try:
             caller = await check()
         except Unauthenticated:
+            if self._under[key] >= settings.attempts:
+                raise Braked(settings.slowest) from None
             wrong = self._wrong[key] = self._wrong.pop(key, 0) + 1
             if len(self._wrong) > _ADDRESSES:
                 self._wrong.popitem(last=False)
-            await asyncio.sleep(min(settings.slowest, _FIRST_PAUSE * 2 ** min(wrong, 16)))
+            self._under[key] += 1
+            try:
+                await asyncio.sleep(min(settings.slowest, _FIRST_PAUSE * 2 ** min(wrong, 16)))
+            finally:
+                self._under[key] -= 1
+                if not self._under[key]:
+                    del self._under[key]
             raise
-        finally:
-            self._under[key] -= 1
-            if not self._under[key]:
-                del self._under[key]
         self._wrong.pop(key, None)
         return caller
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
@@ -75,9 +76,7 @@ class JwtSettings(Section):
     @field_validator("jwks")
     @classmethod
     def _reachable(cls, value: str) -> str:
-        if value.startswith("http://") and not value.startswith(
-            ("http://127.0.0.1", "http://localhost", "http://[::1]")
-        ):
+        if value.startswith("http://") and urlsplit(value).hostname not in {"127.0.0.1", "localhost", "::1"}:
             raise ValueError("whoever sits between could give keys of his own: use https, or a file")
         return value
 
@@ -107,7 +106,7 @@ class SessionSettings(Section):
     """`always`: browsers send the cookie over https only; for a feed behind a proxy that speaks it. `auto`: where the
     feed itself speaks TLS."""
     attempts: int = Field(default=8, ge=1)
-    """Attempts to log in that may be under way from one address; wrong ones are answered ever more slowly."""
+    """Wrong attempts to log in from one address whose answers may be held back at a time; further ones get 429."""
     slowest: Seconds = 5.0
     """How long the answer to a wrong one waits at most."""
 

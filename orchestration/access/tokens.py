@@ -149,7 +149,7 @@ def write_tokens(path: Path, tokens: Iterable[TokenEntry]) -> None:
     """Replace the file as a whole, readable by its owner (or by whom it was readable). Raises ``BadCredentials``."""
     body = yaml.safe_dump({"tokens": [_plain(one) for one in tokens]}, sort_keys=False, allow_unicode=True)
     try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+        before = path.stat() if path.exists() else None
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
@@ -157,7 +157,9 @@ def write_tokens(path: Path, tokens: Iterable[TokenEntry]) -> None:
                 file.write(_HEAD + body)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).chmod(mode)
+            Path(name).chmod(0o600 if before is None else before.st_mode & 0o777)
+            if before is not None and (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(name, before.st_uid, before.st_gid)  # else who serves could not read it any more
             Path(name).replace(path)
         except BaseException:
             Path(name).unlink(missing_ok=True)

@@ -44,9 +44,9 @@ class Credentials:
         if self._file is not None:
             seen = signature([self._file])
             if seen != self._seen:
-                self._seen = seen
                 with suppress(BadCredentials):  # half written, or gone: what it held before is the best there is
                     self._token = read_token(self._file)
+                    self._seen = seen
         return self._token
 
     def metadata(self) -> Metadata:

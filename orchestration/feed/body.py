@@ -27,9 +27,15 @@ def media_type(request: Request) -> str:
     return form
 
 
-async def read_body(request: Request, feed: FeedContext) -> bytes:
-    """The body. Refuses one that is larger than allowed, before all of it was read, or that does not arrive in time."""
-    limit, seconds = feed.settings.body_bytes, feed.settings.body_timeout
+async def read_body(
+    request: Request, feed: FeedContext, *, most: int | None = None, within: float | None = None
+) -> bytes:
+    """The body. Refuses one that is larger than allowed, before all of it was read, or that does not arrive in time.
+
+    ``most`` bytes ``within`` seconds, where that is less than the settings allow.
+    """
+    limit = min(feed.settings.body_bytes, most or feed.settings.body_bytes)
+    seconds = min(feed.settings.body_timeout, within or feed.settings.body_timeout)
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):

@@ -27,9 +27,13 @@ from orchestration.telemetry.tracing.ids import called
 _log = structlog.get_logger(__name__)
 
 EVENT_PATHS = frozenset({"/v1/stream/events", "/v1/connections/events"})
+_UNCOUNTED = EVENT_PATHS | {"/healthz", "/readyz"}
+"""Streams are bounded elsewhere; and whether the server is well must be told when it is busy, too."""
+_LOG_IN, _LOGGING_IN = "/v1/session", 64
 _SHOWN = 120
 _API = "/v1"
 _SAFE = frozenset({"GET", "HEAD"})
+_HTTPS = "https://"
 _FOREIGN = Refusal(403, "foreign-origin", "a page from elsewhere may not ask in your name")
 _GONE = 499
 """Counted where the caller went away before there was an answer."""
@@ -61,10 +65,11 @@ class Guard:
         """``cookie``: the name of the one that stands for a token."""
         self._app = app
         self._cookie = cookie
+        self._secure = cookie.startswith("__Host-")
         self._settings = settings
         self._access = access
         self._figures = figures
-        self._open = 0
+        self._open = self._logging_in = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -88,7 +93,10 @@ class Guard:
         if refusal is not None:
             await refusal.response(scope)(scope, receive, answer)
             return
-        streaming = scope["path"] in EVENT_PATHS
+        streaming = scope["path"] in _UNCOUNTED
+        if scope["path"] == _LOG_IN and scope["method"] == "POST":
+            await self._log_in(scope, receive, answer)
+            return
         if not streaming and self._open >= self._settings.requests:
             self._figures.limit_hit("feed.requests")
             busy = refusal_of(TooMany("feed.requests", self._settings.requests, self._settings.retry_after))
@@ -107,11 +115,15 @@ class Guard:
 
     def _refuse(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
+        if not scope["path"].isprintable():  # routes end with `$`, which stands before a line break as well
+            return Refusal(400, "malformed-path", "a path has no control characters in it")
         if not self._access.required:
             refusal = self._refuse_stranger(headers)
             if refusal is not None:
                 return refusal
-        elif "authorization" not in headers and scope["path"].startswith(_API) and _foreign(headers):
+        elif (
+            "authorization" not in headers and scope["path"].startswith(_API) and _foreign(headers, secure=self._secure)
+        ):
             return _FOREIGN
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdecimal() and int(length) > self._settings.body_bytes:
@@ -147,6 +159,18 @@ class Guard:
         if method not in _SAFE and "origin" not in headers:
             raise Unauthenticated("a browser says where a request comes from, and this one did not", "ORIGIN_REQUIRED")
         return self._access.logged_in(cookie)
+
+    async def _log_in(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        """Log-ins come from anybody: they have places of their own, so that they take nobody else's."""
+        if self._logging_in >= _LOGGING_IN:
+            busy = refusal_of(TooMany("log-ins at a time", _LOGGING_IN, self._settings.retry_after))
+            await busy.response(scope)(scope, receive, answer)
+            return
+        self._logging_in += 1
+        try:
+            await self._app(scope, receive, answer)
+        finally:
+            self._logging_in -= 1
 
     def _bounded(self, receive: Receive) -> Receive:
         """As much of a body as one may have, also where its length was not said."""
@@ -204,10 +228,10 @@ def _hostname(host: str) -> str:
         return ""
 
 
-def _foreign(headers: Headers) -> bool:
-    """Whether a browser asks because a page from elsewhere made it."""
+def _foreign(headers: Headers, *, secure: bool = False) -> bool:
+    """Whether a browser asks because a page from elsewhere made it. ``secure``: the page itself comes by https."""
     origin = headers.get("origin")
-    if origin is not None and not _same(origin, headers.get("host", "")):
+    if origin is not None and not (_same(origin, headers.get("host", "")) and (not secure or origin[:8] == _HTTPS)):
         return True
     return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode", "navigate") != "navigate"
 

@@ -18,6 +18,8 @@ from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import invalid
 
 _LONGEST = 8192
+_PATIENCE = 5.0
+"""Seconds for what one logs in with: anybody may send that."""
 
 
 class LogIn(BaseModel):
@@ -65,7 +67,7 @@ def sessions(feed: FeedContext) -> APIRouter:
     async def log_in(request: Request) -> Response:
         """Log in: the cookie of the answer stands for the token, in this browser and for this site only."""
         media_type(request)
-        asked = _read(await read_body(request, feed))
+        asked = _read(await read_body(request, feed, most=2 * _LONGEST, within=_PATIENCE))
         peer = request.client.host if request.client else ""
         try:
             caller = await access.brake.attempt(peer, lambda: access.caller(f"Bearer {asked.token.strip()}"))
@@ -77,7 +79,7 @@ def sessions(feed: FeedContext) -> APIRouter:
         if access.required:
             cookie, seconds = access.sessions.begin(caller)
             _set(answer, feed, cookie, int(seconds))
-            access.audit.record("log in", caller, "done", peer=peer)
+            access.audit.often("log in", caller, peer=peer)
         return answer
 
     @router.delete("", response_model=SessionShape, responses=refusals())
@@ -86,7 +88,7 @@ def sessions(feed: FeedContext) -> APIRouter:
         cookie = request.cookies.get(cookie_name(feed), "")
         try:
             peer = request.client.host if request.client else ""
-            access.audit.record("log out", access.logged_in(cookie), "done", peer=peer)
+            access.audit.often("log out", access.logged_in(cookie), peer=peer)
         except Unauthenticated:
             pass  # was out already
         access.sessions.end(cookie)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 
 import grpc
 import structlog
@@ -29,6 +30,7 @@ from orchestration.growth.desk import GrowthDesk
 _log = structlog.get_logger(__name__)
 
 _HEALTH = "grpc.health.v1.Health"
+_TOLD_WITHIN = 1.0
 _REASONS = (
     "InvalidRequest",
     "IntakeBusy",
@@ -111,7 +113,8 @@ class GatewayServer:
         await asyncio.shield(self._stopped)
 
     async def _stop(self) -> None:
-        await self._health.enter_graceful_shutdown()
+        with suppress(TimeoutError):  # somebody who watches health and reads nothing must not keep it from ending
+            await asyncio.wait_for(self._health.enter_graceful_shutdown(), _TOLD_WITHIN)
         await asyncio.sleep(self._settings.drain)
         self._guard.stop()
         await self._server.stop(self._settings.grace)

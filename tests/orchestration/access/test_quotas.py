@@ -16,7 +16,7 @@ from tests.orchestration.until import until
 
 
 def caller(name="ann", **quota):
-    return Caller(name, "token", frozenset(Scope), "d" * 64, None, Quota(**quota))
+    return Caller(name, "token", frozenset({Scope.PERCEIVE, Scope.WATCH}), "d" * 64, None, Quota(**quota))
 
 
 def quotas(**settings):

@@ -225,3 +225,29 @@ async def test_a_client_shows_the_token_that_its_file_holds_now(serve, keys, tmp
             await until(lambda: served.access.figures()["access_tokens"] == 1, 10)
             file.write_text(second)
             await mind.status()
+
+
+async def test_a_client_whose_authority_is_gone_resumes_nothing(serve, keys, authority, tmp_path):
+    successor = Authority(tmp_path / "successor")
+    tls = authority.tls(mutual=True).model_copy(update={"client_ca": tmp_path / "clients.pem"})
+    tls.client_ca.write_bytes(authority.file.read_bytes())
+    context = ssl.create_default_context(cafile=authority.file)
+    context.load_cert_chain(*authority.issue("client", "client@submind.test"))
+
+    def session(of=None):
+        plain = socket.create_connection(("127.0.0.1", port), 5)
+        with plain, context.wrap_socket(plain, server_hostname="127.0.0.1", session=of) as secured:
+            secured.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            return b"".join(iter(lambda: secured.recv(4096), b"")), secured.session
+
+    async with serve(tls=tls, verify=False) as served:
+        port = served.feed.port
+        answer, first = await asyncio.to_thread(session)
+        assert b"200 OK" in answer
+        tls.client_ca.write_bytes(successor.file.read_bytes())
+        await until(lambda: served.access.certificates._pair.authorities == successor.file.read_bytes(), 10)
+        try:
+            answer, _ = await asyncio.to_thread(session, first)
+        except OSError:
+            answer = b""
+        assert b"200 OK" not in answer

@@ -226,3 +226,36 @@ def test_a_file_that_may_not_be_read_is_named(keys):
 def test_errors_survive_pickling(error):
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was just made
     assert (type(again), vars(again), str(again)) == (type(error), vars(error), str(error))
+
+
+async def test_a_revocation_that_could_not_be_read_at_first_takes_effect_when_it_can(serve, keys):
+    token = keys.make("leaver", Scope.WATCH)
+    async with serve() as served:
+        aside = keys.path.with_name("aside")
+        keys.path.rename(aside)
+        keys.path.mkdir()  # so that even root cannot read it
+        await until(lambda: served.access.figures()["access_files_refused_total"] == 1, 10)
+        assert (await served.http.get("/v1/status", headers=header(token))).status_code == 200
+        keys.path.rmdir()
+        aside.write_text("tokens: []")
+        aside.rename(keys.path)
+        await until(lambda: served.access.figures()["access_tokens"] == 0, 10)
+        assert (await served.http.get("/v1/status", headers=header(token))).status_code == 401
+
+
+async def test_whatever_goes_wrong_tokens_go_on_being_looked_at(serve, keys):
+    token = keys.make("leaver", Scope.WATCH)
+    async with serve() as served:
+        good = served.access._register.refresh
+        calls = []
+
+        def fail():
+            calls.append(1)
+            if len(calls) < 3:
+                raise ZeroDivisionError
+            return good()
+
+        served.access._register.refresh = fail
+        keys.revoke("leaver")
+        await until(lambda: served.access.figures()["access_tokens"] == 0, 10)
+        assert (await served.http.get("/v1/status", headers=header(token))).status_code == 401
