@@ -26,6 +26,16 @@ from orchestration.access.sessions import Brake, Sessions
 from orchestration.access.settings import AccessSettings
 
 _log = structlog.get_logger(__name__)
+_COUNTED = (
+    "token_required",
+    "token_unknown",
+    "token_expired",
+    "token_revoked",
+    "other_mind",
+    "jwt_invalid",
+    "forbidden",
+)
+"""Reasons that are counted from 0: to Prometheus what appears at 1 has not increased."""
 
 _SCHEME = b"bearer "
 _LONGEST_TOKEN = 8192
@@ -203,6 +213,7 @@ class Access:
             "access_files_refused_total": float(
                 self._register.refused + (self.certificates.refused if self.certificates else 0)
             ),
+            **{f"access_refused_total:{reason}": 0.0 for reason in _COUNTED},
             **{f"access_refused_total:{reason.lower()}": float(n) for reason, n in self._refused.items()},
         }
         figures |= {f"access_quota_refusals_total:{name}": float(hits) for name, hits in self.quotas.hits.items()}
