@@ -48,8 +48,10 @@ def mind(tmp_path_factory, receiver):
         "SUBMIND__SHELL__SAVE_EVERY": "1",
     }
     living = LivingMind(tmp_path_factory.mktemp("traced"), env=env)
-    yield living.start()
-    living.end()
+    try:
+        yield living.start()
+    finally:
+        living.end()
 
 
 def perceive(mind, *said, traceparent=PARENT):
