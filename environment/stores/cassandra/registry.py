@@ -116,8 +116,13 @@ class CassandraRegistry:
         return [change for _, change in found[: max(limit, 0)]]
 
     async def last_written(self) -> str:
-        latest = [each for owner in await self._owners() for each in await self._latest(owner, 1, _Span())]
-        return max(latest, key=lambda each: _written_at(each[0]))[1].mark if latest else ""
+        last: list[tuple[_Place, ConnectionChange]] = []
+        for owner in await self._owners():
+            newest = max((place[0] for place, _ in await self._latest(owner, 1, _Span())), default=None)
+            if newest is not None:  # in mind time: something before it may have been written after it
+                last += await self._latest(owner, _MOST_WRITTEN, _Span(newest - _LATE))
+                last = [max(last, key=lambda each: _written_at(each[0]))]
+        return last[0][1].mark if last else ""
 
     async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
         return await self.names(partitions.OWNER, after, limit)
