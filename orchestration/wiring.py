@@ -69,7 +69,7 @@ def plan_of(member: Member) -> ActorPlan:
 
 def peer_of(member: Member) -> Peer:
     """The same as the directory lists it."""
-    return Peer(member.name, member.role, " ".join(member.goals), member.about)
+    return Peer(member.name, member.role, " ".join(member.goals), member.about, member.parent)
 
 
 async def build_directory(settings: Settings, embedder: Embedder, members: Iterable[Member] = ()) -> Directory:

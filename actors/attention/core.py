@@ -261,7 +261,7 @@ class AttentionCore(Inward):
 
     def _concerns(self, focus: Trace, bound: Sequence[Trace]) -> tuple[str, ...]:
         authors = [a for t in (focus, *bound) for a in t.authors or (t.thought.author,)]
-        near = self._peers.nearest(focus.thought.vector, self._settings.concerned)
+        near = self._peers.apart(focus.thought.vector, self._settings.concerned)
         return tuple(dict.fromkeys([*authors, *(peer.name for peer in near)]))
 
     def _consider(self, event: Propose) -> list[Effect]:

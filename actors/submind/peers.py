@@ -24,6 +24,8 @@ class Peer:
     goal: str
     vector: Vector = field(compare=False, repr=False)
     """Embedding of the goal."""
+    parent: str = ""
+    """Of whom it was born; empty for those configured."""
 
 
 class Directory:
@@ -77,6 +79,30 @@ class Directory:
         order = near[np.argsort(-scores[near], kind="stable")]
         names = (self._listening[i] for i in order)
         return [self._peers[name] for name in names if name not in exclude][:k]
+
+    def apart(self, vector: Vector, k: int, exclude: Collection[str] = ()) -> list[Peer]:
+        """The same, but of those who descend from one submind the best alone: they share what it was asked to do."""
+        found: list[Peer] = []
+        wanted, seen, lines = k, 0, {self.line(name) for name in exclude}
+        while len(found) < k:
+            near = self.nearest(vector, wanted, exclude)
+            for peer in near[seen:]:
+                line = self.line(peer.name)
+                if line not in lines and len(found) < k:
+                    lines.add(line)
+                    found.append(peer)
+            if len(near) < wanted:
+                return found
+            wanted, seen = 4 * wanted, len(near)
+        return found
+
+    def line(self, name: str) -> str:
+        """Of whom a submind descends, as far as those between are listed; itself, where it was not born of another."""
+        passed: set[str] = set()
+        while (peer := self._peers.get(name)) is not None and peer.parent and name not in passed:
+            passed.add(name)
+            name = peer.parent
+        return name
 
     def stranger(self, chance: Chance, exclude: Collection[str]) -> Peer | None:
         """One of those who listen, each as likely as the others; None where all are excluded, and nothing is drawn."""

@@ -60,8 +60,11 @@ class LearnedRouting:
         return chosen
 
     def _seed(self, it: Occasion) -> None:
-        """A new topic knows nobody: begin with those whose goals are nearest to it."""
-        for peer in it.peers.nearest(it.thought.vector, _SEEDS, it.exclude | {it.owner}):
+        """A new topic knows nobody: begin with those whose goals are nearest to it, one of each line of descent.
+
+        A submind divided so that each handles part of what it heard: told to both, it would be handled twice.
+        """
+        for peer in it.peers.apart(it.thought.vector, _SEEDS, it.exclude | {it.owner}):
             it.registry.open(it.topic.key, it.topic.label, peer.name, it.now, "its goal is near this topic")
 
     def _explore(self, it: Occasion, exclude: Collection[str]) -> None:

@@ -1,5 +1,7 @@
 """The directory answers as a plain search over all peers would."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +54,36 @@ def test_of_many_all_are_drawn_alike():
     drawn = [directory.stranger(chance, {"n3", "n7"}).name for _ in range(5000)]
     assert set(drawn) == set(NAMES) - {"n3", "n7"}
     assert all(drawn.count(name) == pytest.approx(500, rel=0.3) for name in set(drawn))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 11), st.integers(0, 30), st.integers(-1, 11)), max_size=12),
+    st.integers(0, 6),
+    names,
+)
+def test_apart_are_the_best_of_each_line(made, k, exclude):
+    """Lines of descent, in circles as well, for nobody here may hang."""
+    known = {}
+    for i, seed, parent in made:
+        known[NAMES[i]] = replace(peer(i, 4 * seed), parent=NAMES[parent] if parent >= 0 else "")
+    directory, vector = Directory(known.values()), unit(7)
+    found = directory.apart(vector, k, exclude)
+    lines = [directory.line(p.name) for p in found]
+    closed = {directory.line(name) for name in exclude}
+    assert len(set(lines)) == len(lines)
+    assert not closed & set(lines)
+    open_lines = {directory.line(name) for name in set(known) - exclude} - closed
+    assert len(found) == min(k, len(open_lines))
+    for one in found:
+        rivals = [p for n, p in known.items() if directory.line(n) == directory.line(one.name) and n not in exclude]
+        assert float(one.vector @ vector) >= max(float(p.vector @ vector) for p in rivals) - 1e-6
+
+
+def test_a_line_goes_back_to_who_was_configured_as_far_as_all_are_listed():
+    child, grandchild = Peer("b", "cognitive", "g", unit(1), "a"), Peer("c", "cognitive", "g", unit(1), "b")
+    directory = Directory(
+        [Peer("a", "cognitive", "g", unit(1)), child, grandchild, Peer("d", "cognitive", "g", unit(1))]
+    )
+    assert [directory.line(name) for name in "abcde"] == ["a", "a", "a", "d", "e"]
+    directory.remove("b")
+    assert directory.line("c") == "b"
