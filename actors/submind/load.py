@@ -13,6 +13,8 @@ from environment.messages import Instant
 
 _SLOWEST = 8
 """Rounds beyond which damping grows no further."""
+_MOST = 8192
+"""Topics whose traffic is known; twice as many as a submind may hold. Of more, those met last."""
 _REMEMBERED = 4
 """A round is forgotten after this many times the pause it imposed, and the idle time that ended it."""
 
@@ -101,6 +103,11 @@ class Load:
     def met(self, topic: str, now: Instant) -> None:
         """Something of this topic had to be handled."""
         self._traffic[topic] = (self._faded(topic, now) + 1.0, now)
+        if (
+            len(self._traffic) > _MOST
+        ):  # topics come and go, and nobody asks for their traffic while there is no overload
+            latest = sorted(self._traffic.items(), key=lambda each: each[1][1])
+            self._traffic = dict(latest[_MOST // 2 :])
 
     def _faded(self, topic: str, now: Instant) -> float:
         value, at = self._traffic.get(topic, (0.0, now))

@@ -13,6 +13,7 @@ from actors.snapshots import pack, unpack
 from actors.submind.binding import Goal
 from actors.submind.division import hint
 from actors.submind.legacy import Legacy
+from actors.submind.load import Load
 from actors.submind.newborn import first_state
 from actors.submind.peers import Peer
 from environment.ports import WriteConnections, WriteState
@@ -334,3 +335,11 @@ def test_one_that_is_not_relieved_divides_again_once_the_first_has_settled():
     again.merged(0, now + 61)
     again.pressed(0.9, now + 62)
     assert not again.due(now + 61 + 600), "what came back rests for long, and longer each time"
+
+
+def test_the_traffic_of_topics_that_are_gone_is_forgotten():
+    load = Load(SETTINGS.division, 3600.0)
+    for number in range(50_000):
+        load.met(f"k{number}", float(number))
+    assert len(load.dump().traffic) <= 8192
+    assert list(load.traffic(["k49999", "k0"], 50_000.0)) == pytest.approx([1.0, 0.0], abs=0.01)
