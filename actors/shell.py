@@ -134,6 +134,14 @@ class ActorShell:
             self.counters["messages_dropped_total"] += 1
             self.counters["limit_hits:mailbox"] += 1
 
+    def hold_back(self, now: Instant, *, held: bool) -> None:
+        """Its senders keep what they have for it, since there is no room, or do so no more.
+
+        What waits with them is work as well: while they do the mailbox counts as full.
+        """
+        self._gauge.pass_time(self.mailbox, now)
+        self._gauge.held = held
+
     async def step(self, now: Instant) -> int:
         """Handle what is due, a bounded batch of it; how many events were handled.
 
@@ -304,13 +312,15 @@ class _Gauge:
         self._area = 0.0
         self._dropped = 0
         self._quiet = True
+        self.held = False
+        """Whether senders are held back."""
 
     def pass_time(self, mailbox: Mailbox, now: Instant) -> None:
         """The mailbox has been as it is until ``now``; to be called before it changes."""
         if self._began is None:
             self._began = self._at = now
         if now > self._at:
-            self._area += mailbox.use * (now - self._at)
+            self._area += (1.0 if self.held else mailbox.use) * (now - self._at)
             self._at = now
 
     def read(self, mailbox: Mailbox, now: Instant) -> Pressure | None:

@@ -10,8 +10,9 @@ same mind could do). Reported over the last half of the stream, when who is to b
 
 - percepts taken in, each counted once, and messages handled, which count a percept once for everybody it was sent to;
 - messages dropped by full mailboxes, and how long one waits (median, 95 %, seconds);
-- stories bound (an insight rests on both lines), and stories of which the stream of consciousness tells anything:
-  it may have two thoughts a minute here, for at the default rate it has one to three in half a run, whatever happens;
+- stories bound (an insight rests on both lines), and stories of which the stream of consciousness tells anything, or
+  the whole (one thought rests on both lines):
+  it may have 30 thoughts an hour here, for at the default rate it has one to three in half a run, whatever happens;
 - for ``divides``: seconds from the first reading of a mailbox more than half full to the first birth, and from there
   until the parent's is less than a quarter full for a minute.
 """
@@ -48,6 +49,8 @@ PARENT = "association"
 OVERLOAD, RELIEF = 0.5, 0.25
 MINUTE = 60.0
 STORIES = 60
+PER_HOUR = 30.0
+"""Thoughts that may become conscious: at the default of 6 the second half of a run has one to three of them."""
 
 
 @dataclass
@@ -140,7 +143,7 @@ def settings(divides: bool, children: int, settle: float) -> Settings:
                 division=DivisionSettings(overload=OVERLOAD, relief=RELIEF, settle=settle),
             ),
             "growth": GrowthSettings(ceiling=ceiling, settle=settle),
-            "attention": AttentionSettings(per_hour=2.0 * STORIES),
+            "attention": AttentionSettings(per_hour=PER_HOUR),
         }
     )
 
@@ -180,6 +183,7 @@ async def lived(
     late = [s for s in stories if next(p.time for p in lines if p.key == s.keys[0]) >= watch.half]
     told = {keys[p.id] for e in entries for p in e.perceptions}
     conscious = [e for e in entries if e.at >= watch.half]
+    rests = [{keys[p.id] for p in e.perceptions} for e in entries]
     of_stories = {key for s in stories for key in s.keys}
     births = [e.at for e in events if e.kind is GrowthKind.DIVIDED]
     overload = watch.overloaded(PARENT, births[0]) if births else None
@@ -196,6 +200,7 @@ async def lived(
         "stories_told": sum(bool(told & set(s.keys)) for s in late) / max(1, len(late)),
         "conscious": len(conscious),
         "conscious_of_stories": sum(any(keys[p.id] in of_stories for p in e.perceptions) for e in conscious),
+        "stories_told_whole": sum(any(set(s.keys) <= each for each in rests) for s in late) / max(1, len(late)),
         "births": len(births),
         "overload_to_birth_s": births[0] - overload if overload is not None else None,
         "birth_to_relief_s": relieved - births[0] if relieved is not None else None,

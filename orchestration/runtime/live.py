@@ -134,7 +134,9 @@ class LiveActor:
             self._shell.offer(event, priority, now)
         self._shell.counters["messages_received_total"] += len(letters)
         self._bell.set()
-        self._crowded = self._crowded or self._shell.mailbox.load > _CROWDED
+        if not self._crowded and self._shell.mailbox.load > _CROWDED:
+            self._crowded = True
+            self._shell.hold_back(now, held=True)
         return not self._crowded
 
     def succeed(self, former: LiveActor) -> None:
@@ -197,6 +199,7 @@ class LiveActor:
                 continue
             self._refusals = 0
             self._shell = shell
+            shell.hold_back(self._clock.now(), held=self._crowded)
             self._population.say(Alive(shell.name))
             self.deliver(self._early)
             self._early.clear()
@@ -233,6 +236,7 @@ class LiveActor:
         """Let mail in again once there is room for it."""
         if self._crowded and shell.mailbox.load <= _RELIEVED:
             self._crowded = False
+            shell.hold_back(self._clock.now(), held=False)
             self._links.relieved(shell.name)
 
     async def _obey(self, shell: ActorShell) -> None:

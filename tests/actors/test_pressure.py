@@ -98,3 +98,15 @@ async def test_one_that_ends_leaves_mail_to_its_heir_and_no_connection(shell):
     assert mail in left
     assert credit in left
     assert await shell._stores.registry.connections("own") == []
+
+
+async def test_while_senders_are_held_back_it_counts_as_full(shell):
+    """What waits with them is work as well: or a mailbox that is never filled would be one that nothing is asked of."""
+    for _ in range(8):
+        shell.offer(a_message(), 0.5, 100.0)
+    shell.hold_back(104.0, held=True)
+    await shell.step(105.0)
+    shell.hold_back(108.0, held=False)
+    await shell.step(110.0)
+    (told,) = [event for _, event in shell.core.told if isinstance(event, Pressure)]
+    assert told.use == pytest.approx((4 * 0.5 + 4 * 1.0) / 10)
