@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -85,10 +85,11 @@ class Window:
         if amount >= 0 or bucket in self._buckets:
             self._buckets[bucket] = max(0.0, self._buckets.get(bucket, 0.0) + amount)
 
-    def merge(self, other: Window) -> None:
-        """What counts there counts here as well."""
+    def merge(self, other: Window, but: Mapping[str, float]) -> None:
+        """What counts there counts here as well, without what ``but`` says of it."""
         for bucket, amount in other._buckets.items():
-            self._buckets[bucket] = self._buckets.get(bucket, 0.0) + amount
+            more = max(0.0, amount - float(but.get(str(bucket), 0.0)))
+            self._buckets[bucket] = self._buckets.get(bucket, 0.0) + more
 
     def dump(self) -> dict[str, float]:
         """The buckets, for saving."""
@@ -120,6 +121,8 @@ class Ledger:
     _windows: tuple[Window, Window, Window] = field(init=False)
     _took: dict[str, Instant] = field(default_factory=dict)
     """Ledgers that this one has taken over, and when."""
+    _copied: tuple[str, list[dict[str, float]]] | None = None
+    """Whose ledger this one began as a copy of, and what that had spent then."""
 
     def __post_init__(self) -> None:
         self._windows = (
@@ -161,10 +164,12 @@ class Ledger:
             if window.limit is not None
         }
 
-    def absorb(self, name: str, state: bytes | None, now: Instant) -> None:
+    def absorb(self, name: str, state: bytes | None, now: Instant, own: str = "") -> None:
         """What the ledger called ``name`` has spent is spent here as well; once, however often it is said.
 
-        ``state``: its snapshot; None where it never spent anything. What it had taken over is taken over by that.
+        ``state``: its snapshot; None where it never spent anything. What it had taken over is taken over by that. What
+        it began with as a copy is not, where it was the copy of this one (called ``own``) or of one that this has
+        taken over: that is here already.
         """
         now = self._forward(now)
         if name in self._took:
@@ -174,14 +179,17 @@ class Ledger:
             return
         other = Ledger(self.limits)
         other.restore(state)
-        for own, theirs in zip(self._windows, other._windows, strict=True):
-            own.merge(theirs)
+        of, before = other._copied or ("", [])
+        known = before if of and (of == own or of in self._took) else [{}, {}, {}]
+        for mine, theirs, copied in zip(self._windows, other._windows, known, strict=True):
+            mine.merge(theirs, copied)
         self._took = other._took | self._took
 
     def snapshot(self) -> bytes:
         """The state as JSON, to be given to ``restore``. Limits are not in it: they come from the configuration."""
         windows = [w.dump() for w in self._windows]
-        return json.dumps({"latest": self._latest, "windows": windows, "took": self._took}).encode()
+        saved = {"latest": self._latest, "windows": windows, "took": self._took}
+        return json.dumps(saved | ({"copied": self._copied} if self._copied else {})).encode()
 
     def restore(self, state: bytes) -> None:
         """Take up a state. Raises ``ValueError`` when it is none."""
@@ -191,6 +199,7 @@ class Ledger:
                 window.load(buckets)
             self._latest = float(saved["latest"])
             self._took = {str(name): float(at) for name, at in saved.get("took", {}).items()}
+            self._copied = (str(saved["copied"][0]), list(saved["copied"][1])) if "copied" in saved else None
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a ledger's state: {error!r}") from error
 
@@ -204,6 +213,12 @@ class Ledger:
     def _forward(self, now: Instant) -> Instant:
         self._latest = max(self._latest, now)
         return self._latest
+
+
+def copied(state: bytes, of: str) -> bytes:
+    """A ledger's state as another begins with it, that remembers it is a copy ``of`` that."""
+    saved = json.loads(state)
+    return json.dumps(saved | {"copied": (of, saved["windows"])}).encode()
 
 
 class LedgerStore(Protocol):
@@ -279,7 +294,8 @@ class Account:
                 self._ledger.restore(state)
             self._loaded = True
         while self._owed:
-            self._ledger.absorb(self._owed[0], await self._store.load_ledger(self._owed[0]), self._now())
+            state = await self._store.load_ledger(self._owed[0])
+            self._ledger.absorb(self._owed[0], state, self._now(), self.name)
             del self._owed[0]
 
     async def _save(self) -> None:

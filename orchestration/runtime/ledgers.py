@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.substrate.budget import LedgerStore
+from actors.substrate.budget import LedgerStore, copied
 from environment.ports import Stores, WriteState
 
 _PREFIX = "~spent/"
@@ -39,7 +39,9 @@ class InheritedLedgers:
         own = await self._inner.load_ledger(name)
         if own is not None or name.partition("/")[0] != self._child:
             return own
-        return await self._inner.load_ledger(self._parent + name.removeprefix(self._child))
+        parent = self._parent + name.removeprefix(self._child)
+        state = await self._inner.load_ledger(parent)
+        return copied(state, parent) if state is not None else None
 
     async def save_ledger(self, name: str, state: bytes) -> None:
         await self._inner.save_ledger(name, state)
