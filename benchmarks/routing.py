@@ -1,10 +1,12 @@
 """What learned routing is worth: against random and all-to-all routing, on the same streams, in the same run.
 
-    python benchmarks/routing.py [--seeds 3] [--messages 360] [--handling 4] [--images docs/images] [--json]
+    python benchmarks/routing.py [--seeds 3] [--messages 720] [--handling 4] [--images docs/images] [--json]
 
 A stream with a hidden structure that shifts halfway (``structure.py``) runs through the real cores in the simulator,
 once with each way of routing. A submind needs ``--handling`` seconds for each event, such as a thought it is told. A
-message is credited when the receiver's thought that came of it was reinforced, built on or made conscious.
+message is credited when the receiver's thought that came of it was reinforced, built on or made conscious, within
+half an hour. Messages of the last half hour are not counted: they have not had that time. Worn paths and new ones are
+compared within the same stretches of time, since paths are worn late in a run.
 """
 
 from __future__ import annotations
@@ -36,6 +38,10 @@ FAN_OUT = 3
 BINS = 16
 STRONG, WEAK = 0.6, 0.3
 """Weights from which a path is well worn, and below which it is new."""
+HORIZON = 1800.0
+"""Seconds that every message has to be credited in: as a submind waits for it (``connections.credit_window``)."""
+RECOVERED = 0.9
+"""Of the share before the shift: from there on the routing has recovered."""
 
 
 class RandomRouting:
@@ -80,7 +86,8 @@ class Ledger:
     """Thought of a receiver to the messages it came of."""
     made: dict[tuple[str, str], float] = field(default_factory=dict)
     """Message to when the receiver's thought was made."""
-    credited: set[tuple[str, str]] = field(default_factory=set)
+    credited: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Message to when it was credited first."""
     useful: dict[str, float] = field(default_factory=dict)
     """Thoughts that were credited, and when they were made."""
 
@@ -96,9 +103,18 @@ class Ledger:
                 self._made(event.trace_id, event.by, event.thought.parents, now)
             case Credit():
                 messages = [m for m in self.of.get(event.trace_id, ()) if m[0] == event.peer]
-                self.credited.update(messages)
+                for message in messages:
+                    self.credited.setdefault(message, now)
                 if messages:
                     self.useful.setdefault(event.trace_id, min(self.made[m] for m in messages))
+
+    def counted(self, since: float, until: float) -> list[tuple[str, str]]:
+        """Messages of a stretch of time."""
+        return [message for message, at in self.sent.items() if since <= at < until]
+
+    def came_of(self, message: tuple[str, str]) -> bool:
+        """Whether it was credited in time."""
+        return self.credited.get(message, float("inf")) - self.sent[message] <= HORIZON
 
     def _made(self, trace: str, author: str, parents: tuple[str, ...], now: float) -> None:
         for parent in parents:
@@ -135,32 +151,66 @@ def run(task: tuple[str, int, int, float]) -> dict[str, object]:
     ledger = asyncio.run(measured(*task))
     _, _, messages, _ = task
     length = EVERY * messages
-    bins = [ledger_between(ledger, START + length * i / BINS, START + length * (i + 1) / BINS) for i in range(BINS)]
-    worn = {m for m, weight in ledger.weight.items() if weight >= STRONG}
-    new = {m for m, weight in ledger.weight.items() if weight < WEAK}
+    bins = [ledger_between(ledger, *stretch) for stretch in stretches(length)]
+    shares = [share for share, _ in bins]
+    shift = next(i for i, (since, _) in enumerate(stretches(length)) if since >= START + length / 2)
+    before = _mean(shares[shift // 2 : shift])
+    counted = ledger.counted(START, START + length - HORIZON)
+    worn = {m for m in counted if ledger.weight[m] >= STRONG}
+    new = {m for m in counted if ledger.weight[m] < WEAK}
+    of_worn, of_new = alike(ledger, worn, new, length)
     return {
         "messages": len(ledger.sent),
-        "credited": len(ledger.credited) / max(1, len(ledger.sent)),
+        "credited": sum(map(ledger.came_of, counted)) / max(1, len(counted)),
         "useful": len(ledger.useful),
         "per_useful": len(ledger.sent) / max(1, len(ledger.useful)),
-        "before": _mean([share for share, _ in bins[BINS // 4 : BINS // 2]]),
-        "just_after": _mean([share for share, _ in bins[BINS // 2 : BINS // 2 + 2]]),
-        "at_the_end": _mean([share for share, _ in bins[-BINS // 4 :]]),
+        "before": before,
+        "just_after": _mean(shares[shift : shift + 2]),
+        "at_the_end": _mean(shares[-BINS // 4 :]),
+        "recovered": recovered(shares[shift:], RECOVERED * before, length),
         "wait": _wait(ledger, set(ledger.made)),
-        "worn_credited": len(worn & ledger.credited) / len(worn) if worn else None,
-        "new_credited": len(new & ledger.credited) / len(new) if new else None,
+        "worn_credited": of_worn,
+        "new_credited": of_new,
         "worn_wait": _wait(ledger, worn),
         "new_wait": _wait(ledger, new),
-        "shares": [share for share, _ in bins],
+        "shares": shares,
         "spent": [spent for _, spent in bins],
     }
 
 
 def ledger_between(ledger: Ledger, since: float, until: float) -> tuple[float, float]:
     """Share of the messages of a stretch that were credited, and messages for each useful thought."""
-    sent = [message for message, at in ledger.sent.items() if since <= at < until]
+    sent = ledger.counted(since, until)
     useful = sum(since <= at < until for at in ledger.useful.values())
-    return sum(m in ledger.credited for m in sent) / max(1, len(sent)), len(sent) / max(1, useful)
+    return sum(map(ledger.came_of, sent)) / max(1, len(sent)), len(sent) / max(1, useful)
+
+
+def stretches(length: float) -> list[tuple[float, float]]:
+    """The stretches of a stream of which every message had its time, all as long."""
+    step = (length - HORIZON) / BINS
+    return [(START + step * i, START + step * (i + 1)) for i in range(BINS)]
+
+
+def alike(
+    ledger: Ledger, worn: set[tuple[str, str]], new: set[tuple[str, str]], length: float
+) -> tuple[float | None, float | None]:
+    """Shares credited of worn and of new paths; each stretch of time counts as often as it has worn ones."""
+    weights, of_worn, of_new = 0, 0.0, 0.0
+    for stretch in stretches(length):
+        both = [[m for m in ledger.counted(*stretch) if m in these] for these in (worn, new)]
+        if all(both):
+            weights += len(both[0])
+            shares = [sum(map(ledger.came_of, these)) / len(these) for these in both]
+            of_worn, of_new = of_worn + len(both[0]) * shares[0], of_new + len(both[0]) * shares[1]
+    return (of_worn / weights, of_new / weights) if weights else (None, None)
+
+
+def recovered(shares: Sequence[float], wanted: float, length: float) -> float | None:
+    """Minutes from the shift until two stretches on end are as good as wanted; None where none are."""
+    for i in range(len(shares) - 1):
+        if min(shares[i : i + 2]) >= wanted:
+            return i * (length - HORIZON) / BINS / 60
+    return None
 
 
 def _wait(ledger: Ledger, messages: set[tuple[str, str]]) -> float | None:
@@ -181,6 +231,7 @@ _TOLD = {
     "before": "share, 2nd quarter",
     "just_after": "share, just after the shift",
     "at_the_end": "share, last quarter",
+    "recovered": "minutes to 0.9 of that before",
     "wait": "median wait, s",
     "worn_credited": "share credited, worn paths",
     "new_credited": "share credited, new paths",
@@ -205,7 +256,7 @@ def _curves(found: dict[str, list[dict[str, object]]], key: str) -> list[Curve]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="streams, each with a structure of its own")
-    parser.add_argument("--messages", type=int, default=360, help="perceptions of a stream, one a minute")
+    parser.add_argument("--messages", type=int, default=720, help="perceptions of a stream, one a minute")
     parser.add_argument("--handling", type=float, default=4.0, help="seconds a submind needs for each event")
     parser.add_argument("--processes", type=int, default=2, help="runs at a time")
     parser.add_argument("--images", type=Path, help="write the curves here")
@@ -217,8 +268,8 @@ def main() -> None:
         for task, figures in zip(tasks, pool.map(run, tasks), strict=True):
             found[task[0]].append(figures)
     if args.images:
-        hours = args.messages * EVERY / 3600
-        shift = ("the structure shifts", 0.5)
+        hours = (args.messages * EVERY - HORIZON) / 3600
+        shift = ("the structure shifts", 0.5 * args.messages * EVERY / 3600 / hours)
         text = draw("Share of messages credited", _curves(found, "shares"), hours, shift)
         (args.images / "routing-credited.svg").write_text(text, "utf-8")
         text = draw("Messages for each useful thought", _curves(found, "spent"), hours, shift)
