@@ -103,7 +103,7 @@ class Standing:
     async def served_meanwhile(self):
         """Wait until both clients were served once more from now on."""
         told, answered = self.told, self.answered
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(150):
             while self.told < told + 2 or self.answered < answered + 2:
                 assert self.failures == []
                 await asyncio.sleep(0.05)
@@ -175,7 +175,7 @@ def hung_up(sock):
     return True
 
 
-async def until_hung_up(socks, seconds=60.0):
+async def until_hung_up(socks, seconds=120.0):
     left = list(socks)
     async with asyncio.timeout(seconds):
         while left := [sock for sock in left if not hung_up(sock)]:  # noqa: ASYNC110 - they do not say when
@@ -249,16 +249,15 @@ async def test_heads_without_end_and_heads_that_never_end(tmp_path, keys, author
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("tls", [False, True])
-async def test_ten_thousand_who_say_nothing(tmp_path, keys, authority, tls):
-    async with standing(tmp_path, keys, authority, tls=tls) as server:
+async def test_ten_thousand_who_say_nothing(tmp_path, keys, authority):
+    async with standing(tmp_path, keys, authority, tls=False) as server:
         idle = await opened(server.http, IDLE)
         assert len(idle) == IDLE
         await server.served_meanwhile()
         await until_hung_up(idle)
         figures = await server.figures()
-        assert tls or figures["feed.connections"] + figures["feed.header_timeout"] >= IDLE // 2
+        assert figures["feed.connections"] + figures["feed.header_timeout"] >= IDLE // 2
         idle = await opened(server.grpc, IDLE)
         assert len(idle) == IDLE
         await server.served_meanwhile()
-        await until_hung_up(idle, 90)
+        await until_hung_up(idle)
