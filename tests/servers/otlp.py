@@ -39,6 +39,10 @@ class OtlpReceiver(trace_service_pb2_grpc.TraceServiceServicer):
     @staticmethod
     def _read(span, resource):
         return {
+            **{
+                one.key.removeprefix("submind."): getattr(one.value, one.value.WhichOneof("value"))
+                for one in span.attributes
+            },
             "name": span.name,
             "trace": span.trace_id.hex(),
             "id": span.span_id.hex(),
@@ -49,10 +53,6 @@ class OtlpReceiver(trace_service_pb2_grpc.TraceServiceServicer):
             "links": [(link.trace_id.hex(), link.span_id.hex()) for link in span.links],
             "process": resource.get("service.instance.id"),
             "mind": resource.get("service.namespace"),
-            **{
-                one.key.removeprefix("submind."): getattr(one.value, one.value.WhichOneof("value"))
-                for one in span.attributes
-            },
         }
 
     def named(self, name):
