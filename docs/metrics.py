@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from generated import write_or_check
 from prometheus_client import CollectorRegistry
 
 from orchestration.feed.figures import FeedFigures
@@ -81,18 +80,5 @@ def document() -> str:
     return "\n".join([*lines, "## Of actors", "", *_rows(_actors())]) + "\n"
 
 
-def main() -> None:
-    """Write or check."""
-    parser = argparse.ArgumentParser(description="Write docs/metrics.md from the names in the code.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail unless the file is current")
-    wanted = document()
-    if parser.parse_args().check:
-        current = FILE.read_text("utf-8") if FILE.exists() else ""
-        if current != wanted:
-            sys.exit(f"{FILE.name} is not current: run `make docs`")
-        return
-    FILE.write_text(wanted, "utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(FILE, document(), "Write docs/metrics.md from the names in the code.")

@@ -6,10 +6,10 @@ unless the file is current.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from generated import write_or_check
 
 from orchestration.cli.tree import Setting, settings_tree
 from orchestration.settings import DEFAULT_SUBMINDS, SubmindSettings
@@ -95,18 +95,5 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def main() -> None:
-    """Write or check."""
-    parser = argparse.ArgumentParser(description="Write docs/configuration.md from the settings' docstrings.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail unless the file is current")
-    wanted = document()
-    if parser.parse_args().check:
-        current = FILE.read_text("utf-8") if FILE.exists() else ""
-        if current != wanted:
-            sys.exit(f"{FILE.name} is not current: run `make docs`")
-        return
-    FILE.write_text(wanted, "utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(FILE, document(), "Write docs/configuration.md from the settings' docstrings.")
