@@ -1,11 +1,8 @@
 """The audit log: what stands in it, and that it stays within its bounds."""
 
 import json
-import os
 import stat
 import threading
-
-import pytest
 
 from orchestration.access.audit import NAME, AuditLog, read_audit
 from orchestration.access.gate import Access
@@ -105,9 +102,8 @@ def test_a_flood_of_refusals_is_counted_and_not_written_down(tmp_path):
     assert told == ["done", "990 more were refused within a minute", "refused: no token"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_nobody_waits_for_a_log_that_cannot_be_written(tmp_path):
-    tmp_path.chmod(0o500)
+    (tmp_path / "audit.log").mkdir()  # whoever runs this, root included, writes no lines into a folder
     audit, _ = log(tmp_path)
     audit.record("Freeze", "ops", "done")
     assert audit.lines == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -35,10 +36,15 @@ def environ(**changes: str) -> dict[str, str]:
     return kept | {"TZ": "UTC", "COLUMNS": "200"} | changes
 
 
+def _hears() -> None:
+    """As from a terminal: in the background of a script Ctrl-C is ignored, by its children too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 async def start(*args: object, **options: Any) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
     command = [sys.executable, "-m", "orchestration.cli", *map(str, args)]
-    given: dict[str, Any] = {"env": environ(), "stdin": pipe, "stdout": pipe, "stderr": pipe}
+    given: dict[str, Any] = {"env": environ(), "stdin": pipe, "stdout": pipe, "stderr": pipe, "preexec_fn": _hears}
     return await asyncio.create_subprocess_exec(*command, **(given | options))
 
 

@@ -7,6 +7,7 @@ import fcntl
 import os
 import resource
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,10 @@ async def test_a_restore_that_is_killed_again_and_again_arrives_once(tmp_path: P
     assert (await submind("backup", "--data-dir", tmp_path / "living", "--to", file)).code == 0
     command = ("restore", file, "--data-dir", tmp_path / "new")
     killed = 0
-    for seconds in (0.9, 1.0, 1.1, 1.2, 1.3, 1.4):
+    began = time.monotonic()
+    assert (await submind("restore", file, "--data-dir", tmp_path / "undisturbed")).code == 0
+    whole = time.monotonic() - began
+    for seconds in (whole * share for share in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)):
         process = await start(*command)
         try:
             await asyncio.wait_for(process.wait(), seconds)

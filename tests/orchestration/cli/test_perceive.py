@@ -131,7 +131,7 @@ async def test_the_token_is_shown_and_asked_for(serve: Any, tmp_path: Path) -> N
         without = await submind("perceive", *at, stdin=b"x\n")
         assert (without.code, "a token is required: --token-file FILE" in without.err) == (1, True)
         other = await submind("perceive", *at, "--token-file", wrong, stdin=b"x\n")
-        assert (other.code, "not the one this mind expects" in other.err) == (1, True)
+        assert (other.code, "this token is not known here" in other.err) == (1, True)
         assert (await submind("perceive", *at, "--token-file", token, stdin=b"x\n")).code == 0
         from_environment = {"SUBMIND__GATEWAY__TOKEN_FILE": str(token), "SUBMIND__GATEWAY__LISTEN": gateway.target}
         assert (await submind("perceive", stdin=b"y\n", env=environ(**from_environment))).code == 0

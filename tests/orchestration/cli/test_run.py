@@ -25,7 +25,8 @@ async def test_an_address_that_others_can_reach_needs_a_token(open_to_all: str, 
 async def test_what_keeps_it_from_starting_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert (await submind("run", *FREE, "--data-dir", tmp_path / "file")).code == 1
-    assert (await submind("run", *FREE, "--data-dir", tmp_path, "--token-file", tmp_path / "absent")).code == 1
+    absent = await submind("run", *FREE, "--data-dir", tmp_path, "--token-file", tmp_path / "absent")
+    assert (absent.code, "absent cannot be read: No such file" in absent.err) == (2, True)
 
 
 @pytest.mark.timeout(180)
