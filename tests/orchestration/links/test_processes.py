@@ -137,6 +137,7 @@ async def _cut(bursts, cuts):
             house, *peers = await town.house("peer-0", "peer-1", "peer-2", process="block")
             port = await wire.lay(house._endpoint.host, house._endpoint.port)
             house._endpoint = dataclasses.replace(house._endpoint, port=port)
+            house._told = None  # the directory knows nothing of this address: it is told everybody
             house._say()
             sender, _ = await town.house("me", machine="other")
             await until(lambda: (found := sender.book.find("peer-2")) and found.port == port)
