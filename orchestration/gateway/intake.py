@@ -237,8 +237,7 @@ class Intake:
         elif isinstance(error, StoreUnavailable | OverQuota):
             # What waits fails as well: who sent several batches may then send them all again, in their order.
             self._answer_all([*commit.group, *self._drain()], error)
-            for later in self._under_way:
-                later.behind = error
+            self._refuse_later(error)
         elif len(commit.group) > 1 or isinstance(error, AppendSkipped):
             return False
         else:
@@ -277,8 +276,12 @@ class Intake:
             self._concluded(alone)
         if isinstance(error, StoreUnavailable | OverQuota):
             commit.behind = error
-            for later in self._under_way:
-                later.behind = error
+            self._refuse_later(error)
+
+    def _refuse_later(self, error: BaseException) -> None:
+        """What is under way and was not tried is not tried again: it would stand behind a gap."""
+        for later in self._under_way:
+            later.behind = error
 
     def _drain(self) -> list[_Batch]:
         """All that waits, taken out of the queue."""
