@@ -22,21 +22,17 @@ import json
 import random
 import secrets
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gateway import PERCEIVE, NoView, Server, drive, messages
-from gateway import serving as serving_gateway
+from gateway import PERCEIVE, NoView, Server, drive, messages, serving
 
 from orchestration.front.leaders import Leaders
 from orchestration.front.relay import RelayedLog
@@ -48,7 +44,7 @@ from orchestration.gateway.settings import GatewaySettings
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 
 async def serve_front(leader: str) -> None:
@@ -70,20 +66,9 @@ async def serve_front(leader: str) -> None:
     await relay.run()
 
 
-@contextmanager
-def serving_front(leader: Server) -> Iterator[Server]:
+def serving_front(leader: Server) -> AbstractContextManager[Server]:
     """A front in a process of its own."""
-    command = [sys.executable, __file__, "--serve", f"127.0.0.1:{leader.port}"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None  # noqa: S101
-        port = next((line for line in process.stdout if line.strip().isdecimal()), "")
-        if not port:
-            raise RuntimeError(f"the front ended with {process.wait()}")
-        yield Server(int(port), psutil.Process(process.pid))
-    finally:
-        process.terminate()
-        process.wait()
+    return serving("--serve", f"127.0.0.1:{leader.port}", script=__file__)
 
 
 @dataclass(frozen=True)
@@ -133,7 +118,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     most = arguments.most
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory(dir=arguments.directory))
-        leader = stack.enter_context(serving_gateway("--serve", "gateway", "--directory", directory))
+        leader = stack.enter_context(serving("--serve", "gateway", "--directory", directory))
         fronts = [stack.enter_context(serving_front(leader)) for _ in range(arguments.fronts)]
         for number in range(arguments.rounds + 1):
             sent = messages(int(2 * arguments.seconds * most), arguments.batch, number)

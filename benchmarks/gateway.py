@@ -175,9 +175,9 @@ async def drive(
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[Server]:
-    """A server in a process of its own."""
-    process = subprocess.Popen([sys.executable, __file__, *arguments], stdout=subprocess.PIPE, text=True)
+def serving(*arguments: str, script: str = __file__) -> Iterator[Server]:
+    """A server in a process of its own: ``script``, which prints its port."""
+    process = subprocess.Popen([sys.executable, script, *arguments], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None  # noqa: S101
         lines = iter(process.stdout.readline, "")
