@@ -1,5 +1,6 @@
 """A mind that has everything a mind can have, and stores that give out in the middle."""
 
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from environment.errors import StoreUnavailable
@@ -16,6 +17,7 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
+from environment.stores.sqlite import open_stores
 from tests.environment.stores.contract import (
     NOON,
     change,
@@ -30,6 +32,21 @@ from tests.environment.stores.contract import (
     trace,
     vector,
 )
+
+
+@asynccontextmanager
+async def opening(directory, **always):
+    """Opens stores below a directory by name, without waiting for the disk, and closes them all at the end."""
+    found = []
+
+    async def open_at(place, mind="alpha", **options):
+        stores = await open_stores(directory / place, mind, synchronous="OFF", **always, **options)
+        found.append(stores)
+        return stores
+
+    yield open_at
+    for stores in found:
+        await stores.close()
 
 
 async def furnish(stores, traces=20, *, middle=True):

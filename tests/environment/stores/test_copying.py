@@ -9,24 +9,15 @@ from environment.messages import NewPerception
 from environment.ports import WriteLevel, WriteState
 from environment.stores import copying
 from environment.stores.copying import Copy, differences, mark_of, tally
-from environment.stores.sqlite import open_stores
 from tests.environment.stores.contract import NOON, live_ids, perception, revision, trace
-from tests.environment.stores.furnished import GivingOut, furnish
+from tests.environment.stores.furnished import GivingOut, furnish, opening
 
 
 @pytest.fixture
 async def opened(tmp_path):
     """Opens stores by name: inline, so that many moves take little time."""
-    found = []
-
-    async def open_at(place, mind="alpha"):
-        stores = await open_stores(tmp_path / place, mind, inline=True, synchronous="OFF")
-        found.append(stores)
-        return stores
-
-    yield open_at
-    for stores in found:
-        await stores.close()
+    async with opening(tmp_path, inline=True) as open_at:
+        yield open_at
 
 
 @pytest.fixture

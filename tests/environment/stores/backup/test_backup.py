@@ -13,26 +13,17 @@ from environment.stores.backup import archive, taking
 from environment.stores.backup.archive import FORMAT, GONE, ArchiveReader, Block
 from environment.stores.backup.restored import Archived
 from environment.stores.copying import MARGIN, Copy, differences, going_on, mark_of, tally
-from environment.stores.sqlite import open_stores
 from environment.stores.sqlite.snapshot import open_snapshot, read_answers
 from tests.environment.stores.backup.taken import take
 from tests.environment.stores.contract import NOON, entry, perception, revision, trace
-from tests.environment.stores.furnished import furnish
+from tests.environment.stores.furnished import furnish, opening
 
 
 @pytest.fixture
 async def opened(tmp_path):
     """Opens stores by name."""
-    found = []
-
-    async def open_at(place, mind="alpha", **options):
-        stores = await open_stores(tmp_path / place, mind, synchronous="OFF", **options)
-        found.append(stores)
-        return stores
-
-    yield open_at
-    for stores in found:
-        await stores.close()
+    async with opening(tmp_path) as open_at:
+        yield open_at
 
 
 @pytest.fixture
