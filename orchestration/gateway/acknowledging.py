@@ -8,10 +8,12 @@ from orchestration.pb.submind.v1 import perception_pb2 as pb
 
 _LOW = 0x7F
 _MORE = 0x80
-_ROW = b"\x12%c\n\x16p-%%020x\x10\x01\x18%%c%b"
-"""A ``Receipt`` as field 2 of ``PerceiveStreamResponse``: length; id (1), new (2) and seq (3), its low bits first."""
-_ROW_LENGTH = 28
+_HEAD = b"\x12%c\n\x16p-%018x"
+"""A ``Receipt`` as field 2 of ``PerceiveStreamResponse``: its length, and its id (1) but for the last two digits."""
+_LENGTH = 28
 """Bytes of a ``Receipt`` but for the high part of its number."""
+_TAILS = [b"%02x\x10\x01\x18%c" % (low, low & _LOW | _MORE) for low in range(256)]
+"""By the last eight bits of the number: the end of the id, new (2), and seq (3), whose low seven bits come first."""
 
 
 def _varint(number: int) -> bytes:
@@ -24,14 +26,15 @@ def _varint(number: int) -> bytes:
 
 
 def acknowledgement(batch: int, receipts: Receipts) -> bytes:
-    """``PerceiveStreamResponse``, serialised. New perceptions, as most are, cost a seventh of what messages would."""
+    """``PerceiveStreamResponse``, serialised. New perceptions, as most are, cost a tiny part of what messages would."""
     first, after = receipts.first, receipts.first + receipts.count
     if receipts.known or first <= _LOW:
         return pb.PerceiveStreamResponse(batch=batch, receipts=encode.receipts(receipts)).SerializeToString()
     parts = [b"\x08" + _varint(batch)] if batch else []
-    for high in range(first >> 7, (after - 1 >> 7) + 1):  # numbers that differ in their low seven bits only
-        rest = _varint(high)
-        row = _ROW % (_ROW_LENGTH + len(rest), rest.replace(b"%", b"%%"))
-        start, stop = max(first, high << 7), min(after, high + 1 << 7)
-        parts += [row % (seq, seq & _LOW | _MORE) for seq in range(start, stop)]
+    while first < after:  # a run of numbers that differ in their low seven bits only
+        stop, rest = min(after, (first | _LOW) + 1), _varint(first >> 7)
+        head = _HEAD % (_LENGTH + len(rest), first >> 8)
+        low = first & 0xFF
+        parts += [head, (rest + head).join(_TAILS[low : low + stop - first]), rest]
+        first = stop
     return b"".join(parts)

@@ -72,10 +72,17 @@ def test_what_is_not_all_text_has_no_quick_look():
     assert decode.texts([perception_pb2.Perception(source="ops", text="x"), reading], NOON, lambda _: 0.5) is None
 
 
-@given(st.integers(0, 1 << 63), st.integers(1, 1 << 40), st.integers(0, 300), st.sets(st.integers(0, 299), max_size=3))
+NUMBERS = st.integers(1, 1 << 40) | st.builds(
+    lambda bit, off: max(1, (1 << bit) + off), st.integers(7, 40), st.integers(-3, 3)
+)
+
+
+@given(st.integers(0, 1 << 63), NUMBERS, st.integers(0, 300), st.sets(st.integers(0, 299), max_size=3))
 def test_an_acknowledgement_is_the_message_it_stands_for(number, first, count, old):
     receipts = Receipts(first, count, {place: place + 1 for place in old if place < count})
-    read = perception_pb2.PerceiveStreamResponse.FromString(acknowledgement(number, receipts))
+    answer = acknowledgement(number, receipts)
+    read = perception_pb2.PerceiveStreamResponse.FromString(answer)
+    assert read.SerializeToString() == answer
     assert read.batch == number
     assert decode.receipts(read.receipts) == list(receipts)
     assert len(read.receipts) == count
