@@ -31,6 +31,8 @@ def _wordllama() -> tuple[Any, NDArray[np.float32]]:
     root.setLevel(level)
     model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
     model.tokenizer.no_padding()
+    # Its cache holds whole texts, which hardly come twice: 41 MB once full, and a new text takes longer than without.
+    model.tokenizer.model._resize_cache(0)  # noqa: SLF001 - no public way from a loaded one
     return model.tokenizer, model.embedding
 
 

@@ -132,6 +132,21 @@ def test_importing_is_cheap_and_loading_leaves_the_log_alone():
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
+def test_what_was_embedded_is_not_held():
+    code = (
+        "import psutil\n"
+        "from actors.substrate.embedding import WordLlamaEmbedder\n"
+        "embed, of = WordLlamaEmbedder().embed_now, psutil.Process().memory_info\n"
+        "def texts(i): return [f'request {i} of {j} took {i * j} ms, somebody looked' for j in range(500)]\n"
+        "for i in range(4): embed(texts(i))\n"
+        "before = of().rss\n"
+        "for i in range(4, 24): embed(texts(i)); embed(texts(i)[:1])\n"
+        "print((of().rss - before) / 2**20)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True)
+    assert float(done.stdout) < 12, "MB, for ten thousand texts"
+
+
 def test_two_processes_agree():
     code = (
         "from actors.substrate.embedding import WordLlamaEmbedder\n"
