@@ -50,6 +50,7 @@ _ORDERS = {
 RPCS: dict[str, Need] = {
     f"{_V1}PerceptionService/Perceive": Scope.PERCEIVE,
     f"{_V1}PerceptionService/PerceiveStream": Scope.PERCEIVE,
+    f"{_V1}ForwardService/Forward": Scope.PERCEIVE,
     **{f"{_V1}{service}/{name}": Scope.WATCH for service, names in _READS.items() for name in names},
     **{f"{_V1}{service}/{name}": Scope.OPERATE for service, names in _ORDERS.items() for name in names},
     "/grpc.health.v1.Health/Check": Free.OPEN,

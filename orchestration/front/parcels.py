@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from environment.messages import PerceptionBatch, Receipts
-from orchestration.pb.submind.v1 import perception_pb2 as pb
 
 _MARK = "~"
 """What keys begin with that a front made."""
@@ -26,26 +25,23 @@ def keyed(keys: Sequence[str | None], count: int, token: Callable[[], str]) -> t
     return [key or f"{root}.{place:x}" for place, key in enumerate(given)], made
 
 
-def told(answers: Sequence[pb.Receipt], made: frozenset[int]) -> Receipts:
+def told(answer: Receipts, made: frozenset[int]) -> Receipts:
     """The leader's receipts for a batch in which the keys at ``made`` are a front's.
 
     A made key that the leader knows is one that it took in before its answer was lost: to the caller it is new. All of
     a batch is taken in at once, and its new perceptions are numbered one after the other, so the others that were new
     then are found by their numbers; those that stand before the first made key count as known, which they may be.
     """
-    known = {place: answer.seq for place, answer in enumerate(answers) if not answer.new}
-    if not known:
-        return Receipts(answers[0].seq, len(answers))
+    known = dict(answer.known)
     again = [place for place in sorted(made) if place in known]
     if not again:
-        first = next((answer.seq for answer in answers if answer.new), 0)
-        return Receipts(first, len(answers), known)
+        return answer
     first = following = known[again[0]]
-    for place in range(again[0], len(answers)):
-        if answers[place].seq == following:
+    for place, receipt in enumerate(answer):
+        if place >= again[0] and receipt.seq == following:
             known.pop(place, None)
             following += 1
-    return Receipts(first, len(answers), known)
+    return Receipts(first, len(answer), known)
 
 
 @dataclass(slots=True, eq=False)
@@ -56,11 +52,18 @@ class Relayed:
     body: bytes
     made: frozenset[int]
     """Places of the keys that were made here."""
+    said: bytes = b""
+    """Who sent it, and within which span, as they go with it."""
     outcome: Receipts | Exception | None = None
     """What the leader answered, once it did."""
 
     def __len__(self) -> int:
         return len(self.perceptions)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.body) + len(self.said)
 
 
 @dataclass(slots=True, eq=False)

@@ -15,6 +15,7 @@ import structlog
 from environment.errors import AppendSkipped
 from environment.messages import PerceptionBatch, Receipts
 from environment.ports import PreparedBatch
+from orchestration.access.caller import ANYBODY, CALLER
 from orchestration.access.errors import BadCredentials
 from orchestration.backoff import backoff
 from orchestration.front.errors import NoLeader
@@ -23,16 +24,24 @@ from orchestration.front.meaning import Lost, Refused, meant
 from orchestration.front.parcels import Parcel, Parcels, Relayed, keyed, told
 from orchestration.front.settings import FrontSettings
 from orchestration.front.upstream import Upstream
-from orchestration.front.writing import encoded, numbered
+from orchestration.front.writing import encoded, forwarded, said_of
 from orchestration.gateway.errors import FieldViolation, InvalidRequest, TooLarge
-from orchestration.pb.submind.v1 import perception_pb2 as pb
+from orchestration.pb.submind.v1 import forwarding_pb2 as pb
+from orchestration.telemetry.tracing.ids import CALLING, traceparent
 
 _log = structlog.get_logger(__name__)
 _CALLERS = f"callers of the front at {socket.gethostname()}"
 """In whose name batches are handed on: each caller was let in, and counted, here."""
-_METHOD = "/submind.v1.PerceptionService/PerceiveStream"
+_METHOD = "/submind.v1.ForwardService/Forward"
+_MESSAGE = 256 * 1024
+"""Bytes of batches after which a message to the leader is full: by then a message costs little beside them."""
+_LONGEST = 128
+"""Letters of a caller's name that travel."""
+_AROUND = 32
+"""Bytes that may stand around a batch in a message: its number, and lengths."""
 _FIRST, _MOST = 0.05, 1.0
 """Seconds between two attempts at a leader."""
+_NONE_KNOWN: Mapping[int, int] = {}
 _STEADY = 10.0
 """Seconds after which a connection was a good one, whatever came over it."""
 
@@ -108,9 +117,11 @@ class RelayedLog:
         """Raises ``TooLarge`` where the leader would not take so large a message."""
         keys, made = keyed(batch.key, len(batch), self._token)
         body = encoded(batch, keys)
-        if len(body) > self._message_bytes - 16:  # and its number
-            raise TooLarge("gateway.message_bytes", len(body), self._message_bytes - 16)
-        return Relayed(batch, body, made)
+        said = _said()
+        most = self._message_bytes - len(said) - _AROUND
+        if len(body) > most:
+            raise TooLarge("gateway.message_bytes", len(body), most)
+        return Relayed(batch, body, made, said)
 
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
         """All are sent, and all are waited for. Raises what became of the first that failed, where none was taken in.
@@ -235,38 +246,50 @@ class RelayedLog:
     async def _send(self, call: _Call) -> None:
         try:
             while True:
-                parcel = self._parcels.next()
-                if parcel is None:
-                    await self._next_move()
+                if message := self._message():
+                    await call.write(message)
                 else:
-                    await call.write(numbered(parcel.batch.body, parcel.number))
+                    await self._next_move()
         except (grpc.RpcError, grpc.aio.UsageError, grpc.aio.InternalError, asyncio.InvalidStateError):
             await asyncio.Event().wait()  # the call has ended; hearing tells why
+
+    def _message(self) -> bytes:
+        """As many batches as wait and fit; empty where none is to be sent."""
+        parts: list[bytes] = []
+        size, most = 0, min(_MESSAGE, self._message_bytes)
+        while (waiting := self._parcels.waiting) and (not parts or size + waiting[0].batch.size + _AROUND <= most):
+            parcel = self._parcels.next()
+            if parcel is None:
+                break
+            parts.append(forwarded(parcel.batch.body, parcel.number, parcel.batch.said))
+            size += len(parts[-1])
+        return b"".join(parts)
 
     async def _hear(self, call: _Call, target: str) -> None:
         try:
             while isinstance(raw := await call.read(), bytes):  # else it is the end
-                self._answered(raw, target)
+                for answer in pb.ForwardResponse.FromString(raw).answers:
+                    self._answered(answer, target)
+                self._moved.set()
         except grpc.aio.AioRpcError as error:
             self._ended(meant(error, target, self._per_second), target)
         raise Lost(f"{target} ended the upload")
 
-    def _answered(self, raw: bytes, target: str) -> None:
-        answer = pb.PerceiveStreamResponse.FromString(raw)
+    def _answered(self, answer: pb.ForwardedAnswer, target: str) -> None:
         under_way = self._parcels.under_way
         if not under_way or answer.batch != under_way[0].number:
             raise Lost(f"{target} answers out of order")
         parcel = under_way.popleft()
         self._answers += 1
-        self._moved.set()
         if answer.HasField("refusal"):
             refusal = answer.refusal
             found = [FieldViolation(one.field, one.description) for one in refusal.violations]
             self._settle(parcel, InvalidRequest.of(found or [FieldViolation("", refusal.reason)]))
-        elif len(answer.receipts) != len(parcel.batch):
-            raise Lost(f"{target} answers {len(parcel.batch)} perceptions with {len(answer.receipts)} receipts")
+        elif answer.count != len(parcel.batch):
+            raise Lost(f"{target} answers {len(parcel.batch)} perceptions with {answer.count} receipts")
         else:
-            self._settle(parcel, told(answer.receipts, parcel.batch.made))
+            receipts = Receipts(answer.first, answer.count, dict(answer.known) if answer.known else _NONE_KNOWN)
+            self._settle(parcel, told(receipts, parcel.batch.made))
 
     def _settle(self, parcel: Parcel, outcome: Receipts | Exception) -> None:
         parcel.batch.outcome = outcome
@@ -302,6 +325,14 @@ class RelayedLog:
                 seen, since = first, loop.time()
             elif loop.time() - since >= within:
                 raise Lost(f"{target} has answered nothing for {within:g} s")
+
+
+def _said() -> bytes:
+    """Who calls, and within which span."""
+    caller, span = CALLER.get(), CALLING.get()
+    if caller is ANYBODY and span is None:
+        return b""
+    return said_of("" if caller is ANYBODY else caller.told[:_LONGEST], "" if span is None else traceparent(span))
 
 
 def _stream(channel: Any) -> Any:

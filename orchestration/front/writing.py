@@ -1,4 +1,4 @@
-"""A batch on its way to the leader, written straight to the wire: the message that a front sends most often."""
+"""Batches on their way to the leader, written straight to the wire: the message that a front sends most often."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from environment.messages import Instant, PerceptionBatch
 from orchestration.gateway.encode import timestamp
+from orchestration.pb.submind.v1 import forwarding_pb2
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 
 _LOW, _MORE, _BITS = 0x7F, 0x80, 7
@@ -70,6 +71,17 @@ def encoded(batch: PerceptionBatch, keys: list[str]) -> bytes:
     return b"".join(parts)
 
 
-def numbered(body: bytes, number: int) -> bytes:
-    """A message of ``encoded`` as batch ``number``, which is not 0."""
-    return b"\x08" + _written(number) + body
+def said_of(caller: str, traceparent: str) -> bytes:
+    """The fields of ``ForwardedBatch`` beside the request."""
+    return forwarding_pb2.ForwardedBatch(caller=caller, traceparent=traceparent).SerializeToString()
+
+
+def forwarded(body: bytes, number: int, said: bytes) -> bytes:
+    """A message of ``encoded`` as batch ``number``, which is not 0, in a ``ForwardRequest``.
+
+    Messages that follow each other are one, with the batches of all.
+    """
+    number_field = b"\x08" + _written(number)
+    length = _written(len(number_field) + len(body))
+    inner = 1 + len(length) + len(number_field) + len(body) + len(said)
+    return b"\x0a%b\x0a%b%b%b%b" % (_written(inner), length, number_field, body, said)

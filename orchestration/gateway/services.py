@@ -12,6 +12,7 @@ from environment.messages import Connection, Instant, StreamEntry, SubmindReport
 from orchestration.gateway import decode, encode
 from orchestration.gateway.binding import Guard, both_streams, server_stream, service, unary
 from orchestration.gateway.errors import InvalidRequest, Unknown
+from orchestration.gateway.forwarding import ForwardService
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.uploads import PerceptionService
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
@@ -154,7 +155,8 @@ PERCEPTION = "submind.v1.PerceptionService"
 CONSCIOUSNESS = "submind.v1.ConsciousnessService"
 ENVIRONMENT = "submind.v1.EnvironmentService"
 MIND = "submind.v1.MindService"
-NAMES = (PERCEPTION, CONSCIOUSNESS, ENVIRONMENT, MIND)
+FORWARD = "submind.v1.ForwardService"
+NAMES = (PERCEPTION, CONSCIOUSNESS, ENVIRONMENT, MIND, FORWARD)
 
 
 def services(guard: Guard, intake: Intake, tail: Tail, view: View) -> list[grpc.GenericRpcHandler[Any, Any]]:
@@ -171,6 +173,7 @@ def services(guard: Guard, intake: Intake, tail: Tail, view: View) -> list[grpc.
                 "PerceiveStream": both_streams(guard, perception.perceive_stream),
             },
         ),
+        service(FORWARD, {"Forward": both_streams(guard, ForwardService(intake, guard).forward)}),
         service(
             CONSCIOUSNESS,
             {

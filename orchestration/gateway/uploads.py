@@ -18,11 +18,21 @@ _SPOKEN = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class _Unanswered:
+class Unanswered:
     """A batch that was read: its number, and what will become of it."""
 
     batch: int
     outcome: asyncio.Future[Receipts] | InvalidRequest
+
+    @property
+    def decided(self) -> bool:
+        """Whether that is known."""
+        return isinstance(self.outcome, InvalidRequest) or self.outcome.done()
+
+    def drop(self) -> None:
+        """Take it back, unless it is being committed: nobody is left to hear what becomes of it."""
+        if isinstance(self.outcome, asyncio.Future) and not self.outcome.cancel():
+            self.outcome.exception()
 
 
 def submit(
@@ -64,29 +74,32 @@ class PerceptionService:
         Whatever ends the stream, what was read before it is answered first. Batches whose commit has not begun when
         the caller goes away are dropped: nobody was told that they are kept.
         """
-        talk = _Talk(self._intake, self._guard, upload)
-        reader = asyncio.create_task(talk.read(), name="perceive-stream")
-        try:
-            await talk.answer()
-            await reader
-        finally:
-            reader.cancel()
-            await asyncio.gather(reader, return_exceptions=True)
-            talk.abandon()
+        await Talk(self._intake, self._guard, upload).hold()
 
 
-class _Talk:
+class Talk:
     """One upload: what was read of it and not yet answered."""
 
     def __init__(self, intake: Intake, guard: Guard, upload: Upload) -> None:
         self._intake = intake
         self._guard = guard
         self._upload = upload
-        self._unanswered: asyncio.Queue[_Unanswered | None] = asyncio.Queue()
+        self._unanswered: asyncio.Queue[Unanswered | None] = asyncio.Queue()
         self._free = asyncio.Semaphore(guard.settings.stream_batches)
         self._last: asyncio.Future[Receipts] | None = None
         self._spoken: set[str] = set()
         """As whom this upload has spoken: each is looked at once."""
+
+    async def hold(self) -> None:
+        """Read and answer until both are at their end."""
+        reader = asyncio.create_task(self.read(), name="perceive-stream")
+        try:
+            await self.answer()
+            await reader
+        finally:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+            self.abandon()
 
     async def read(self) -> None:
         """Read until the caller has sent all. Raises ``Stopping``, ``TooLarge``, or ``InvalidRequest`` for nonsense."""
@@ -98,16 +111,19 @@ class _Talk:
     async def _read_all(self) -> None:
         await self._free.acquire()
         while (raw := await self._upload.read()) is not None:
-            request = self._guard.read(pb.PerceiveStreamRequest, raw)
-            if self._guard.access.required:
-                await self._admit(request, len(raw))
-            try:
-                outcome: asyncio.Future[Receipts] | InvalidRequest = await self._submit(request, len(raw))
-            except InvalidRequest as error:
-                self._guard.refused[type(error).__name__] += 1
-                outcome = error
-            self._unanswered.put_nowait(_Unanswered(request.batch, outcome))
+            await self._take(self._guard.read(pb.PerceiveStreamRequest, raw), len(raw))
             await self._free.acquire()
+
+    async def _take(self, request: pb.PerceiveStreamRequest, sent: int) -> None:
+        """Take one batch in, or write down why it is refused."""
+        if self._guard.access.required:
+            await self._admit(request, sent)
+        try:
+            outcome: asyncio.Future[Receipts] | InvalidRequest = await self._submit(request, sent)
+        except InvalidRequest as error:
+            self._guard.refused[type(error).__name__] += 1
+            outcome = error
+        self._unanswered.put_nowait(Unanswered(request.batch, outcome))
 
     async def _admit(self, request: pb.PerceiveStreamRequest, sent: int) -> None:
         """Wait until the caller's quota lets a batch through. Raises ``Forbidden`` where it may not say this."""
@@ -142,8 +158,8 @@ class _Talk:
         """Drop what is not yet being committed."""
         while not self._unanswered.empty():
             left = self._unanswered.get_nowait()
-            if left is not None and isinstance(left.outcome, asyncio.Future) and not left.outcome.cancel():
-                left.outcome.exception()  # whatever it was, nobody is left to hear it
+            if left is not None:
+                left.drop()
 
 
 def _is_refusal(outcome: asyncio.Future[Receipts]) -> bool:
@@ -151,7 +167,7 @@ def _is_refusal(outcome: asyncio.Future[Receipts]) -> bool:
     return not outcome.cancelled() and isinstance(outcome.exception(), InvalidRequest)
 
 
-async def _answer(unanswered: _Unanswered) -> bytes:
+async def _answer(unanswered: Unanswered) -> bytes:
     refused = unanswered.outcome
     if not isinstance(refused, InvalidRequest):
         try:

@@ -77,6 +77,11 @@ def caller_of(traceparent: str) -> Caller | None:
     return Caller(trace, span, bool(int(match[4], 16) & _SAMPLED)) if trace and span else None
 
 
+def traceparent(caller: Caller) -> str:
+    """The header that says so."""
+    return f"00-{hex_trace(caller.trace)}-{hex_span(caller.span)}-{int(caller.sampled):02x}"
+
+
 CALLING: Final[ContextVar[Caller | None]] = ContextVar("caller", default=None)
 """Who calls, during a call."""
 

@@ -6,12 +6,19 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from orchestration.access.scopes import ROUTES, RPCS, Free, Scope, need_of_route
-from orchestration.pb.submind.v1 import consciousness_pb2, growth_pb2, mind_pb2, nodes_pb2, perception_pb2
+from orchestration.pb.submind.v1 import (
+    consciousness_pb2,
+    forwarding_pb2,
+    growth_pb2,
+    mind_pb2,
+    nodes_pb2,
+    perception_pb2,
+)
 from orchestration.pb.submind.v1 import environment_pb2 as env_pb2
 from tests.orchestration.access.conftest import bearer, header, refused
 from tests.orchestration.gateway.conftest import perceived
 
-FILES = (consciousness_pb2, growth_pb2, mind_pb2, nodes_pb2, perception_pb2, env_pb2)
+FILES = (consciousness_pb2, forwarding_pb2, growth_pb2, mind_pb2, nodes_pb2, perception_pb2, env_pb2)
 METHODS = {
     f"/{service.full_name}/{method.name}": method
     for file in FILES

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from environment.messages import Image, NewPerception, PerceptionBatch, Receipt, Receipts
 from orchestration.front.parcels import Parcel, Parcels, Relayed, keyed, told
-from orchestration.front.writing import encoded, numbered
+from orchestration.front.writing import encoded, forwarded, said_of
 from orchestration.gateway import decode
 from orchestration.gateway.encode import timestamp
 from orchestration.pb.submind.v1 import perception_pb2 as pb
+from orchestration.pb.submind.v1.forwarding_pb2 import ForwardRequest
 
 NOON = 1_772_539_200.25
 
@@ -60,7 +61,8 @@ def test_what_is_encoded_is_what_was_perceived():
     ]
     batch = PerceptionBatch.of(made)
     keys, _ = keyed(batch.key, 3, tokens())
-    request = pb.PerceiveStreamRequest.FromString(numbered(encoded(batch, keys), 70_000))
+    (sent,) = ForwardRequest.FromString(forwarded(encoded(batch, keys), 70_000, b"")).batches
+    request = sent.request
     assert request.batch == 70_000
     sent = decode.perceptions(request.perceptions, 99.0, lambda _: 0.3)
     assert [one.time for one in sent] == [NOON, -1.5, 0.0]  # and not when it was received
@@ -71,12 +73,19 @@ def test_what_is_encoded_is_what_was_perceived():
 
 
 @pytest.mark.parametrize("number", [1, 127, 128, 300, 2**40])
-def test_a_number_is_a_number(number):
-    assert pb.PerceiveStreamRequest.FromString(numbered(b"", number)).batch == number
+def test_messages_that_follow_each_other_are_one(number):
+    body = pb.PerceiveStreamRequest(perceptions=[pb.Perception(source="x" * 200)]).SerializeToString()
+    said = said_of("José 雪", "00-" + "1" * 32 + "-" + "2" * 16 + "-01")
+    first, second = ForwardRequest.FromString(forwarded(b"", number, b"") + forwarded(body, number + 1, said)).batches
+    assert (first.request.batch, len(first.request.perceptions), first.caller) == (number, 0, "")
+    assert (second.request.batch, second.request.perceptions[0].source) == (number + 1, "x" * 200)
+    assert (second.caller, second.traceparent[:4]) == ("José 雪", "00-1")
 
 
 def answers(*rows):
-    return [pb.Receipt(id=f"p-{seq:020x}", seq=seq, new=new) for seq, new in rows]
+    new = [seq for seq, is_new in rows if is_new]
+    known = {place: seq for place, (seq, is_new) in enumerate(rows) if not is_new}
+    return Receipts(new[0] if new else 0, len(rows), known)
 
 
 @pytest.mark.parametrize(

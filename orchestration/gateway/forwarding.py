@@ -1,0 +1,80 @@
+"""Batches of many callers over one stream, as processes before the mind hand them on: many in a message, both ways.
+
+A message costs more than what is done with a small batch, so what comes together is read and answered together.
+"""
+
+from __future__ import annotations
+
+from environment.messages import Receipts
+from orchestration.access.caller import CALLER
+from orchestration.access.scopes import Scope
+from orchestration.gateway import encode
+from orchestration.gateway.binding import Guard, Upload
+from orchestration.gateway.errors import InvalidRequest
+from orchestration.gateway.intake import Intake
+from orchestration.gateway.uploads import Talk, Unanswered
+from orchestration.pb.submind.v1 import forwarding_pb2 as pb
+from orchestration.telemetry.tracing.ids import CALLING, caller_of
+
+
+class ForwardService:
+    """``submind.v1.ForwardService``: what it answers is durable."""
+
+    def __init__(self, intake: Intake, guard: Guard) -> None:
+        self._intake = intake
+        self._guard = guard
+
+    async def forward(self, upload: Upload) -> None:
+        """Take in batches and answer them in order, as ``PerceptionService.perceive_stream`` does."""
+        await _Forwarded(self._intake, self._guard, upload).hold()
+
+
+class _Forwarded(Talk):
+    """One stream of forwarded batches."""
+
+    async def _read_all(self) -> None:
+        trusted = Scope.FORWARD in CALLER.get().scopes  # who else would be believed what it says of others
+        while (raw := await self._upload.read()) is not None:
+            for one in self._guard.read(pb.ForwardRequest, raw).batches:
+                await self._free.acquire()
+                CALLING.set(caller_of(one.traceparent) if trusted and one.traceparent else None)
+                await self._take(one.request, one.request.ByteSize())
+
+    async def answer(self) -> None:
+        """Answer all that is decided at a time, in one message. Raises what the intake answered of the one after."""
+        following = await self._unanswered.get()
+        while following is not None:
+            answers = [await _answer(following)]
+            following = None
+            try:
+                while more := not self._unanswered.empty():
+                    following = self._unanswered.get_nowait()
+                    if following is None or not following.decided:
+                        break
+                    answers.append(await _answer(following))
+                    following = None
+            finally:
+                try:
+                    await self._upload.write(pb.ForwardResponse(answers=answers).SerializeToString())
+                except BaseException:
+                    if following is not None:
+                        following.drop()
+                    raise
+            for _ in answers:
+                self._free.release()
+            if not more:
+                following = await self._unanswered.get()
+
+
+async def _answer(unanswered: Unanswered) -> pb.ForwardedAnswer:
+    refused = unanswered.outcome
+    if not isinstance(refused, InvalidRequest):
+        try:
+            return _told(unanswered.batch, await refused)
+        except InvalidRequest as error:
+            refused = error
+    return pb.ForwardedAnswer(batch=unanswered.batch, refusal=encode.refusal(refused))
+
+
+def _told(batch: int, receipts: Receipts) -> pb.ForwardedAnswer:
+    return pb.ForwardedAnswer(batch=batch, first=receipts.first, count=receipts.count, known=receipts.known)
