@@ -139,6 +139,7 @@ class Front:
         self._owned.push_async_callback(upstream.close)
         stores = await self._open()
         await self._follow(leaders)
+        accepted = self._begin_tracing()
         self._log = RelayedLog(
             leaders,
             upstream,
@@ -147,9 +148,10 @@ class Front:
             per_second=gateway.intake.per_second,
             token=lambda: secrets.token_urlsafe(12),
             chance=SystemRandom(),
+            recorded=accepted is not None,
         )
         await self._owned.enter_async_context(_running(self._log.run(), "relay"))
-        self._intake = Intake(self._log, gateway.intake, wall, accepted=self._begin_tracing())
+        self._intake = Intake(self._log, gateway.intake, wall, accepted=accepted)
         self._owned.push_async_callback(self._intake.close)
         tail = StreamTail(stores.stream, settings.view.tail)
         self._owned.push_async_callback(tail.close)

@@ -68,10 +68,11 @@ class RelayedLog:
         per_second: float,
         token: Callable[[], str],
         chance: Random,
+        recorded: bool = False,
     ) -> None:
         """``message_bytes``: the largest message that the leader takes. ``per_second``: the mind's quota.
 
-        ``token`` gives texts that nobody can guess.
+        ``token`` gives texts that nobody can guess. ``recorded``: whether spans are recorded here.
         """
         self._leaders = leaders
         self._upstream = upstream
@@ -80,6 +81,7 @@ class RelayedLog:
         self._per_second = per_second
         self._token = token
         self._chance = chance
+        self._recorded = recorded
         self._parcels = Parcels(settings.batches)
         self._moved = asyncio.Event()
         """Set when there may be something to send."""
@@ -117,7 +119,7 @@ class RelayedLog:
         """Raises ``TooLarge`` where the leader would not take so large a message."""
         keys, made = keyed(batch.key, len(batch), self._token)
         body = encoded(batch, keys)
-        said = _said()
+        said = _said(recorded=self._recorded)
         most = self._message_bytes - len(said) - _AROUND
         if len(body) > most:
             raise TooLarge("gateway.message_bytes", len(body), most)
@@ -327,12 +329,15 @@ class RelayedLog:
                 raise Lost(f"{target} has answered nothing for {within:g} s")
 
 
-def _said() -> bytes:
+def _said(*, recorded: bool) -> bytes:
     """Who calls, and within which span."""
     caller, span = CALLER.get(), CALLING.get()
     if caller is ANYBODY and span is None:
         return b""
-    return said_of("" if caller is ANYBODY else caller.told[:_LONGEST], "" if span is None else traceparent(span))
+    name = "" if caller is ANYBODY else caller.told[:_LONGEST]
+    if span is None:
+        return said_of(name, "")
+    return said_of(name, traceparent(span), recorded=recorded and span.sampled)
 
 
 def _stream(channel: Any) -> Any:

@@ -71,9 +71,10 @@ def encoded(batch: PerceptionBatch, keys: list[str]) -> bytes:
     return b"".join(parts)
 
 
-def said_of(caller: str, traceparent: str) -> bytes:
+def said_of(caller: str, traceparent: str, *, recorded: bool = False) -> bytes:
     """The fields of ``ForwardedBatch`` beside the request."""
-    return forwarding_pb2.ForwardedBatch(caller=caller, traceparent=traceparent).SerializeToString()
+    said = forwarding_pb2.ForwardedBatch(caller=caller, traceparent=traceparent, recorded=recorded)
+    return said.SerializeToString()
 
 
 def forwarded(body: bytes, number: int, said: bytes) -> bytes:

@@ -5,6 +5,8 @@ A message costs more than what is done with a small batch, so what comes togethe
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from environment.messages import Receipts
 from orchestration.access.caller import CALLER
 from orchestration.access.scopes import Scope
@@ -14,7 +16,7 @@ from orchestration.gateway.errors import InvalidRequest
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.uploads import Talk, Unanswered
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
-from orchestration.telemetry.tracing.ids import CALLING, caller_of
+from orchestration.telemetry.tracing.ids import CALLING, Caller, caller_of
 
 
 class ForwardService:
@@ -37,7 +39,7 @@ class _Forwarded(Talk):
         while (raw := await self._upload.read()) is not None:
             for one in self._guard.read(pb.ForwardRequest, raw).batches:
                 await self._free.acquire()
-                CALLING.set(caller_of(one.traceparent) if trusted and one.traceparent else None)
+                CALLING.set(_span(one) if trusted and one.traceparent else None)
                 await self._take(one.request, one.request.ByteSize())
 
     async def answer(self) -> None:
@@ -64,6 +66,11 @@ class _Forwarded(Talk):
                 self._free.release()
             if not more:
                 following = await self._unanswered.get()
+
+
+def _span(one: pb.ForwardedBatch) -> Caller | None:
+    caller = caller_of(one.traceparent)
+    return caller and replace(caller, relayed=one.recorded)
 
 
 async def _answer(unanswered: Unanswered) -> pb.ForwardedAnswer:

@@ -16,7 +16,8 @@ class Entrance:
 
     A caller that sent a sampled ``traceparent`` gets a span ``take in`` in its own trace. The traces of a mind are
     their own, since a thought has many perceptions; the two are linked both ways. A front, whose batches the leader
-    accepts, adds ``relay`` within the leader's ``accept``.
+    accepts, adds ``relay`` within the leader's ``accept``, and has ``hand on`` in the caller's trace, within which the
+    leader takes in: the id of that follows from the receipts, which both have.
     """
 
     def __init__(self, recorder: Recorder, *, relays: bool = False) -> None:
@@ -28,7 +29,7 @@ class Entrance:
         """A batch was answered just now, ``waited`` seconds after it came; its commit took ``committing`` seconds."""
         end = self._recorder.clock()
         start, commit = end - int(waited * _SECOND), end - int(committing * _SECOND)
-        request = _request(caller, receipts) if caller is not None else None
+        request = _request(caller, receipts, "hand on" if self._relays else "take in") if caller is not None else None
         begun: list[tuple[int, int]] = []
         new = receipts.count - len(receipts.known)
         for seq in range(receipts.first, receipts.first + new):
@@ -49,13 +50,16 @@ class Entrance:
             begun.append((trace, accept))
         if caller is not None and caller.sampled and request is not None:
             asked: dict[str, Value] = {"submind.batch": receipts.count, "submind.known": len(receipts.known)}
-            span = Span("take in", caller.trace, request[1], caller.span, start, end, Kind.SERVER, asked)
+            name, above = "hand on" if self._relays else "take in", caller.span
+            if caller.relayed:
+                _, above = _request(caller, receipts, "hand on")
+            span = Span(name, caller.trace, request[1], above, start, end, Kind.SERVER, asked)
             self._recorder.record(replace(span, links=tuple(begun[:MOST_LINKS])))
 
 
-def _request(caller: Caller, receipts: Receipts) -> tuple[int, int]:
+def _request(caller: Caller, receipts: Receipts, name: str) -> tuple[int, int]:
     """The span of a request in the trace of who made it; the caller's own span where that is not recorded."""
     if not caller.sampled:
         return caller.trace, caller.span
     known = ",".join(str(seq) for seq in receipts.known.values())
-    return caller.trace, span_id(caller.trace, "take in", f"{caller.span}", f"{receipts.first}", known)
+    return caller.trace, span_id(caller.trace, name, f"{caller.span}", f"{receipts.first}", known)

@@ -66,6 +66,8 @@ class Caller:
     span: int
     sampled: bool
     """Whether the caller records it."""
+    relayed: bool = False
+    """Whether a front stands in between, and records its part."""
 
 
 def caller_of(traceparent: str) -> Caller | None:

@@ -41,7 +41,7 @@ def said(text, key=None, source="ops"):
 
 
 @asynccontextmanager
-async def relaying(target, *, intake=None, message_bytes=8 * MIB, token_file=None, **front):
+async def relaying(target, *, intake=None, message_bytes=8 * MIB, token_file=None, recorded=False, **front):
     """A way to ``target``; empty: to whoever is elected."""
     settings = FrontSettings(**({"hold": 0.5, "connect_timeout": 0.5} | front))
     leaders, elected = Leaders(target), asyncio.Queue()
@@ -55,6 +55,7 @@ async def relaying(target, *, intake=None, message_bytes=8 * MIB, token_file=Non
         per_second=7.0,
         token=lambda: secrets.token_urlsafe(12),
         chance=random.Random(1),
+        recorded=recorded,
     )
 
     async def told():

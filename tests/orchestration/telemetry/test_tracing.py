@@ -189,7 +189,7 @@ def test_a_front_adds_its_part_within_what_the_leader_accepts(receiver):
     Entrance(recorder, relays=True).accepted(Receipts(first=1, count=1), caller_of(CALLED), 0.2, 0.1)
     recorder.start()
     recorder.close()
-    (relay,), (request,) = receiver.named("relay"), receiver.named("take in")
+    (relay,), (request,) = receiver.named("relay"), receiver.named("hand on")
     trace = recorder.ids.of(perception_id(1))
     assert relay["parent"] == f"{span_id(trace, 'accept', perception_id(1)):016x}"
     assert relay["links"] == [(request["trace"], request["id"])]

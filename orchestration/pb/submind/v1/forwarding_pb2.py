@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from orchestration.pb.submind.v1 import perception_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_perception__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,orchestration/pb/submind/v1/forwarding.proto\x12\nsubmind.v1\x1a,orchestration/pb/submind/v1/perception.proto\"F\n\x0e\x46orwardRequest\x12\x34\n\x07\x62\x61tches\x18\x01 \x03(\x0b\x32\x1a.submind.v1.ForwardedBatchR\x07\x62\x61tches\"\x87\x01\n\x0e\x46orwardedBatch\x12;\n\x07request\x18\x01 \x01(\x0b\x32!.submind.v1.PerceiveStreamRequestR\x07request\x12\x16\n\x06\x63\x61ller\x18\x02 \x01(\tR\x06\x63\x61ller\x12 \n\x0btraceparent\x18\x03 \x01(\tR\x0btraceparent\"H\n\x0f\x46orwardResponse\x12\x35\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x1b.submind.v1.ForwardedAnswerR\x07\x61nswers\"\xfa\x01\n\x0f\x46orwardedAnswer\x12\x14\n\x05\x62\x61tch\x18\x01 \x01(\x04R\x05\x62\x61tch\x12\x14\n\x05\x66irst\x18\x02 \x01(\x04R\x05\x66irst\x12\x14\n\x05\x63ount\x18\x03 \x01(\rR\x05\x63ount\x12<\n\x05known\x18\x04 \x03(\x0b\x32&.submind.v1.ForwardedAnswer.KnownEntryR\x05known\x12-\n\x07refusal\x18\x05 \x01(\x0b\x32\x13.submind.v1.RefusalR\x07refusal\x1a\x38\n\nKnownEntry\x12\x10\n\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x04R\x05value:\x02\x38\x01\x32X\n\x0e\x46orwardService\x12\x46\n\x07\x46orward\x12\x1a.submind.v1.ForwardRequest\x1a\x1b.submind.v1.ForwardResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,orchestration/pb/submind/v1/forwarding.proto\x12\nsubmind.v1\x1a,orchestration/pb/submind/v1/perception.proto\"F\n\x0e\x46orwardRequest\x12\x34\n\x07\x62\x61tches\x18\x01 \x03(\x0b\x32\x1a.submind.v1.ForwardedBatchR\x07\x62\x61tches\"\xa3\x01\n\x0e\x46orwardedBatch\x12;\n\x07request\x18\x01 \x01(\x0b\x32!.submind.v1.PerceiveStreamRequestR\x07request\x12\x16\n\x06\x63\x61ller\x18\x02 \x01(\tR\x06\x63\x61ller\x12 \n\x0btraceparent\x18\x03 \x01(\tR\x0btraceparent\x12\x1a\n\x08recorded\x18\x04 \x01(\x08R\x08recorded\"H\n\x0f\x46orwardResponse\x12\x35\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x1b.submind.v1.ForwardedAnswerR\x07\x61nswers\"\xfa\x01\n\x0f\x46orwardedAnswer\x12\x14\n\x05\x62\x61tch\x18\x01 \x01(\x04R\x05\x62\x61tch\x12\x14\n\x05\x66irst\x18\x02 \x01(\x04R\x05\x66irst\x12\x14\n\x05\x63ount\x18\x03 \x01(\rR\x05\x63ount\x12<\n\x05known\x18\x04 \x03(\x0b\x32&.submind.v1.ForwardedAnswer.KnownEntryR\x05known\x12-\n\x07refusal\x18\x05 \x01(\x0b\x32\x13.submind.v1.RefusalR\x07refusal\x1a\x38\n\nKnownEntry\x12\x10\n\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x04R\x05value:\x02\x38\x01\x32X\n\x0e\x46orwardService\x12\x46\n\x07\x46orward\x12\x1a.submind.v1.ForwardRequest\x1a\x1b.submind.v1.ForwardResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,13 +37,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FORWARDREQUEST']._serialized_start=106
   _globals['_FORWARDREQUEST']._serialized_end=176
   _globals['_FORWARDEDBATCH']._serialized_start=179
-  _globals['_FORWARDEDBATCH']._serialized_end=314
-  _globals['_FORWARDRESPONSE']._serialized_start=316
-  _globals['_FORWARDRESPONSE']._serialized_end=388
-  _globals['_FORWARDEDANSWER']._serialized_start=391
-  _globals['_FORWARDEDANSWER']._serialized_end=641
-  _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_start=585
-  _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_end=641
-  _globals['_FORWARDSERVICE']._serialized_start=643
-  _globals['_FORWARDSERVICE']._serialized_end=731
+  _globals['_FORWARDEDBATCH']._serialized_end=342
+  _globals['_FORWARDRESPONSE']._serialized_start=344
+  _globals['_FORWARDRESPONSE']._serialized_end=416
+  _globals['_FORWARDEDANSWER']._serialized_start=419
+  _globals['_FORWARDEDANSWER']._serialized_end=669
+  _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_start=613
+  _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_end=669
+  _globals['_FORWARDSERVICE']._serialized_start=671
+  _globals['_FORWARDSERVICE']._serialized_end=759
 # @@protoc_insertion_point(module_scope)

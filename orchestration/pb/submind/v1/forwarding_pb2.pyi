@@ -14,14 +14,16 @@ class ForwardRequest(_message.Message):
     def __init__(self, batches: _Optional[_Iterable[_Union[ForwardedBatch, _Mapping]]] = ...) -> None: ...
 
 class ForwardedBatch(_message.Message):
-    __slots__ = ("request", "caller", "traceparent")
+    __slots__ = ("request", "caller", "traceparent", "recorded")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     CALLER_FIELD_NUMBER: _ClassVar[int]
     TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_FIELD_NUMBER: _ClassVar[int]
     request: _perception_pb2.PerceiveStreamRequest
     caller: str
     traceparent: str
-    def __init__(self, request: _Optional[_Union[_perception_pb2.PerceiveStreamRequest, _Mapping]] = ..., caller: _Optional[str] = ..., traceparent: _Optional[str] = ...) -> None: ...
+    recorded: bool
+    def __init__(self, request: _Optional[_Union[_perception_pb2.PerceiveStreamRequest, _Mapping]] = ..., caller: _Optional[str] = ..., traceparent: _Optional[str] = ..., recorded: _Optional[bool] = ...) -> None: ...
 
 class ForwardResponse(_message.Message):
     __slots__ = ("answers",)
