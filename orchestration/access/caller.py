@@ -34,6 +34,8 @@ class Caller:
     quota: Quota = field(default_factory=Quota)
     session: bool = False
     """Whether this is somebody logged in to the page."""
+    login: str = ""
+    """Which log-in this is; empty where it is none."""
     behalf: str = ""
     """In whose name a process before the mind calls, as it says."""
 
@@ -61,6 +63,9 @@ class Caller:
         """What stands in a log for somebody who calls himself ``by``: with the token's name, where there is one."""
         return by if self.kind == "anybody" else f"{by} ({self.told})"
 
+
+NOBODY = Caller("", "anybody", frozenset())
+"""Somebody who asks what is open to all, and showed no token where one is required."""
 
 ANYBODY = Caller("anybody", "anybody", frozenset(Scope))
 """Everybody, where no token is required: only this machine can connect."""

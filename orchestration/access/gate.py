@@ -132,8 +132,13 @@ class Access:
                 raise Unauthenticated(
                     "the token you logged in with does not hold any more: log in again", "SESSION_ENDED"
                 )
-            caller = replace(now, expires=caller.expires, session=True)
+            caller = replace(now, expires=caller.expires, session=True, login=caller.login)
         return caller
+
+    def log_out(self, cookie: str) -> None:
+        """Take a cookie back, and end what is open by it."""
+        if login := self.sessions.end(cookie):
+            self._end(lease for lease in self._leases if lease.caller.login == login)
 
     def speaks(self, caller: Caller, sources: Iterable[str], peer: str = "") -> None:
         """Whether somebody may speak as ``sources``. Raises ``Forbidden``: as an operator only with ``operate``.
@@ -155,6 +160,8 @@ class Access:
         """Why a caller who was let in is not to be any longer; None while he may stay."""
         if caller.expires is not None and self._wall() >= caller.expires:
             return Unauthenticated(_GONE, "TOKEN_EXPIRED")
+        if caller.login and self.sessions.is_over(caller.login):
+            return Unauthenticated("you have logged out: log in again", "SESSION_ENDED")
         if caller.kind != "token":
             return None
         try:
@@ -174,6 +181,7 @@ class Access:
         lease = _Lease(caller, end)
         self._leases.add(lease)
         try:
+            self._end([lease])  # where that happened since it was let in
             yield
         finally:
             self._leases.discard(lease)
@@ -187,7 +195,11 @@ class Access:
             after = self._register.names
             added, gone = sorted(after - before), sorted(before - after)
             self.audit.record("tokens", "access.tokens_file", "done", added=added, gone=gone)
-        for lease in tuple(self._leases):
+        self._end(self._leases)
+
+    def _end(self, leases: Iterable[_Lease]) -> None:
+        """End those that do not hold any more."""
+        for lease in tuple(leases):
             why = self.holds(lease.caller)
             if why is not None:
                 self._leases.discard(lease)

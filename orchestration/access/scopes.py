@@ -28,6 +28,8 @@ class Free(StrEnum):
     """Anybody may: probes ask without a token, and a browser before it has one."""
     TOKEN = "token"  # noqa: S105 - not one
     """Any token will do."""
+    PROBE = "probe"
+    """Anybody may; who may `watch` is told more."""
     METRICS = "metrics"
     """The scope ``watch``, unless ``access.open_metrics``."""
 
@@ -64,7 +66,7 @@ ROUTES: dict[tuple[str, str], Need] = {
     ("GET", "/"): Free.OPEN,
     ("GET", "/openapi.json"): Free.OPEN,
     ("GET", "/healthz"): Free.OPEN,
-    ("GET", "/readyz"): Free.OPEN,
+    ("GET", "/readyz"): Free.PROBE,
     ("GET", "/metrics"): Free.METRICS,
     ("GET", "/v1/session"): Free.OPEN,
     ("POST", "/v1/session"): Free.OPEN,

@@ -70,16 +70,22 @@ class Sessions:
         claims = self._claims(cookie)
         scopes = frozenset(Scope(scope) for scope in claims["scopes"])
         caller = Caller(claims["name"], claims["kind"], scopes, claims["sha256"], float(claims["exp"]))
-        return replace(caller, session=True)
+        return replace(caller, session=True, login=str(claims["jti"]))
 
-    def end(self, cookie: str) -> None:
-        """Take a cookie back. One that does not hold is none of ours."""
+    def end(self, cookie: str) -> str:
+        """Take a cookie back; which log-in that was. One that does not hold is none of ours: empty."""
         try:
-            self._ended[self._claims(cookie)["jti"]] = None
+            login = str(self._claims(cookie)["jti"])
         except Unauthenticated:
-            return
+            return ""
+        self._ended[login] = None
         if len(self._ended) > _ENDED:
             self._ended.popitem(last=False)
+        return login
+
+    def is_over(self, login: str) -> bool:
+        """Whether somebody logged out of it."""
+        return login in self._ended
 
     def _claims(self, cookie: str) -> dict[str, Any]:
         try:
@@ -113,7 +119,7 @@ class Brake:
 
         The right token opens at once, whoever else tries from the same address: many have one behind a proxy.
         """
-        key, settings = _network(address), self._settings
+        key, settings = network_of(address), self._settings
         try:
             caller = await check()
         except Unauthenticated:
@@ -134,7 +140,7 @@ class Brake:
         return caller
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """Who an address belongs to, as far as can be told: of IPv6, everybody has at least a /64."""
     try:
         found = ipaddress.ip_address(address)

@@ -105,6 +105,10 @@ class SessionSettings(Section):
     secure: Literal["auto", "always"] = "auto"
     """`always`: browsers send the cookie over https only; for a feed behind a proxy that speaks it. `auto`: where the
     feed itself speaks TLS."""
+    under_way: int = Field(default=256, ge=1)
+    """Most log-ins under way at a time; who comes beyond them gets 503. What they ask for must arrive within 5 s."""
+    under_way_each: int = Field(default=16, ge=1)
+    """The same of one address (of IPv6, of one /64), so that nobody takes all places; beyond it, 429."""
     attempts: int = Field(default=8, ge=1)
     """Wrong attempts to log in from one address whose answers may be held back at a time; further ones get 429."""
     slowest: Seconds = 5.0

@@ -145,6 +145,8 @@ async def _events(
             async with aclosing(happening) as batches:
                 while batch := await _next(batches, closing):
                     for one in batch:
+                        if closing.done():
+                            return
                         yield form(feed, one)
     finally:
         closing.cancel()
@@ -164,7 +166,7 @@ async def _next(batches: AsyncIterator[list[T]], closing: asyncio.Task[Literal[T
     step = asyncio.ensure_future(anext(batches, []))
     try:
         await asyncio.wait({step, closing}, return_when=asyncio.FIRST_COMPLETED)
-        return step.result() if step.done() else []
+        return step.result() if step.done() and not closing.done() else []
     finally:
         if not step.done():  # wait for it to stop: a generator that still runs cannot be closed
             step.cancel()

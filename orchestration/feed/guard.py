@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
+from contextlib import suppress
 from http import HTTPStatus
 from time import perf_counter
 from urllib.parse import urlsplit
@@ -12,11 +14,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from orchestration.access.caller import CALLER, Caller
-from orchestration.access.errors import AccessError, Forbidden, Unauthenticated
+from orchestration.access.caller import CALLER, NOBODY, Caller
+from orchestration.access.errors import AccessError, Braked, Forbidden, Unauthenticated
 from orchestration.access.gate import Access
 from orchestration.access.scopes import Free, need_of_route
 from orchestration.access.scopes import Scope as Right
+from orchestration.access.sessions import network_of
 from orchestration.feed.figures import FeedFigures
 from orchestration.feed.problems import Refusal, refusal_of
 from orchestration.feed.settings import FeedSettings
@@ -29,7 +32,7 @@ _log = structlog.get_logger(__name__)
 EVENT_PATHS = frozenset({"/v1/stream/events", "/v1/connections/events"})
 _UNCOUNTED = EVENT_PATHS | {"/healthz", "/readyz"}
 """Streams are bounded elsewhere; and whether the server is well must be told when it is busy, too."""
-_LOG_IN, _LOGGING_IN = "/v1/session", 64
+_LOG_IN = "/v1/session"
 _SHOWN = 120
 _API = "/v1"
 _SAFE = frozenset({"GET", "HEAD"})
@@ -69,7 +72,9 @@ class Guard:
         self._settings = settings
         self._access = access
         self._figures = figures
-        self._open = self._logging_in = 0
+        self._open = 0
+        self._logging_in: Counter[str] = Counter()
+        """Log-ins under way, by who they are of."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -138,6 +143,9 @@ class Guard:
             need = Free.OPEN if self._access.settings.open_metrics else Right.WATCH
         if need is Free.OPEN:
             return None
+        if need is Free.PROBE:
+            await self._recognise(Headers(scope=scope))
+            return None
         action = f"{scope['method']} {scope['path']}"[:_SHOWN]
         try:
             caller = await self._caller(Headers(scope=scope), scope["method"])
@@ -151,6 +159,14 @@ class Guard:
         scope["state"]["audited"] = action if need is Right.OPERATE else ""
         return None
 
+    async def _recognise(self, headers: Headers) -> None:
+        """Say who calls, where that can be told."""
+        if self._access.required:
+            CALLER.set(NOBODY)
+            if "authorization" in headers or "cookie" in headers:
+                with suppress(AccessError):
+                    CALLER.set(await self._caller(headers, "GET"))
+
     async def _caller(self, headers: Headers, method: str) -> Caller:
         authorization = headers.get("authorization")
         cookie = cookie_parser(headers.get("cookie", "")).get(self._cookie) if authorization is None else None
@@ -162,15 +178,24 @@ class Guard:
 
     async def _log_in(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Log-ins come from anybody: they have places of their own, so that they take nobody else's."""
-        if self._logging_in >= _LOGGING_IN:
-            busy = refusal_of(TooMany("log-ins at a time", _LOGGING_IN, self._settings.retry_after))
-            await busy.response(scope)(scope, receive, answer)
+        session, key = self._access.settings.session, network_of(_peer(scope))
+        full: Exception | None = None
+        if self._logging_in[key] >= session.under_way_each:
+            self._figures.limit_hit("access.session.under_way_each")
+            full = Braked(session.slowest or 1.0)
+        elif self._logging_in.total() >= session.under_way:
+            self._figures.limit_hit("access.session.under_way")
+            full = TooMany("access.session.under_way", session.under_way, self._settings.retry_after)
+        if full is not None:
+            await refusal_of(full).response(scope)(scope, receive, answer)
             return
-        self._logging_in += 1
+        self._logging_in[key] += 1
         try:
             await self._app(scope, receive, answer)
         finally:
-            self._logging_in -= 1
+            self._logging_in[key] -= 1
+            if not self._logging_in[key]:
+                del self._logging_in[key]
 
     def _bounded(self, receive: Receive) -> Receive:
         """As much of a body as one may have, also where its length was not said."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from time import monotonic
 
 from fastapi import APIRouter
@@ -12,6 +13,8 @@ from starlette.responses import PlainTextResponse, Response
 
 from environment.errors import SubliminalError
 from environment.ports import WriteState
+from orchestration.access.caller import CALLER
+from orchestration.access.scopes import Scope as Right
 from orchestration.feed.answers import one
 from orchestration.feed.context import FeedContext
 from orchestration.view.status import MindState
@@ -30,9 +33,16 @@ class Readiness(BaseModel):
     """Whether the mind takes in and thinks."""
 
     ready: bool
-    state: str
-    reasons: list[str]
+    state: str = ""
+    """How the mind is; left out, like the reasons, for whoever may not watch it."""
+    reasons: list[str] = []
     """Why it is not ready, or not wholly well."""
+
+
+def told(*, ready: bool, state: str, reasons: Sequence[str]) -> Response:
+    """The answer to a probe. Why it is as it is names subminds and stores: that is for whoever may watch."""
+    more = {"state": state, "reasons": list(reasons)} if Right.WATCH in CALLER.get().scopes else {}
+    return one({"ready": ready, **more}, 200 if ready else 503)
 
 
 def probes(feed: FeedContext) -> APIRouter:
@@ -47,7 +57,7 @@ def probes(feed: FeedContext) -> APIRouter:
 
     @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness, "description": "Not ready."}})
     async def readyz() -> Response:
-        """Ready: the store can be written and the mind runs. If not, why."""
+        """Ready: the store can be written and the mind runs. If not, why, where who asks may watch the mind."""
         refused = await writable.why_not()
         try:
             status = await feed.view.status()
@@ -60,7 +70,7 @@ def probes(feed: FeedContext) -> APIRouter:
         if feed.closing.is_set():
             reasons.insert(0, "the server is stopping")
         ready = runs and not refused and not feed.closing.is_set()
-        return one({"ready": ready, "state": state, "reasons": reasons}, 200 if ready else 503)
+        return told(ready=ready, state=state, reasons=reasons)
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics(request: Request) -> Response:

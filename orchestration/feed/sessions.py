@@ -84,14 +84,14 @@ def sessions(feed: FeedContext) -> APIRouter:
 
     @router.delete("", response_model=SessionShape, responses=refusals())
     async def log_out(request: Request) -> Response:
-        """Log out: the cookie is taken back."""
+        """Log out: the cookie is taken back, and what is open by it ends."""
         cookie = request.cookies.get(cookie_name(feed), "")
         try:
             peer = request.client.host if request.client else ""
             access.audit.often("log out", access.logged_in(cookie), peer=peer)
         except Unauthenticated:
             pass  # was out already
-        access.sessions.end(cookie)
+        access.log_out(cookie)
         answer = one({"required": access.required, "scopes": []})
         _set(answer, feed, "", 0)
         return answer

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from environment.errors import SubliminalError
 from orchestration.feed.answers import one
 from orchestration.feed.context import FeedContext
-from orchestration.feed.probes import Health, Readiness
+from orchestration.feed.probes import Health, Readiness, told
 from orchestration.view.status import MindState
 
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -51,7 +51,7 @@ def front_probes(no_leader: Callable[[], str]) -> Callable[[FeedContext], APIRou
                 reasons.insert(0, f"no leader takes perceptions in: {why}")
             if feed.closing.is_set():
                 reasons.insert(0, "the server is stopping")
-            return one({"ready": ready, "state": state, "reasons": reasons}, 200 if ready else 503)
+            return told(ready=ready, state=state, reasons=reasons)
 
         @router.get("/metrics", response_class=PlainTextResponse)
         async def metrics(request: Request) -> Response:
