@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -46,8 +50,9 @@ class Setting:
 def settings_tree(section: type[BaseModel] = Settings, above: tuple[str, ...] = ()) -> Iterator[Setting]:
     """Every field below ``section``: its values, then its sections, each before what it holds."""
     inner: list[tuple[Setting, type[BaseModel]]] = []
+    docs = docstrings(section)
     for name, field in section.model_fields.items():
-        path, doc, kind = (*above, name), plain(field.description or ""), field.annotation
+        path, doc, kind = (*above, name), plain(docs.get(name, "")), field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             inner.append((Setting(path, doc, section=True), kind))
         else:
@@ -55,6 +60,21 @@ def settings_tree(section: type[BaseModel] = Settings, above: tuple[str, ...] = 
     for setting, kind in inner:
         yield setting
         yield from settings_tree(kind, setting.path)
+
+
+def docstrings(section: type[BaseModel]) -> dict[str, str]:
+    """The docstring below each field of a section, those of the sections it derives from included."""
+    found: dict[str, str] = {}
+    for kind in reversed(section.__mro__):
+        if not issubclass(kind, BaseModel) or kind.__module__.startswith("pydantic"):
+            continue
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+        body = definition.body if isinstance(definition, ast.ClassDef) else []
+        for field, below in itertools.pairwise(body):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(value=str() as text)):
+                    found[name] = inspect.cleandoc(text)
+    return found
 
 
 def plain(docstring: str) -> str:

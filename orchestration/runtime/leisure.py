@@ -7,8 +7,12 @@ from contextlib import suppress
 
 _PR_SET_TIMERSLACK = 29
 
-PUNCTUAL, AT_LEISURE = 50e-6, 1.0
-"""Seconds that the kernel may be late with a wake-up: the usual, and what a thread without haste can bear."""
+PUNCTUAL, AT_LEISURE = 50e-6, 0.1
+"""Seconds that the kernel may be late with a wake-up: the usual, and what a thread without haste can bear.
+
+Ray waits in many small steps while it starts, and each may be as late: with a whole second it took actors half as long
+again to be alive.
+"""
 
 
 def may_be_late(seconds: float) -> None:
