@@ -73,8 +73,8 @@ class _Counted:
 class Backup:
     """One backup on its way into an archive.
 
-    Memory: one block, the changes of connections where the store is a cluster, the states of actors one by one, eight
-    bytes for each trace, and the ids of those that changed while it was taken. ``rate``: bytes, before compression,
+    Memory: one block, the states of actors one by one, eight bytes for each trace, and the ids of those that changed
+    while it was taken. ``rate``: bytes, before compression,
     that are read in a second at most; 0: as fast as it goes.
     """
 

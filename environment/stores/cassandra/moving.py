@@ -17,15 +17,16 @@ from environment.stores.cassandra.log.perceptions import CassandraPerceptions
 from environment.stores.cassandra.registry import CassandraRegistry
 from environment.stores.cassandra.traces.traces import TraceReader
 from environment.stores.cassandra.traces.walking import parse_place, walk
+from environment.stores.cassandra.written import WrittenChanges
 from environment.stores.moving import MovedTrace
 
 _AT_ONCE = 16
 
 
 class CassandraMoving:
-    """``Moving`` in a keyspace. Marks are places in the index of times, and numbers of changes of connections.
+    """``Moving`` in a keyspace. Marks are places in the index of times, and write times of changes of connections.
 
-    Changes of connections are all in memory while they are read.
+    Changes of connections are sorted on the disk while they are read (``written.py``), a partition at a time in memory.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class CassandraMoving:
         self._perceptions = perceptions
         self._reader = reader
         self._registry = registry
-        self._changes: list[ConnectionChange] = []
+        self._written: WrittenChanges | None = None
 
     async def skip(self, to: int) -> None:
         await self._perceptions.skip(to)
@@ -90,14 +91,20 @@ class CassandraMoving:
         return max(await self._lanes.epoch(), await self._perceptions.epoch())
 
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
-        start = int(after or 0)
-        if not start or not self._changes:
-            self._changes = await self._registry.all_written()
-        page = self._changes[start : start + limit]
-        if start + limit < len(self._changes):
-            return str(start + limit), page
-        self._changes = []
-        return "", page
+        if not after or self._written is None:
+            self._let_go()
+            written = WrittenChanges()
+            await written.gather(self._registry.parts_written())
+            self._written = written
+        following, page = await self._written.page(after, limit)
+        if not following:
+            self._let_go()
+        return following, page
+
+    def _let_go(self) -> None:
+        if self._written is not None:
+            self._written.close()
+            self._written = None
 
     async def states(self) -> list[str]:
         return await self._registry.names(partitions.STATE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -31,6 +31,8 @@ _CONNECTIONS = """SELECT owner, topic, label, peer, weight, ltp, uses, credited,
 _HISTORY = """SELECT at, stamp, place, topic, peer, kind, weight, reason, label FROM connection_changes
     WHERE mind = ? AND owner = ? AND hour = ? AND part = ? AND (at, stamp, place) <= (?, ?, ?) AND (at) >= (?)
     LIMIT ?"""
+_PART = """SELECT at, stamp, place, topic, peer, kind, weight, reason, label FROM connection_changes
+    WHERE mind = ? AND owner = ? AND hour = ? AND part = ?"""
 _OLDEST = """SELECT at, stamp, place FROM connection_changes WHERE mind = ? AND owner = ? AND hour = ? AND part = ?
     AND at < ? ORDER BY at ASC, stamp ASC, place ASC LIMIT ?"""
 _NO_CHANGES = """DELETE FROM connection_changes USING TIMESTAMP ? WHERE mind = ? AND owner = ? AND hour = ?
@@ -222,13 +224,15 @@ class CassandraRegistry:
     async def _owners(self) -> list[str]:
         return await self.names(partitions.OWNER)
 
-    async def all_written(self) -> list[ConnectionChange]:
-        """Every change of connections in the order in which they were written; all in memory."""
-        found: list[tuple[tuple[int, int], ConnectionChange]] = []
+    async def parts_written(self) -> AsyncIterator[list[tuple[int, int, ConnectionChange]]]:
+        """Every change of connections with its write time and place, a partition at a time, in no order."""
+        statement = await self._session.prepare(_PART)
         for owner in await self._owners():
-            latest = await self._latest(owner, _LARGEST, _Span())
-            found += [((stamp, place), change) for (_, stamp, place, _), change in latest]
-        return [change for _, change in sorted(found, key=lambda each: each[0])]
+            scope = partitions.history_scope(owner)
+            async for hour, parts in buckets_of(self._session, self._mind, scope, *_ALL, newest_first=False):
+                for part in parts:
+                    rows = await self._session.execute(statement, (self._mind, owner, hour, part), idempotent=True)
+                    yield [(row.stamp, row.place, _change(owner, row)) for row in rows]
 
 
 def _most(limit: int | None) -> int:

@@ -1,16 +1,20 @@
 """A mind moves onto a real Cassandra, back from it, and from one keyspace's mind to another's."""
 
+import random
 import secrets
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from environment.errors import StoreUnavailable
-from environment.ports import WriteTrace
+from environment.ports import WriteConnections, WriteTrace
 from environment.stores import copying
+from environment.stores.cassandra import partitions
+from environment.stores.cassandra.written import WrittenChanges
 from environment.stores.copying import KINDS, Copy, differences, tally
 from environment.stores.opening import open_stores
-from tests.environment.stores.contract import NOON, live_ids, perception, revision, trace
+from tests.environment.stores.contract import NOON, change, live_ids, perception, revision, trace
 from tests.environment.stores.furnished import GivingOut, furnish
 
 
@@ -104,6 +108,36 @@ async def test_a_long_gap_costs_little_and_is_forgotten(house):
     await again.moving.skip(1_020_000)
     (last,) = await again.perceptions.append([perception(1)])
     assert last.seq == 1_020_001
+
+
+async def test_changes_of_connections_leave_in_the_order_they_were_written_without_being_held(house, monkeypatch):
+    """Mind times are in another order than writes, over many hours and owners, and several stand in one commit."""
+    monkeypatch.setattr(partitions, "PART", 16)
+    stores = await house("cassandra")
+    rng, made = random.Random(5), []
+    for n in range(40):
+        owner = f"owner {rng.randrange(5)}"
+        together = [
+            replace(change(3 * n + place, owner), at=NOON + 3600.0 * rng.randrange(-9, 9))
+            for place in range(rng.randrange(1, 4))
+        ]
+        await stores.commit([WriteConnections(owner, (), (), tuple(together))])
+        made += together
+    held = []
+    gather = WrittenChanges._add
+    monkeypatch.setattr(WrittenChanges, "_add", lambda self, part: (held.append(len(part)), gather(self, part)))
+    found, mark, pages = [], "", 0
+    while pages == 0 or mark:
+        if pages == 3:  # another process goes on
+            stores = await house("cassandra")
+        mark, page = await stores.moving.changes(mark, 7)
+        assert len(page) <= 7
+        found += page
+        pages += 1
+    assert found == made
+    assert pages == -(-len(made) // 7)
+    assert max(held) <= partitions.PART
+    assert sum(held) == 2 * len(made)  # once by each process
 
 
 async def furnish_anywhere(stores):
