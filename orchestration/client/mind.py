@@ -20,7 +20,7 @@ from orchestration.client.errors import Unavailable, translate
 from orchestration.client.growth import GrowthClient
 from orchestration.client.nodes import NodeClient
 from orchestration.client.patience import Patience
-from orchestration.client.upload import Upload
+from orchestration.client.upload import Upload, message_of
 from orchestration.gateway import decode, encode
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage
@@ -91,7 +91,7 @@ class MindClient:
 
     async def perceive(self, batch: Sequence[NewPerception]) -> list[Receipt]:
         """Tell the mind; the receipts, in order, once all is durable. ``received`` and ``trust`` do not travel."""
-        request = perception_pb2.PerceiveRequest(perceptions=[encode.perception(one) for one in self.keyed(batch)])
+        request = perception_pb2.PerceiveRequest(perceptions=[message_of(one) for one in self.keyed(batch)])
         answer = await self.ask("PerceptionService/Perceive", request, perception_pb2.PerceiveResponse)
         return decode.receipts(answer.receipts)
 

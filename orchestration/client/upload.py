@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
 Refused: TypeAlias = Callable[[NewPerception, str], None]
 _Call: TypeAlias = Any
 """``grpc.aio.StreamStreamCall``, of which the stubs know too little."""
+
+
+_PARCEL = 4 * 1024 * 1024
+"""Bytes of a batch from which another is begun: half of what a server takes in a message by default."""
+
+
+@dataclass(slots=True, eq=False)
+class _Parcel:
+    """A batch, and the message it is sent as."""
+
+    perceptions: list[NewPerception]
+    request: pb.PerceiveStreamRequest
 
 
 class Upload:
@@ -43,9 +56,9 @@ class Upload:
         self._linger = linger
         self._refused = refused
         self._window = window
-        self._unanswered: deque[list[NewPerception]] = deque()
+        self._unanswered: deque[_Parcel] = deque()
         """Batches sent or about to be, oldest first: what a new connection begins with."""
-        self._ready: asyncio.Queue[list[NewPerception] | None] = asyncio.Queue(1)
+        self._ready: asyncio.Queue[_Parcel | None] = asyncio.Queue(1)
         self._ended = False
         """Whether the source has no more."""
 
@@ -76,7 +89,7 @@ class Upload:
             else:
                 items = iter(self._source)
                 while batch := list(islice(items, self._batch)):
-                    await self._ready.put(self._mind.keyed(batch))
+                    await self._hand_over(batch)
         except Exception:
             await self._ready.put(None)
             raise
@@ -98,11 +111,31 @@ class Upload:
                         batch.append(item)
                         following = asyncio.ensure_future(_next(items))
                 if batch and (ended or len(batch) >= self._batch or now() >= due):
-                    await self._ready.put(self._mind.keyed(batch))
+                    await self._hand_over(batch)
                     batch = []
             following.result()  # raises what the source raised
         finally:
             following.cancel()
+
+    async def _hand_over(self, batch: list[NewPerception]) -> None:
+        """Put a batch into messages that a server takes; what no message can hold is refused here."""
+        parcel, size = _Parcel([], pb.PerceiveStreamRequest()), 0
+        for one, keyed in zip(batch, self._mind.keyed(batch), strict=True):
+            try:
+                sent = message_of(keyed)
+            except Rejected as error:
+                if self._refused is None:
+                    raise
+                self._refused(one, error.message)
+                continue
+            size += sent.ByteSize()
+            if parcel.perceptions and size > _PARCEL:
+                await self._ready.put(parcel)
+                parcel, size = _Parcel([], pb.PerceiveStreamRequest()), sent.ByteSize()
+            parcel.perceptions.append(keyed)
+            parcel.request.perceptions.append(sent)
+        if parcel.perceptions:
+            await self._ready.put(parcel)
 
     async def _one_connection(self) -> AsyncIterator[Receipt]:
         """Send what is unanswered, then what is new, until all is answered. Raises ``ClientError``."""
@@ -116,7 +149,7 @@ class Upload:
         sender = asyncio.create_task(self._send(call, free), name="perceive-many-send")
         try:
             while isinstance(answer := await call.read(), pb.PerceiveStreamResponse):
-                batch = self._unanswered[0]
+                batch = self._unanswered[0].perceptions
                 receipts = decode.receipts(answer.receipts)
                 if answer.HasField("refusal"):
                     receipts = await self._tell_again(batch, answer.refusal)
@@ -124,9 +157,9 @@ class Upload:
                 free.release()
                 for receipt in receipts:
                     yield receipt
-            await sender
-            if self._unanswered or not self._ended:
+            if self._unanswered or not self._ended:  # the sender may wait for a source that pauses
                 raise Unavailable("UNAVAILABLE", "the server ended the stream early")
+            await sender
         except grpc.aio.AioRpcError as error:
             raise translate(error) from error
         finally:
@@ -136,8 +169,8 @@ class Upload:
 
     async def _send(self, call: _Call, free: asyncio.Semaphore) -> None:
         try:
-            for batch in tuple(self._unanswered):
-                await call.write(_request(batch))
+            for parcel in tuple(self._unanswered):
+                await call.write(parcel.request)
             while not self._ended:
                 await free.acquire()
                 new = await self._ready.get()
@@ -145,7 +178,7 @@ class Upload:
                     self._ended = True
                 else:
                     self._unanswered.append(new)
-                    await call.write(_request(new))
+                    await call.write(new.request)
             await call.done_writing()
         except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
             return  # the call has ended; reading from it tells why
@@ -171,8 +204,15 @@ class Upload:
         return []
 
 
-def _request(batch: Sequence[NewPerception]) -> pb.PerceiveStreamRequest:
-    return pb.PerceiveStreamRequest(perceptions=[encode.perception(one) for one in batch])
+def message_of(perception: NewPerception) -> pb.Perception:
+    """The perception as it is sent. Raises ``Rejected`` where no message can hold it."""
+    try:
+        return encode.perception(perception)
+    except UnicodeEncodeError as error:
+        why = f"it holds {error.object[error.start]!a}, half of a character: UTF-8 cannot write it"
+    except (ValueError, TypeError) as error:
+        why = f"no message can hold it: {error}"
+    raise Rejected("INVALID_ARGUMENT", why)
 
 
 async def _next(items: AsyncIterator[NewPerception]) -> NewPerception | None:

@@ -1,6 +1,7 @@
 """Telling a mind a great deal."""
 
 import asyncio
+import math
 import random
 
 import pytest
@@ -103,6 +104,30 @@ async def test_what_is_refused_is_handed_back_and_the_rest_goes_on(gateway, mind
     assert [time for time, _ in refused] == [NOON + 3, NOON + 4, NOON + 17]
     assert all(why.startswith("text: ") for _, why in refused)
     assert sorted(await gateway.texts()) == sorted(one.text for one in sent if one.text != " ")
+
+
+async def test_what_no_message_can_hold_is_handed_back_and_never_waited_for(gateway, mind):
+    told = []
+    batch = [perception(1), perception(2, text="half \ud800"), perception(3, time=math.nan), perception(4)]
+    upload = mind.perceive_many(batch, refused=lambda one, why: told.append((one.text, why)))
+    receipts = [receipt async for receipt in upload]
+    assert [receipt.new for receipt in receipts] == [True, True]
+    assert await gateway.texts() == ["line 1", "line 4"]
+    (half, why), (third, _) = told
+    assert (half, third) == ("half \ud800", "line 3")
+    assert "'\\ud800', half of a character" in why
+    with pytest.raises(Rejected, match="half of a character"):
+        _ = [receipt async for receipt in mind.perceive_many(batch)]
+    with pytest.raises(Rejected, match="half of a character"):
+        await mind.perceive(batch)
+
+
+async def test_long_texts_share_no_message_that_would_be_too_long(gateway, mind):
+    text = "x" * 900_000
+    batch = [perception(number, time=NOON, text=f"{number} {text}") for number in range(24)]
+    receipts = [receipt async for receipt in mind.perceive_many(batch)]
+    assert [receipt.new for receipt in receipts] == [True] * 24
+    assert [kept[:2].strip() for kept in await gateway.texts()] == [str(number) for number in range(24)]
 
 
 async def test_without_anybody_to_hand_it_to_a_refusal_is_raised(mind):
