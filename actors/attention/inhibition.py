@@ -70,7 +70,9 @@ class Inhibition:
         self._count += 1
         newest = max((p.time for p in trace.thought.perceptions), default=trace.thought.time)
         for i in (trace.id, *trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1])):
-            self._last[i] = _Seen(now, trace.version if i == trace.id else 0, newest)
+            before = self._last.get(i)
+            version = trace.version if i == trace.id else before.version if before else 0
+            self._last[i] = _Seen(now, version, newest)
             self._last.move_to_end(i)
         while len(self._last) > _REMEMBERED:
             self._last.popitem(last=False)

@@ -15,7 +15,7 @@ from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Sa
 from actors.submind.budget import Allowance
 from actors.submind.peers import Directory
 from actors.substrate.ports import Generation
-from environment.messages import ThoughtKind
+from environment.messages import Level, ThoughtKind
 from tests.actors.making import DIM, entry, thought, trace, unit
 
 
@@ -83,6 +83,18 @@ def test_what_was_conscious_is_not_repeated_and_a_revision_may_return():
     assert not handed(core.handle(Salient((later,)), 20.0)), "still refractory"
     effects = core.handle(Salient((later,)), 2000.0)
     assert [c.focus.version for c in handed([*effects, *core.finish(2100.0)])] == [2]
+
+
+def test_what_was_conscious_does_not_return_because_something_was_built_on_it():
+    core = attention(break_in=0.9)
+    first = trace(salience=0.93)
+    assert handed(core.handle(Salient((first,)), 0.0))
+    new = thought(author="causes", salience=0.95, at=1000.0, vector=unit(77))
+    built = trace(replace(new, parents=(first.id,)))
+    assert handed(core.handle(Salient((built,)), 1000.0))
+    raised = replace(first, level=Level(0.93, 5000.0, 3600.0))
+    again = [*core.handle(Salient((raised,)), 5000.0), *core.finish(6000.0)]
+    assert not handed(again), "the same version a second time"
 
 
 def test_a_thought_about_the_same_perception_is_suppressed_too():
