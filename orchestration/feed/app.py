@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from prometheus_client import CollectorRegistry
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, Response
@@ -22,6 +22,7 @@ from orchestration.feed.guard import Guard
 from orchestration.feed.perceptions import perceptions, schemas
 from orchestration.feed.probes import probes
 from orchestration.feed.problems import Problem, install
+from orchestration.feed.queries import known_queries
 from orchestration.feed.reads import reads
 from orchestration.feed.sessions import cookie_name, sessions
 from orchestration.feed.settings import FeedSettings
@@ -74,11 +75,12 @@ def create_app(
     )
     app.state.feed = feed
     install(app)
-    routers = [reads(feed), events(feed), perceptions(feed), probing(feed), sessions(feed)]
+    routers = [reads(feed), events(feed), perceptions(feed), sessions(feed)]
     if desk is not None:
         routers.append(growth(feed, desk))
     for router in routers:
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(known_queries)])
+    app.include_router(probing(feed))  # machines that ask there may say more than is needed
     _serve_page(app, page)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=4)
     app.add_middleware(Guard, settings=settings, access=access, figures=figures, cookie=cookie_name(feed))

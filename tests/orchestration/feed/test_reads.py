@@ -149,6 +149,9 @@ WRONG = [
     ("/v1/search?q=pump&min_salience=nan", "min_salience"),
     (f"/v1/search?q={'x' * 4001}", "q"),
     (f"/v1/explain/{'1' * 65}", "id"),
+    ("/v1/stream?from_seq=3", "from_seq"),
+    ("/v1/search?q=pump&sourc=web-1", "sourc"),
+    ("/v1/status?x=1", "x"),
 ]
 
 
@@ -157,6 +160,9 @@ async def test_a_wrong_field_is_named(feed):
         problem = await get(feed, path, 422)
         assert [error["field"] for error in problem["errors"]] == [field]
         assert problem["errors"][0]["why"]
+    misspelt = await get(feed, "/v1/search?q=pump&sourc=web-1", 422)
+    assert "did you mean 'source'? this path takes author, k, kind, live" in misspelt["detail"]
+    assert (await feed.client.get("/healthz?verbose=1")).status_code == 200
 
 
 async def test_hostile_text_in_questions_and_answers(feed):
