@@ -112,6 +112,16 @@ class StoreBroken(SubliminalError):
         return f"{self.path} cannot be used: {self.reason}"
 
 
+class BadAddress(StoreBroken):
+    """The address of a store cannot be understood: ``reason`` says what would be right, and holds no secret."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("the store's address", reason)
+
+    def __reduce__(self) -> tuple[type[BadAddress], tuple[str]]:
+        return type(self), (self.reason,)
+
+
 class MoveRefused(SubliminalError):
     """A mind cannot move from one store to another: the text says why, and what would be right."""
 

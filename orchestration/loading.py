@@ -48,6 +48,10 @@ class Layer:
                 return self.where[place[:length]]
         return None
 
+    def within(self, place: Place) -> str | None:
+        """Where this layer says something about a part of ``place``; None when it does not."""
+        return next((told for at, told in self.where.items() if at[: len(place)] == place), None)
+
 
 def load_settings(
     file: Path | None = None,
@@ -228,12 +232,14 @@ def _problems(error: ValidationError, layers: Sequence[Layer]) -> list[str]:
     found = []
     for detail in error.errors(include_url=False):
         place: Place = detail["loc"]
-        where = next((told for layer in layers if (told := layer.locate(place)) is not None), "the settings")
+        where = next((told for layer in layers if (told := layer.locate(place) or layer.within(place))), "the settings")
         value = _brief(detail["input"])
         if detail["type"] == "extra_forbidden":
             found.append(f"{where}: there is no setting `{dotted(place)}`{_nearest(place)}")
         elif detail["type"] == "missing":
             found.append(f"{where}: `{dotted(place)}` is missing")
+        elif isinstance(detail["input"], Mapping):  # its parts do not go together
+            found.append(f"{where}: `{dotted(place)}`: {_right(detail['msg'])}")
         else:
             found.append(f"{where}: `{dotted(place)}` is {value}, but {_right(detail['msg'])}")
     return found

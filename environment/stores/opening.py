@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from environment.errors import StoreBroken
+from environment.errors import BadAddress
 
 if TYPE_CHECKING:
     from environment.stores.cassandra.driver.settings import CassandraSettings
@@ -36,8 +36,8 @@ async def open_stores(
     """Open the stores of ``mind`` at ``place``: a directory, ``sqlite:DIR`` or ``cassandra://…``.
 
     ``lane`` names the writer; ``apart`` has an embedded perception log written by a process of its own;
-    ``cassandra`` bounds and times the requests to a cluster. Raises ``StoreBroken``, ``StoreUnavailable`` or
-    ``WrongSchema``.
+    ``cassandra`` bounds and times the requests to a cluster. Raises ``BadAddress``, ``StoreBroken``,
+    ``StoreUnavailable`` or ``WrongSchema``.
     """
     directory = directory_of(place)
     if directory is None:
@@ -47,7 +47,7 @@ async def open_stores(
         try:
             return await open_cassandra(str(place), mind, lane=lane, settings=cassandra)
         except InvalidAddress as error:
-            raise StoreBroken("the store's address", str(error)) from None
+            raise BadAddress(str(error)) from None
     from environment.stores.sqlite import open_stores as open_sqlite  # noqa: PLC0415 - each backend where it is used
 
     return await open_sqlite(directory, mind, inline=inline, apart=apart)

@@ -29,6 +29,9 @@ app = typer.Typer(add_completion=False)
 
 A = TypeVar("A")
 
+_LATEST = 100
+"""Changes of connections that are shown, where nobody says how many."""
+
 _STATE = {"running": "green", "starting": "yellow", "restarting": "yellow", "degraded": "yellow"}
 
 
@@ -120,7 +123,10 @@ def connections(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="With --history: go on as it happens, until Ctrl-C.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="With --history: the latest so many.")] = 100,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", min=1, help="With --history: the latest so many; 100.", show_default=False),
+    ] = None,
     json: Json = False,
     grpc: Grpc = None,
     token_file: TokenFile = None,
@@ -129,10 +135,10 @@ def connections(
     """List who is connected to whom, about what, and how strongly; or what happened to connections, and why."""
     if history:
         wants = ChangeFilter(owner or "", topic or "", since=_instant("--since", since))
-        show_changes(server(grpc, token_file, mind), wants, limit, follow=follow, json=json)
+        show_changes(server(grpc, token_file, mind), wants, limit or _LATEST, follow=follow, json=json)
         return
-    if since is not None or follow:
-        raise Failure("--since and --follow go with --history", MISUSED)
+    if since is not None or follow or limit is not None:
+        raise Failure("--since, --follow and --limit go with --history", MISUSED)
     found = _ask(server(grpc, token_file, mind), lambda client: client.connections(owner))
     if topic:
         found = [each for each in found if topic == each.topic or topic.casefold() in each.label.casefold()]

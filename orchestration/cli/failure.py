@@ -27,6 +27,7 @@ def told(error: BaseException) -> Failure | None:
     """
     for module, name, code in (
         ("orchestration.loading", "SettingsError", MISUSED),
+        ("environment.errors", "BadAddress", MISUSED),
         ("environment.errors", "SubliminalError", FAILED),
         ("environment.stores.cassandra.driver.address", "InvalidAddress", MISUSED),
         ("orchestration.access.errors", "BadCredentials", MISUSED),

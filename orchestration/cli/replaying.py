@@ -158,9 +158,8 @@ class _History:
         if self.refused > _SHOWN:
             console(error=True).print(f"({self.refused - _SHOWN} more lines were refused)")
         if self._reader.unstamped:
-            told = (
-                f"{self._reader.unstamped:,} lines carry no time: they follow the line before them, else one a second"
-            )
+            lines = "1 line carries" if self._reader.unstamped == 1 else f"{self._reader.unstamped:,} lines carry"
+            told = f"{lines} no time: taken to follow the line before, else one a second"
             console(error=True).print(told, style="dim")
 
     def _refuse(self, number: int, why: str) -> None:

@@ -46,7 +46,9 @@ def server_in(settings: Settings) -> Server:
     try:
         host, port = split_listen(settings.gateway.listen)
         credentials = Credentials(reaching(settings))
-    except (UnsafeListen, BadCredentials) as error:
+    except UnsafeListen as error:
+        raise Failure(f"no mind can be reached at {error.listen}: {error.why}", MISUSED) from None
+    except BadCredentials as error:
         raise Failure(str(error), MISUSED) from None
     shown = f"[{host}]" if ":" in host else host
     return Server(f"{_EVERYWHERE.get(host, shown)}:{port}", credentials)

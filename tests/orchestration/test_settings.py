@@ -80,6 +80,8 @@ def test_a_problem_names_the_variable_or_the_flag_that_is_to_blame(tmp_path: Pat
     told = problems(file, {"SUBMIND__SHELL__BATCH": "0"}, **{"--box": ("shell.mailbox", 1)})
     assert "SUBMIND__SHELL__BATCH: `shell.batch` is 0" in told
     assert "--box: `shell.mailbox` is 1" in told
+    together = problems(None, **{"--key": ("client.key_file", Path("k.pem"))})
+    assert together == "--key: `client`: `cert_file` and `key_file` go together: give both, or neither"
 
 
 @pytest.mark.parametrize(

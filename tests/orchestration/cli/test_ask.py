@@ -95,4 +95,5 @@ async def test_the_history_of_connections_is_told_with_reasons(lived: Any, at: l
     none = await submind("connections", "--history", "--topic", "weather", *at)
     assert (none.code, none.out) == (0, "")
     assert (await submind("connections", "--follow", *at)).code == 2
+    assert (await submind("connections", "--limit", 2, *at)).code == 2
     assert (await submind("connections", "--topic", "keys", "--json", *at)).code == 0

@@ -74,6 +74,13 @@ def test_a_wrong_address_is_code_2(address: str, told: str) -> None:
     done = run("status", "--grpc", address)
     assert done.returncode == 2
     assert told in done.stderr
+    assert done.stderr.startswith(f"submind: no mind can be reached at {address}: ")
+
+
+def test_the_address_of_a_store_that_cannot_be_right_is_code_2(tmp_path: Path) -> None:
+    done = run("run", "--store", "cassandra://somewhere", "--data-dir", str(tmp_path / "data"))
+    assert done.returncode == 2
+    assert "the store's address cannot be used: the address names no keyspace" in done.stderr
 
 
 def test_help_imports_no_command() -> None:
