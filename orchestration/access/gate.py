@@ -112,7 +112,7 @@ class Access:
             self._refused[error.reason] += 1
             raise
         if behalf and Scope.FORWARD in found.scopes:
-            return replace(found, behalf=_fit(unquote(behalf)))
+            return replace(found, behalf=fit(unquote(behalf)))
         return found
 
     async def _found(self, token: bytes) -> Caller:
@@ -140,21 +140,27 @@ class Access:
         if login := self.sessions.end(cookie):
             self._end(lease for lease in self._leases if lease.caller.login == login)
 
-    def speaks(self, caller: Caller, sources: Iterable[str], peer: str = "") -> None:
-        """Whether somebody may speak as ``sources``. Raises ``Forbidden``: as an operator only with ``operate``.
+    def speaks(self, caller: Caller, sources: Iterable[str], peer: str = "") -> frozenset[str]:
+        """Whether somebody may speak as ``sources``; those that are operators.
 
-        What is said as an operator breaks in, and is answered; it stands in the audit log.
+        Raises ``Forbidden``: as an operator only with ``operate``. What is said as an operator breaks in, and is
+        answered; what became of it goes to ``spoke``.
         """
         if not self.required or not self._operators:
-            return
-        for source in sources:
-            if any(fnmatchcase(source, pattern) for pattern in self._operators):
-                try:
-                    caller.require(Scope.OPERATE, f"speaking as {source[:_LONGEST_NAME]!r}")
-                except Forbidden as error:
-                    self.audit.refused("say", str(error), by=caller.told, peer=peer)
-                    raise
-                self.audit.record("say", caller, "done", target=source, peer=peer)
+            return frozenset()
+        said = frozenset(source for source in sources if any(fnmatchcase(source, known) for known in self._operators))
+        for source in sorted(said):
+            try:
+                caller.require(Scope.OPERATE, f"speaking as {source[:_LONGEST_NAME]!r}")
+            except Forbidden as error:
+                self.audit.refused("say", str(error), by=caller.told, peer=peer)
+                raise
+        return said
+
+    def spoke(self, caller: Caller, said: Iterable[str], outcome: str, peer: str = "") -> None:
+        """Write down what became of what somebody said as operators."""
+        for source in sorted(said):
+            self.audit.record("say", caller, outcome, target=source, peer=peer)
 
     def holds(self, caller: Caller) -> Unauthenticated | None:
         """Why a caller who was let in is not to be any longer; None while he may stay."""
@@ -249,6 +255,6 @@ def _token_in(authorization: str | bytes | None) -> bytes:
     return token
 
 
-def _fit(name: str) -> str:
+def fit(name: str) -> str:
     """A name from outside as a log may have it."""
     return "".join(sign for sign in name if sign.isprintable())[:_LONGEST_NAME]

@@ -22,6 +22,7 @@ from orchestration.feed.body import JSON, LINES, media_type, read_body
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import field_path
 from orchestration.gateway.errors import FieldViolation, IntakeRejected
+from orchestration.gateway.speaking import speaking
 from orchestration.view.json import instant, receipt_json
 
 _OFFLOAD_ABOVE = 64 * 1024
@@ -125,12 +126,10 @@ def perceptions(feed: FeedContext) -> APIRouter:
             return [each.perception(received, trust_of(each.source)) for each in parse(data)]
 
         batch = await asyncio.to_thread(read) if len(data) > _OFFLOAD_ABOVE else read()
-        if feed.access.required:
-            caller = CALLER.get()
-            feed.access.speaks(caller, {one.source for one in batch}, request.client.host if request.client else "")
-            feed.access.quotas.take(caller, len(batch), len(data))
         try:
-            receipts = await feed.intake.accept(batch)
+            with speaking(feed.access, {one.source for one in batch}, request.client.host if request.client else ""):
+                feed.access.quotas.take(CALLER.get(), len(batch), len(data))
+                receipts = await feed.intake.accept(batch)
         except IntakeRejected as error:
             raise _renamed(error) from None
         return await many("receipts", receipts, receipt_json)

@@ -183,6 +183,11 @@ class RelayedDesk(GrowthDesk):
         told = await self._told_leader("Reject", request, growth_pb2.RejectResponse)
         return told or await super().reject(proposal, by, reason)
 
+    def _same(self, signed: str, by: str) -> bool:
+        """The leader signs an order with the name of this front as well."""
+        name = _name(by)
+        return signed in {by, name} or signed.startswith(f"{name} (")
+
     async def _told_leader(self, method: str, request: Any, answer: Any) -> Outcome | None:
         try:
             said = await self._upstream.ask(f"GrowthService/{method}", request, answer, within=_ORDER)
@@ -195,4 +200,8 @@ class RelayedDesk(GrowthDesk):
 
 def _order(by: str, reason: str) -> growth_pb2.Order:
     """As the caller gave it: the leader signs it, with the token's name and this front's."""
-    return growth_pb2.Order(by=by.removesuffix(f" ({CALLER.get().told})"), reason=reason)
+    return growth_pb2.Order(by=_name(by), reason=reason)
+
+
+def _name(by: str) -> str:
+    return by.removesuffix(f" ({CALLER.get().told})")

@@ -6,9 +6,11 @@ A message costs more than what is done with a small batch, so what comes togethe
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from environment.messages import Receipts
-from orchestration.access.caller import CALLER
+from orchestration.access.caller import CALLER, Caller
+from orchestration.access.gate import fit
 from orchestration.access.scopes import Scope
 from orchestration.gateway import encode
 from orchestration.gateway.binding import Guard, Upload
@@ -16,7 +18,11 @@ from orchestration.gateway.errors import InvalidRequest
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.uploads import Talk, Unanswered
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
-from orchestration.telemetry.tracing.ids import CALLING, Caller, caller_of
+from orchestration.telemetry.tracing.ids import CALLING, caller_of
+from orchestration.telemetry.tracing.ids import Caller as Span
+
+_CALLERS = 1024
+"""Callers of a front whose names are remembered."""
 
 
 class ForwardService:
@@ -35,11 +41,15 @@ class _Forwarded(Talk):
     """One stream of forwarded batches."""
 
     async def _read_all(self) -> None:
-        trusted = Scope.FORWARD in CALLER.get().scopes  # who else would be believed what it says of others
+        front = CALLER.get()
+        trusted = Scope.FORWARD in front.scopes  # who else would be believed what it says of others
+        callers = {"": front}
         while (raw := await self._upload.read()) is not None:
             for one in self._guard.read(pb.ForwardRequest, raw).batches:
                 await self._free.acquire()
                 CALLING.set(_span(one) if trusted and one.traceparent else None)
+                if trusted:
+                    CALLER.set(_named(callers, one.caller))
                 await self._take(one.request, one.request.ByteSize())
 
     async def answer(self) -> None:
@@ -68,7 +78,16 @@ class _Forwarded(Talk):
                 following = await self._unanswered.get()
 
 
-def _span(one: pb.ForwardedBatch) -> Caller | None:
+def _named(callers: dict[str, Caller], name: str) -> Caller:
+    """The front, calling in somebody's name."""
+    if name not in callers:
+        if len(callers) > _CALLERS:
+            del callers[next(islice(callers, 1, None))]
+        callers[name] = replace(callers[""], behalf=fit(name))
+    return callers[name]
+
+
+def _span(one: pb.ForwardedBatch) -> Span | None:
     caller = caller_of(one.traceparent)
     return caller and replace(caller, relayed=one.recorded)
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from environment.messages import Receipts
-from orchestration.access.caller import CALLER
+from orchestration.access.caller import CALLER, Caller
 from orchestration.gateway import decode, encode
 from orchestration.gateway.acknowledging import acknowledgement
 from orchestration.gateway.binding import Guard, Upload
 from orchestration.gateway.errors import IntakeBusy, InvalidRequest
 from orchestration.gateway.intake import Intake
+from orchestration.gateway.speaking import outcome_of, speaking
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 
 _SPOKEN = 1024
@@ -61,11 +63,13 @@ class PerceptionService:
     async def perceive(self, request: pb.PerceiveRequest) -> pb.PerceiveResponse:
         """Take in one batch. Raises what ``Intake.accept`` raises."""
         size = request.ByteSize()
-        access, caller = self._guard.access, CALLER.get()
-        if access.required:
-            access.speaks(caller, {one.source for one in request.perceptions})
-            access.quotas.take(caller, len(request.perceptions), size)
-        receipts = await submit(self._intake, self._guard, request, size)
+        access = self._guard.access
+        if not access.required:
+            receipts = await submit(self._intake, self._guard, request, size)
+        else:
+            with speaking(access, {one.source for one in request.perceptions}):
+                access.quotas.take(CALLER.get(), len(request.perceptions), size)
+                receipts = await submit(self._intake, self._guard, request, size)
         return pb.PerceiveResponse(receipts=encode.receipts(receipts))
 
     async def perceive_stream(self, upload: Upload) -> None:
@@ -87,8 +91,8 @@ class Talk:
         self._unanswered: asyncio.Queue[Unanswered | None] = asyncio.Queue()
         self._free = asyncio.Semaphore(guard.settings.stream_batches)
         self._last: asyncio.Future[Receipts] | None = None
-        self._spoken: set[str] = set()
-        """As whom this upload has spoken: each is looked at once."""
+        self._spoken: set[tuple[str, str]] = set()
+        """Who has spoken here as whom, and was taken in: each is looked at once."""
 
     async def hold(self) -> None:
         """Read and answer until both are at their end."""
@@ -116,25 +120,56 @@ class Talk:
 
     async def _take(self, request: pb.PerceiveStreamRequest, sent: int) -> None:
         """Take one batch in, or write down why it is refused."""
-        if self._guard.access.required:
-            await self._admit(request, sent)
+        said = await self._admit(request, sent) if self._guard.access.required else frozenset()
+        outcome: asyncio.Future[Receipts] | InvalidRequest
         try:
-            outcome: asyncio.Future[Receipts] | InvalidRequest = await self._submit(request, sent)
+            outcome = taken = await self._submit(request, sent)
+            if said:
+                self._tell(said, taken)
         except InvalidRequest as error:
             self._guard.refused[type(error).__name__] += 1
             outcome = error
+            self._spoke(said, error)
+        except Exception as error:
+            self._spoke(said, error)
+            raise
         self._unanswered.put_nowait(Unanswered(request.batch, outcome))
 
-    async def _admit(self, request: pb.PerceiveStreamRequest, sent: int) -> None:
-        """Wait until the caller's quota lets a batch through. Raises ``Forbidden`` where it may not say this."""
+    async def _admit(self, request: pb.PerceiveStreamRequest, sent: int) -> frozenset[str]:
+        """Wait until the caller's quota lets a batch through; the operators as whom it speaks for the first time.
+
+        Raises ``Forbidden`` where it may not say this.
+        """
         access, caller = self._guard.access, CALLER.get()
-        access.speaks(caller, {one.source for one in request.perceptions} - self._spoken)
-        if len(self._spoken) < _SPOKEN:
-            self._spoken |= {one.source for one in request.perceptions}
+        told = caller.told
+        new = [source for source in {one.source for one in request.perceptions} if (told, source) not in self._spoken]
+        said = access.speaks(caller, new) if new else frozenset()
+        self._know(told, (source for source in new if source not in said))
         while (wait := access.quotas.wait(caller, len(request.perceptions), sent)) is not None:
             access.quotas.hits[wait[0]] += 1
             await asyncio.sleep(wait[2])
         access.quotas.take(caller, len(request.perceptions), sent)
+        return said
+
+    def _know(self, told: str, sources: Iterable[str]) -> None:
+        if len(self._spoken) < _SPOKEN:
+            self._spoken.update((told, source) for source in sources)
+
+    def _tell(self, said: frozenset[str], outcome: asyncio.Future[Receipts]) -> None:
+        """Write down what becomes of what operators say, when that is known."""
+        caller = CALLER.get()
+
+        def decided(done: asyncio.Future[Receipts]) -> None:
+            error = asyncio.CancelledError() if done.cancelled() else done.exception()
+            self._spoke(said, error, caller)
+
+        outcome.add_done_callback(decided)
+
+    def _spoke(self, said: frozenset[str], error: BaseException | None, caller: Caller | None = None) -> None:
+        caller = caller or CALLER.get()
+        self._guard.access.spoke(caller, said, outcome_of(error))
+        if error is None:
+            self._know(caller.told, said)
 
     async def _submit(self, request: pb.PerceiveStreamRequest, sent: int) -> asyncio.Future[Receipts]:
         """Hand a batch to the intake, waiting for room there. Raises what became of the one before, if that failed."""

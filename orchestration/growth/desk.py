@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from environment.messages import Instant
-from environment.population import GrowthEvent, Member
+from environment.population import GrowthEvent, GrowthKind, Member
 from environment.ports import Stores
+from orchestration.growth.errors import NotWaiting
 from orchestration.growth.log import GrowthLog
 from orchestration.growth.settings import GrowthSettings
 from orchestration.view.pages import place_of, size_of, token_of
@@ -65,7 +66,8 @@ class GrowthDesk:
     """Growth as operators see it, whether the mind process runs or not.
 
     Guarantee: what an order answers is in the log of the store, so it holds for every process of the mind from then on
-    and over every restart. Raises ``StoreUnavailable``, ``NotWaiting`` and ``Frozen``.
+    and over every restart. The same order given again is answered with what it decided. Raises ``StoreUnavailable``,
+    ``NotWaiting`` and ``Frozen``.
     """
 
     def __init__(
@@ -139,11 +141,28 @@ class GrowthDesk:
 
     async def approve(self, proposal: int, by: str, reason: str) -> Outcome:
         """Permit what a waiting proposal asks for, once."""
-        return await self._outcome(await self._log.approve(proposal, by, reason))
+        try:
+            return await self._outcome(await self._log.approve(proposal, by, reason))
+        except NotWaiting as error:
+            return self._again(error, GrowthKind.APPROVED, by, reason)
 
     async def reject(self, proposal: int, by: str, reason: str) -> Outcome:
         """Refuse a waiting proposal."""
-        return await self._outcome(await self._log.reject(proposal, by, reason))
+        try:
+            return await self._outcome(await self._log.reject(proposal, by, reason))
+        except NotWaiting as error:
+            return self._again(error, GrowthKind.REJECTED, by, reason)
+
+    def _again(self, error: NotWaiting, kind: GrowthKind, by: str, reason: str) -> Outcome:
+        """The answer to an order whose answer was lost: what it decided. Raises ``error`` where another decided."""
+        decided = error.decision
+        if decided is None or (decided.kind, decided.reason) != (kind, reason) or not self._same(decided.by, by):
+            raise error
+        return Outcome(decided, self._runs())
+
+    def _same(self, signed: str, by: str) -> bool:
+        """Whether what somebody ``signed`` is an order of ``by``."""
+        return signed == by
 
     async def _outcome(self, event: GrowthEvent | None) -> Outcome:
         runs = self._runs()

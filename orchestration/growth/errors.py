@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from environment.population import GrowthEvent
+
 
 class GrowthError(Exception):
     """The root of what an operator can ask in vain."""
@@ -15,10 +17,12 @@ class NotWaiting(GrowthError):
 
     reason = "NOT_WAITING"
 
-    def __init__(self, proposal: str, why: str) -> None:
-        super().__init__(proposal, why)
+    def __init__(self, proposal: str, why: str, decision: GrowthEvent | None = None) -> None:
+        super().__init__(proposal, why, decision)
         self.proposal = proposal
         self.why = why
+        self.decision = decision
+        """What was decided, where that was."""
 
     def __str__(self) -> str:
         return f"{self.proposal} waits for no approval: {self.why}"

@@ -330,7 +330,7 @@ class Guard:
             return self.waiting[number]
         answer = self._answered.get(number)
         if answer is not None:
-            raise NotWaiting(f"g-{number}", f"it was {answer.kind.value} by {answer.by}")
+            raise NotWaiting(f"g-{number}", f"it was {answer.kind.value} by {answer.by}", answer)
         raise NotWaiting(f"g-{number}", "there is no such proposal")
 
     def _reply(self, proposed: GrowthEvent, kind: GrowthKind, by: str, reason: str, now: Instant) -> GrowthEvent:

@@ -3,6 +3,8 @@
 import grpc
 import pytest
 
+from environment.errors import StoreUnavailable
+from orchestration.access.audit import read_audit
 from orchestration.access.caller import ANYBODY, Caller, Quota
 from orchestration.access.errors import OverAllowance
 from orchestration.access.quotas import BYTES, PERCEPTIONS, STREAMS, Quotas
@@ -144,3 +146,44 @@ async def test_only_operators_speak_as_operators(tmp_path, serve, keys):
         assert await served.texts() == []
         await served.perception.Perceive(said, metadata=bearer(operator))
         assert (await served.http.post("/v1/perceptions", json=body, headers=header(operator))).status_code == 200
+
+
+async def test_what_operators_say_is_written_down_with_what_became_of_it(tmp_path, serve, keys):
+    plain, operator = keys.make("plain", Scope.PERCEIVE), keys.make("ops", Scope.PERCEIVE, Scope.OPERATE)
+    async with serve() as served:
+        served.access._operators = ("operator",)
+        served.access.audit._path = tmp_path / "audit.log"
+
+        def lines():
+            return [
+                (one["by"], one["outcome"].partition(":")[0])
+                for one in read_audit(tmp_path)
+                if one["action"] == "say" and one.get("target", "operator") == "operator"
+            ]
+
+        fine, empty = perceived("open the gate", source="operator"), perceived(" ", source="operator")
+        await served.perception.Perceive(request(fine), metadata=bearer(operator))
+        await refused(served.perception.Perceive(request(empty), metadata=bearer(operator)))
+        await refused(served.perception.Perceive(request(fine), metadata=bearer(plain)))
+        body = {"perceptions": [{"source": "operator", "text": "by http"}]}
+        await served.http.post("/v1/perceptions", json=body, headers=header(operator))
+        assert lines() == [("ops", "done"), ("ops", "refused"), ("plain", "refused"), ("ops", "done")]
+
+        upload = served.perception.PerceiveStream(metadata=bearer(operator))
+        for number, one in enumerate((empty, fine, fine)):
+            await upload.write(part(number, one))
+            await upload.read()
+        upload.cancel()
+        assert lines()[4:] == [("ops", "refused"), ("ops", "done")]  # taken in once: the rest goes unsaid
+
+        async def fails(batches):
+            raise StoreUnavailable("gone", 0.5)
+
+        served.intake._log.append_batches = fails
+        await refused(served.perception.Perceive(request(fine), metadata=bearer(operator)))
+        assert (await served.http.post("/v1/perceptions", json=body, headers=header(operator))).status_code == 503
+        upload = served.perception.PerceiveStream(metadata=bearer(operator))
+        await upload.write(part(1, fine))
+        await refused(upload.read())
+        assert lines()[6:] == [("ops", "failed")] * 3
+        assert len(await served.texts()) == 4

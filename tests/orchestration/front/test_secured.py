@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from orchestration.access.audit import read_audit
 from orchestration.access.caller import CALLER, Caller
 from orchestration.access.scopes import Scope
 from orchestration.front.asking import AskedStatus, LeaderNodes
@@ -104,3 +105,23 @@ async def test_who_called_the_front_is_named_to_the_leader(serve, keys, tmp_path
         CALLER.set(Caller("José 雪", "token", frozenset({Scope.OPERATE})))
         assert unquote(dict(way.upstream.metadata())[BEHALF]) == "José 雪"
         assert await LeaderNodes(way.upstream).restart("concern") == ["concern"]
+
+
+async def test_what_is_said_as_an_operator_stands_at_the_leader_in_the_name_of_who_said_it(
+    serve,  # noqa: F811
+    keys,  # noqa: F811
+    tmp_path,
+):
+    token = tmp_path / "token"
+    token.write_text(keys.make("front", *WANTED))
+    async with serve() as leader, relaying(leader.target, upstream={"token_file": token}) as way:
+        leader.access._operators = ("operator",)
+        leader.access.audit._path = tmp_path / "audit.log"
+        for name in ("ann", "José 雪", "ann"):
+            CALLER.set(Caller(name, "token", frozenset({Scope.OPERATE})))
+            await way.tell("open the gate", source="operator")
+        lines = [one for one in read_audit(tmp_path) if one["action"] == "say"]
+        assert [(one["by"], one["behalf"], one["outcome"]) for one in lines] == [
+            ("front", "ann", "done"),
+            ("front", "José 雪", "done"),
+        ]

@@ -194,3 +194,21 @@ async def test_members_come_page_by_page_and_those_that_live_alone(desk):
     assert [member.name for member in (await growth.population(living=True)).members] == [m["name"] for m in living]
     assert (await growth.population()).born == 5
     assert (await desk.http.get("/v1/growth", params={"page_token": "x"})).status_code == 422
+
+
+async def test_the_same_order_again_is_answered_with_what_it_decided(desk):
+    ann, bob = desk.client.growth(by="ann"), desk.client.growth(by="bob")
+    await desk.propose()
+    await desk.propose("people", "p/1")
+    first, second = await ann.approve(1, "busy"), await bob.reject(2, "not now")
+    assert await ann.approve(1, "busy") == first
+    assert await bob.reject(2, "not now") == second
+    for order, said in (
+        (ann.approve(1, "another reason"), "approved by ann"),
+        (bob.approve(1, "busy"), "approved by ann"),
+        (ann.reject(1, "busy"), "approved by ann"),
+        (bob.approve(2, "not now"), "rejected by bob"),
+    ):
+        with pytest.raises(ClientError, match=said):
+            await order
+    assert [event.kind.value for event in await ann.events()] == ["proposed", "proposed", "approved", "rejected"]
