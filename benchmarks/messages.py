@@ -6,7 +6,7 @@ Every contestant sends the same text of 200 bytes from one process to one actor 
 
 - ``links``: what subminds use (``orchestration/links``), in two Ray actors: outbox, Unix socket, checked decoding, a
   real bounded mailbox that holds its senders back, and handing out of it. ``links over TCP``: the same as between
-  machines.
+  machines. ``links over TLS``: that with certificates on both ends (``runtime.link.tls``), made for the run.
 - ``bare Ray``: calls of a Ray actor that carry as many messages as a batch of a link does, packed by hand (msgpack), a
   few calls on their way at a time; what arrives is unpacked into a queue. No order, bound or priority.
 - ``autogen``: ``autogen-core`` with ``GrpcWorkerAgentRuntime``, host, sender and receiver in a process each, the better
@@ -42,7 +42,7 @@ from orchestration.links.addresses import Endpoint
 from orchestration.links.directory import Directory
 from orchestration.links.handshake import new_secret
 from orchestration.links.links import Links
-from orchestration.links.settings import LinkSettings
+from orchestration.links.settings import LinkSettings, LinkTlsSettings
 
 TEXT = "x" * 200
 EVERY = 0.02
@@ -108,12 +108,13 @@ class Hearer:
 class Submind:
     """A Ray actor with links of its own."""
 
-    def __init__(self, name, directory: Endpoint, place, secret):
+    def __init__(self, name, directory: Endpoint, place, secret, settings):
         self._name, self._directory, self._place, self._secret = name, directory, place, secret
+        self._settings = settings
         self.links = self.hearer = None
 
     async def open(self):
-        settings = LinkSettings()
+        settings = self._settings
         self.links = Links(
             self._name,
             os.urandom(4).hex(),
@@ -199,15 +200,17 @@ def percentiles(late):
 class Subminds:
     """Two who say and one who hears, one of the two as if on another machine."""
 
-    def __init__(self, ray, place):
-        self._ray, self._place = ray, place
+    def __init__(self, ray, place, settings):
+        self._ray, self._place, self._settings = ray, place, settings
         self._secret = new_secret()
-        self._directory = Directory(Path(place), LinkSettings(), secret=self._secret, host="127.0.0.1")
+        self._directory = Directory(Path(place), settings, secret=self._secret, host="127.0.0.1")
 
     async def open(self):
         await self._directory.open()
         self._hearer, self._near, self._far = (
-            self._ray.remote(num_cpus=0)(Submind).remote(name, self._directory.endpoint, place, self._secret)
+            self._ray.remote(num_cpus=0)(Submind).remote(
+                name, self._directory.endpoint, place, self._secret, self._settings
+            )
             for name, place in (("hearer", self._place), ("near", self._place), ("far", f"{self._place}/far"))
         )
         await asyncio.gather(*(actor.open.remote() for actor in (self._hearer, self._near, self._far)))
@@ -311,6 +314,19 @@ def free_port() -> int:
         return held.getsockname()[1]
 
 
+def secured(place: Path) -> LinkSettings:
+    """Links with certificates of an authority that ends with this run."""
+    import trustme  # noqa: PLC0415 - of the development environment
+
+    place.mkdir(parents=True)
+    authority, chain, key, ca = trustme.CA(), place / "node.pem", place / "node.key", place / "ca.pem"
+    issued = authority.issue_cert("links.submind.test")
+    issued.cert_chain_pems[0].write_to_path(chain)
+    issued.private_key_pem.write_to_path(key)
+    authority.cert_pem.write_to_path(ca)
+    return LinkSettings(tls=LinkTlsSettings(certificate=chain, key=key, ca=ca, client_ca=ca))
+
+
 async def measure(arguments):
     """Rounds of all contestants in turn, after one to warm up that does not count."""
     os.environ["RAY_AUTH_MODE"] = "disabled"
@@ -323,10 +339,12 @@ async def measure(arguments):
         ray.init(
             num_cpus=4, include_dashboard=False, log_to_driver=False, logging_level="ERROR", _temp_dir=f"{place}/r"
         )
-        subminds, calls = Subminds(ray, f"{place}/l"), Calls(ray)
+        subminds, calls = Subminds(ray, f"{place}/l", LinkSettings()), Calls(ray)
+        encrypted = Subminds(ray, f"{place}/s", secured(Path(place) / "pki"))
         autogen = Autogen(python) if python is not None else None
         try:
             await subminds.open()
+            await encrypted.open()
             for number in range(arguments.rounds + 1):
                 share = 1 if number else 10
                 many, slow = arguments.messages // share, arguments.slow // share
@@ -334,6 +352,7 @@ async def measure(arguments):
                     "links": await subminds.measure(many, slow, far=False),
                     "bare Ray": await calls.measure(many, slow),
                     "links over TCP": await subminds.measure(many, slow, far=True),
+                    "links over TLS": await encrypted.measure(many, slow, far=True),
                 }
                 if autogen is not None:
                     found["autogen"] = await asyncio.to_thread(autogen.measure, few // share, slow)
@@ -341,6 +360,7 @@ async def measure(arguments):
                     rates.setdefault(name, []).append(reached)
                     late.setdefault(name, []).extend(waits)
             await subminds.close()
+            await encrypted.close()
         finally:
             if autogen is not None:
                 autogen.close()
@@ -351,8 +371,8 @@ async def measure(arguments):
 def ratios(figures):
     """Ours to theirs, by what is compared."""
     found = {}
-    for ours in ("links", "links over TCP"):
-        for theirs in ("bare Ray", "autogen"):
+    for ours in ("links", "links over TCP", "links over TLS"):
+        for theirs in ("bare Ray", "autogen", *(["links over TCP"] if ours == "links over TLS" else [])):
             if theirs in figures:
                 found[f"{ours} / {theirs}"] = figures[ours]["messages_per_s"] / figures[theirs]["messages_per_s"]
     return found
@@ -362,7 +382,7 @@ def table(result):
     lines = [f"{'':16}{'messages/s':>12}{'p50 ms':>10}{'p99 ms':>10}"]
     for name, figures in result["figures"].items():
         lines.append(f"{name:16}{figures['messages_per_s']:12,.0f}{figures['p50_ms']:10.2f}{figures['p99_ms']:10.2f}")
-    lines += ["", *(f"{name:28}{ratio:8.2f}" for name, ratio in result["ratios"].items())]
+    lines += ["", *(f"{name:32}{ratio:8.2f}" for name, ratio in result["ratios"].items())]
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ SOON = 21 * DAY
 """Before its end a certificate is doubted so long: time for a person to notice, and for an automaton to have failed."""
 _WITHIN = 3.0
 _SECRETS = ("token_file", "password_file", "key_file", "key")
-_CERTIFICATES = ("ca_file", "cert_file", "certificate", "client_ca")
+_CERTIFICATES = ("ca_file", "cert_file", "certificate", "client_ca", "ca")
 
 
 def secrets(settings: Settings) -> Iterator[Finding]:
@@ -85,6 +85,14 @@ def exposed(settings: Settings) -> Iterator[Finding]:
                     f"{certificate} is for {', '.join(names) or 'nobody'}, and host.advertise says {advertised}",
                     "a certificate that has that name, or another host.advertise",
                 )
+    cluster = settings.runtime.cluster.address.removeprefix("ray://").rpartition(":")[0].strip("[]")
+    if settings.runtime.cluster.address and not is_loopback(cluster) and settings.runtime.link.tls.certificate is None:
+        yield Finding(
+            "tls",
+            State.DOUBTFUL,
+            "subminds on several machines write to each other in plain text",
+            "runtime.link.tls.certificate, key and ca; or let nobody else into the network of the nodes",
+        )
 
 
 def _names(certificate: x509.Certificate) -> list[str]:
@@ -152,7 +160,7 @@ async def _shown(host: str, port: int, options: dict[str, str]) -> x509.Certific
 
 def _files(settings: Settings) -> dict[str, Path]:
     """Every file of a secret or certificate that the settings name, by where they do."""
-    tls = settings.access.tls
+    tls, links = settings.access.tls, settings.runtime.link.tls
     named = {
         "gateway token_file": settings.gateway.token_file,
         "access.session key_file": settings.access.session.key_file,
@@ -160,6 +168,10 @@ def _files(settings: Settings) -> dict[str, Path]:
         "access.tls certificate": tls.certificate,
         "access.tls client_ca": tls.client_ca,
         "runtime.cluster token_file": settings.runtime.cluster.token_file,
+        "runtime.link.tls key": links.key,
+        "runtime.link.tls certificate": links.certificate,
+        "runtime.link.tls ca": links.ca,
+        "runtime.link.tls client_ca": links.client_ca,
     }
     found = {name: path for name, path in named.items() if path is not None}
     for name, address in (("store", settings.store.address), ("coordination", settings.coordination.address or "")):

@@ -34,6 +34,7 @@ from orchestration.host.reign import ALONE, Reign
 from orchestration.host.retention import keep_forgetting
 from orchestration.host.supervise import MindSupervisor
 from orchestration.housing import TellingLog, address_of, embedded_in, log_file, open_mind, settled
+from orchestration.links.tls import LinkCertificates
 from orchestration.membership.opening import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
@@ -97,6 +98,8 @@ class Host:
         self.access = access_of(settings, self.data_dir)
         for listen in (settings.gateway.listen, settings.feed.listen):
             require_guard(listen, guarded=self.access.required)
+        if settings.runtime.link.tls.certificate is not None:
+            LinkCertificates(settings.runtime.link.tls)  # said here, not by every process
         self._owned.enter_context(DataLock(self.data_dir))
         embedded = embedded_in(settings, self.data_dir)
         if embedded is not None and embedded != self.data_dir:

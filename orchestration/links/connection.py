@@ -2,7 +2,7 @@
 
 Who is at the other end is known before a byte is taken for a frame: on a Unix socket, which lies in a directory that
 only this user may enter, the kernel says whose process it is; over TCP both ends prove that they know the secret of the
-run (``handshake.py``).
+run (``handshake.py``), encrypted where there are certificates (``tls.py``).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from orchestration.links.codec import Decoder
 from orchestration.links.frames import Frame
 from orchestration.links.handshake import NONCE, Handshake, NotOfThisMind
 from orchestration.links.settings import LinkSettings
+from orchestration.links.tls import LinkCertificates, Tunnel
 
 _log = structlog.get_logger(__name__)
 _PEER = struct.Struct("3i")  # struct ucred: pid, uid, gid
@@ -35,6 +36,14 @@ class Here:
     settings: LinkSettings
     secret: bytes = field(default=b"", repr=False)
     """Of the run; empty where all of it is on one machine, which then neither calls nor hears another."""
+    certificates: LinkCertificates | None = None
+    """Of links between machines; without them those are plain text."""
+
+
+def here_of(machine: str, settings: LinkSettings, secret: bytes) -> Here:
+    """What ``settings`` say. Raises ``BadCredentials`` naming a file of certificates that cannot be used."""
+    secured = secret and settings.tls.certificate is not None
+    return Here(machine, settings, secret, LinkCertificates(settings.tls) if secured else None)
 
 
 class Connection(asyncio.Protocol):
@@ -54,6 +63,7 @@ class Connection(asyncio.Protocol):
         """Done once the other end is known; an ``OSError`` when it never was. Nothing is written before."""
         self._here = here
         self._caller = caller
+        self._tunnel: Tunnel | None = None
         self._handshake: Handshake | None = None
         self._late: asyncio.TimerHandle | None = None
         self._decoder = Decoder(here.settings.frame_bytes)
@@ -89,12 +99,25 @@ class Connection(asyncio.Protocol):
         else:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             _notice_death(sock)
-            self._handshake = Handshake(self._here.secret, secrets.token_bytes(NONCE), caller=self._caller)
-            transport.write(self._handshake.opening())
             patience = self._here.settings.handshake
             self._late = asyncio.get_running_loop().call_later(patience, self._refuse, "it did not say who it is")
+            if self._here.certificates is None:
+                self._greet()
+                return
+            self._tunnel = self._here.certificates.tunnel(caller=self._caller)
+            if self._caller:
+                self._tunnel.begin()
+                transport.write(self._tunnel.outgoing())
+
+    def _greet(self) -> None:
+        binding = self._tunnel.binding if self._tunnel is not None else b""
+        nonce = secrets.token_bytes(NONCE)
+        self._handshake = Handshake(self._here.secret, nonce, caller=self._caller, binding=binding)
+        self.write(self._handshake.opening())
 
     def data_received(self, data: bytes) -> None:
+        if self._tunnel is not None:
+            data = self._opened(self._tunnel, data)
         if self._handshake is not None:
             data = self._introduce(self._handshake, data)
         if not data or not self.open:
@@ -133,7 +156,7 @@ class Connection(asyncio.Protocol):
             _log.warning("peer_does_not_read", waiting=self._transport.get_write_buffer_size())
             self.abort()
             return
-        self._transport.write(data)
+        self._transport.write(data if self._tunnel is None else self._tunnel.seal(data))
 
     def close(self) -> None:
         """End the connection; what was written still goes out."""
@@ -144,6 +167,22 @@ class Connection(asyncio.Protocol):
         """End the connection at once."""
         if self._transport is not None:
             self._transport.abort()
+
+    def _opened(self, tunnel: Tunnel, data: bytes) -> bytes:
+        """What came, decrypted; once the other end is there the handshake begins."""
+        greeted = tunnel.up
+        try:
+            data = tunnel.feed(data)
+        except NotOfThisMind as reason:
+            if self._transport is not None:
+                self._transport.write(tunnel.outgoing())  # an alert says why
+            self._refuse(str(reason))
+            return b""
+        if self._transport is not None and (answer := tunnel.outgoing()):
+            self._transport.write(answer)
+        if tunnel.up and not greeted:
+            self._greet()
+        return data
 
     def _introduce(self, handshake: Handshake, data: bytes) -> bytes:
         """Go on with the handshake; what came behind it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable
+from ipaddress import ip_address
 from pathlib import Path
 
 import structlog
@@ -12,7 +13,7 @@ import structlog
 from actors.events import Configured
 from orchestration.links.addresses import Endpoint, machine_of
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection, Here
+from orchestration.links.connection import Connection, here_of
 from orchestration.links.frames import Configure, Frame, Housed, Listing, Ping, Pong, Stop
 from orchestration.links.listening import Doors
 from orchestration.links.settings import LinkSettings
@@ -31,7 +32,7 @@ class Directory:
         self.counters: defaultdict[str, float] = defaultdict(float)
         """Limits met, by metric name."""
         self.host = host
-        here = Here(machine_of(directory), settings, secret)
+        self._here = here = here_of(machine_of(directory), settings, secret)
         self._doors = Doors("~mind", directory, here, host, self._heard, self.counters, self._lost)
         self._endpoint: Endpoint | None = None
         self._at: dict[str, Endpoint] = {}
@@ -50,6 +51,9 @@ class Directory:
     async def open(self) -> None:
         """Let processes in."""
         self._endpoint = await self._doors.open()
+        if self._endpoint.port and self._here.certificates is None and not ip_address(self.host).is_loopback:
+            fix = "give runtime.link.tls.certificate, key and ca, or keep others out of the network of the nodes"
+            _log.warning("links_in_plain_text", listen=f"{self.host}:{self._endpoint.port}", fix=fix)
 
     async def close(self) -> None:
         """End every line."""

@@ -7,6 +7,8 @@ the other. After ISO/IEC 9798-4, mutual authentication in three passes.
     caller    MAGIC, nonce
     called    MAGIC, nonce, mac("called")
     caller    mac("caller")
+
+Where there is TLS it goes through that, and what is proven covers the certificate seen.
 """
 
 from __future__ import annotations
@@ -36,12 +38,14 @@ class Handshake:
     ``nonce`` must be new and unforeseeable with every connection. At most one message is ever kept.
     """
 
-    def __init__(self, secret: bytes, nonce: bytes, *, caller: bool) -> None:
+    def __init__(self, secret: bytes, nonce: bytes, *, caller: bool, binding: bytes = b"") -> None:
+        """``binding``: what both ends must have seen of the connection itself (``tls.py``); nothing in plain text."""
         if len(secret) < SECRET_BYTES or len(nonce) != NONCE:
             raise ValueError("a handshake needs a secret and a nonce of 32 bytes")
         self._secret = secret
         self._nonce = nonce
         self._caller = caller
+        self._binding = binding
         self._theirs = b""
         self._kept = b""
         self.done = False
@@ -96,4 +100,5 @@ class Handshake:
 
     def _mac(self, part: bytes) -> bytes:
         calling, called = (self._nonce, self._theirs) if self._caller else (self._theirs, self._nonce)
-        return hmac.digest(self._secret, b"submind link/" + part + b"/" + calling + called, "sha256")
+        about = b"submind link/" + part + b"/" + calling + called + self._binding
+        return hmac.digest(self._secret, about, "sha256")

@@ -12,7 +12,7 @@ import structlog
 from orchestration.backoff import backoff
 from orchestration.links.addresses import AddressBook, Endpoint, machine_of
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection, Here, call
+from orchestration.links.connection import Connection, call, here_of
 from orchestration.links.frames import Frame, Housed, Listing
 from orchestration.links.inbox import Inbox, Resident
 from orchestration.links.listening import Doors
@@ -49,7 +49,7 @@ class Links:
         self.counters: defaultdict[str, float] = defaultdict(float)
         """Drops and the like, by metric name."""
         self.book = AddressBook()
-        self._here = Here(machine_of(place), settings, secret)
+        self._here = here_of(machine_of(place), settings, secret)
         self._directory = directory
         self._chance = chance
         self._inbox = Inbox(self.counters)
