@@ -1,4 +1,4 @@
-"""What may be spent on thinking: a pure ledger over mind time, and the account that keeps it across restarts.
+"""What may be spent on thinking: a pure ledger over time, and the account that keeps it across restarts.
 
 How a mind's processes share one budget: the wiring divides it, and each actor process spends its own share from its own
 ledger. So the total cannot be exceeded whatever the processes do, without any of them asking another; what one leaves
@@ -111,7 +111,7 @@ class Hold:
 
 @dataclass(slots=True)
 class Ledger:
-    """Three windows: tokens an hour, tokens a day, cost a day. Pure: every method is told the mind time.
+    """Three windows: tokens an hour, tokens a day, cost a day. Pure: every method is told the time.
 
     Time that runs backwards is taken as standing still.
     """
@@ -234,7 +234,7 @@ class LedgerStore(Protocol):
 
 
 class Account:
-    """A ledger with the mind's clock and a place to be saved.
+    """A ledger with a clock and a place to be saved.
 
     Guarantee: what a request may cost is saved before ``hold`` returns. An error of the store is raised and the request
     must not be sent.

@@ -31,10 +31,10 @@ def build_substrate(
 ) -> Substrate:
     """The substrate that ``settings`` name.
 
-    ``now`` is the mind's clock, which budgets read. ``account`` names the process's ledger in ``ledgers``, and
-    ``shares`` says how many processes the budget is divided among: the share of each cannot be exceeded, so the total
-    cannot either. Without ``ledgers`` a restart forgets what was spent. ``opened`` is told the account, whose limits
-    may then be changed. Raises ``ValueError`` for an unfit key file.
+    ``now`` is the clock that budgets read: the wall's of a living mind, in a replay that of the history. ``account``
+    names the process's ledger in ``ledgers``, and ``shares`` says how many processes the budget is divided among: the
+    share of each cannot be exceeded, so the total cannot either. Without ``ledgers`` a restart forgets what was spent.
+    ``opened`` is told the account, whose limits may then be changed. Raises ``ValueError`` for an unfit key file.
     """
     if settings.kind == "extractive":
         return ExtractiveSubstrate()
@@ -63,14 +63,14 @@ def build_embedder(
     chance: random.Random | None = None,
     opened: Callable[[Account], None] | None = None,
 ) -> Embedder:
-    """The embedder that ``settings`` name; an embedder on a server needs the mind's clock, as ``build_substrate`` does.
+    """The embedder that ``settings`` name; an embedder on a server needs a clock, as ``build_substrate`` does.
 
     Its ledger is one of the ``shares`` of the same budget: count embedders as well as substrates.
     """
     if settings.embedder.kind == "wordllama":
         return WordLlamaEmbedder(settings.embedder.max_chars)
     if now is None:
-        raise ValueError("an embedder on a server spends a budget: give it the mind's clock as `now`")
+        raise ValueError("an embedder on a server spends a budget: give it a clock as `now`")
     from actors.substrate.openai import OpenAIEmbedder  # noqa: PLC0415 - as above
 
     purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)

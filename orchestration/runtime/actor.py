@@ -310,6 +310,7 @@ def _shares(orders: ActorOrders) -> float:
 async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -> tuple[Substrate, Embedder]:
     """What the actor thinks with; accounts it is paid from go into ``purses``.
 
+    Budgets go by the wall: money is spent there, and a mind that catches up with the past lives many days in one of it.
     Answers of a server are shared by all actors of this machine, so none is paid for twice. What was spent is kept
     beside them, or with a mind on a cluster in its stores, which it takes along to any machine.
     """
@@ -318,7 +319,7 @@ async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -
     run, name = orders.run, orders.name
     settings = run.settings.substrate
     if settings.kind == "extractive" and settings.embedder.kind == "wordllama":
-        return build_substrate(settings, run.clock.now), build_embedder(settings, run.clock.now)
+        return build_substrate(settings, wall), build_embedder(settings, wall)
     from environment.stores.sqlite.answers import open_answers  # noqa: PLC0415 - only minds that ask a server
 
     answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
@@ -331,7 +332,7 @@ async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -
     made = (
         build_substrate(
             settings,
-            run.clock.now,
+            wall,
             answers,
             account=name,
             shares=shares,
@@ -341,7 +342,7 @@ async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -
         ),
         build_embedder(
             settings,
-            run.clock.now,
+            wall,
             answers,
             account=f"{name}/embed",
             shares=shares,

@@ -1,16 +1,24 @@
 """A budget that is kept with the mind."""
 
+import asyncio
+import os
 import random
 from contextlib import suppress
 
 import pytest
 
-from actors.substrate.budget import Account, Limits
+from actors.substrate.budget import DAY, Account, Limits
 from actors.substrate.errors import BudgetSpent
 from actors.substrate.settings import BudgetSettings
 from environment.errors import FencedOut
 from environment.stores.sqlite import open_stores
+from orchestration.clock import CatchUpClock, wall
+from orchestration.links.addresses import Endpoint
+from orchestration.runtime.actor import thinking
 from orchestration.runtime.ledgers import InheritedLedgers, StoreLedgers
+from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.settings import Settings
+from orchestration.wiring import plan
 
 NOON = 1_772_539_200.0
 
@@ -30,6 +38,35 @@ async def test_what_was_spent_on_one_machine_counts_on_the_next(tmp_path):
         await here.hold(1, 0)
     other = Account("attention", Limits(tokens_per_hour=100), lambda: NOON, StoreLedgers(stores, second))
     await other.hold(100, 0)
+    await stores.close()
+
+
+async def test_mind_time_that_runs_fast_opens_no_budget(tmp_path):
+    """Out of the past, a thousand million seconds in one: a year passes between the two requests."""
+    settings = Settings.model_validate(
+        {
+            "substrate": {
+                "kind": "openai",
+                "server": {"base_url": "http://127.0.0.1:9/v1"},
+                "fast": {"name": "model"},
+                "deep": {"name": "model"},
+                "budget": {"tokens_per_hour": 100, "tokens_per_day": 100},
+            }
+        }
+    )
+    clock = CatchUpClock(0.0, 1e9, wall())
+    run = RunOrders(settings, tmp_path, tmp_path, clock, seed=1)
+    orders = ActorOrders(run, "stream", plan(settings)[:1], 0, os.getpid(), "here", 1, Endpoint("here", "nowhere"))
+    stores = await open_stores(tmp_path, "mind")
+    purses = []
+    substrate, _ = await thinking(orders, stores, purses)
+    await purses[0].hold(80, 0.0)
+    before = clock.now()
+    await asyncio.sleep(0.05)
+    assert clock.now() - before > DAY
+    with pytest.raises(BudgetSpent):
+        await purses[0].hold(80, 0.0)
+    await substrate.close()
     await stores.close()
 
 
