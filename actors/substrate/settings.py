@@ -66,7 +66,7 @@ class ServerSettings(Section):
 
 
 class BudgetSettings(Section):
-    """What a mind may spend, by the wall clock; in a replay by the history's. Each actor process gets an equal share."""
+    """What a mind may spend, by the wall clock; in a replay by the history's. Each actor process has an equal share."""
 
     tokens_per_hour: int | None = Field(default=200_000, ge=0)
     """Prompt and generated tokens within any hour; null for no limit."""
