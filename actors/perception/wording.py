@@ -11,6 +11,7 @@ from actors.perception.running import FadingCounts
 
 _WORD = re.compile(r"\w+(?:[-_.'’/:]\w+)*")
 _DIGIT = re.compile(r"\d")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d")
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+(?:[.,:]\d+)*", re.IGNORECASE)
 _BREAK = re.compile(r"(?<=[.!?;])\s+|\n+")
 _SPACE = re.compile(r"\s+")
@@ -101,7 +102,7 @@ def read(text: str) -> Wording:
                 name = low
                 if previous_name:
                     terms.append(f"{previous_name} {low}")
-            if len(low) >= _TELLING if masked is low else any(map(str.isalpha, raw)):
+            if len(low) >= _TELLING if masked is low else any(map(str.isalpha, raw)) and not _MOMENT.match(raw):
                 terms.append(low)
         previous_name = name
         end = match.end()

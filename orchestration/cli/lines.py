@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from environment.messages import Image, Instant, NewPerception
-from orchestration.cli.stamps import stamped
+from orchestration.cli.records import from_object, taken_apart
 
 PAYLOADS: Final = ("text", "telemetry", "image")
 KEYS: Final = ("source", "time", "key", "labels", *PAYLOADS)
@@ -78,7 +78,8 @@ class LineReader:
 
     Until the first plain line, a line that begins like a JSON object must be one. After it, a JSON object may be
     something that a log quotes: it is taken at its word except for whose word it is, so its ``source`` and ``key`` are
-    passed over and it can name no file; one that is not quite a perception is a plain line like any other.
+    passed over and it can name no file; one that is not quite a perception is a plain line like any other. The JSON of
+    a structured logger is a line of its log anywhere.
     """
 
     source: str
@@ -118,19 +119,23 @@ class LineReader:
             if not self._plain:
                 return self._object(_parse(line), quoted=False)
             try:
-                perception = self._object(_parse(line), quoted=True)
+                value = _parse(line)
+                perception = self._object(value, quoted=True)
             except BadLine:
                 pass
             else:
-                self.quoted += 1
+                self.quoted += any(name in value for name in PAYLOADS)
                 return perception
         self._plain = True
-        found = stamped(line, self.now(), self.zone)
+        found = taken_apart(line, self.now(), self.zone)
         return self._perception(self.source, found.time, text=found.text, follows=True)
 
     def _object(self, value: Mapping[str, Any], *, quoted: bool) -> NewPerception:
-        others = {name: _other(name, value[name], quoted) for name in value if name not in KEYS}
         given = [name for name in PAYLOADS if value.get(name) is not None]
+        record = from_object(value, self.now(), self.zone) if not given else None
+        if record is not None:  # whose word it is, a log does not say: its fields are nobody's source, key or labels
+            return self._perception(self.source, record.time, text=record.text, follows=True)
+        others = {name: _other(name, value[name], quoted) for name in value if name not in KEYS}
         if len(given) != 1:
             there = " and ".join(given) or "none"
             raise BadLine(f"exactly one of text, telemetry and image is needed, {there} is there")

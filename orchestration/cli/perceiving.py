@@ -54,9 +54,10 @@ def perceive(
 ) -> None:
     """Send lines or JSON lines to a mind as perceptions.
 
-    Plain lines may begin with their time (syslog, journal, ISO 8601). JSON lines have the keys source, time, key,
-    labels and one of text, telemetry ({name: number}) and image ({"path"} or {"data", "media_type"}). A plain line
-    without a time happened with the line before it, anything else now. Sending a file again adds nothing.
+    Plain lines may begin with their time (syslog, journal, ISO 8601) or be records (klog, logfmt, logs of containers,
+    JSON of structured loggers): level, message and fields are read, and when. JSON lines have the keys source, time,
+    key, labels and one of text, telemetry ({name: number}) and image ({"path"} or {"data", "media_type"}). A plain
+    line without a time happened with the line before it, anything else now. Sending a file again adds nothing.
 
     A line that is refused is told with its number and the reason, and the rest goes on; the exit code is then 1.
     """

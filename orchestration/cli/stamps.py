@@ -66,12 +66,19 @@ def _iso(found: re.Match[str], zone: tzinfo | None) -> Instant | None:
 def _syslog(found: re.Match[str], now: Instant, zone: tzinfo | None) -> Instant | None:
     if found["month"] not in _MONTHS:
         return None
-    month, day = _MONTHS.index(found["month"]) + 1, int(found["day"])
+    month = _MONTHS.index(found["month"]) + 1
+    return latest(month, int(found["day"]), found["time"], found["part"], now, zone)
+
+
+def latest(
+    month: int, day: int, time: str, part: str | None, now: Instant, zone: tzinfo | None = None
+) -> Instant | None:
+    """The latest such time (``HH:MM:SS`` and digits of a fraction) not more than a day after ``now``; None if none."""
     this_year = datetime.fromtimestamp(now, zone or UTC).year
     for year in range(this_year + 1, this_year - 9, -1):  # 29 February needs up to eight years
-        time = _instant(f"{year}-{month:02}-{day:02}T{found['time']}{_fraction(found['part'])}", zone)
-        if time is not None and time <= now + _DAY:
-            return time
+        moment = _instant(f"{year}-{month:02}-{day:02}T{time}{_fraction(part)}", zone)
+        if moment is not None and moment <= now + _DAY:
+            return moment
     return None
 
 

@@ -32,6 +32,10 @@ def test_clean_text_is_printable_one_line_and_bounded(text):
     assert "  " not in cleaned
 
 
+def test_no_text_is_met_again_by_a_moment():
+    assert read("dump-7 of 2026-03-03T06:00:07.5Z failed").terms == ("dump-7", "failed")
+
+
 @given(st.text(max_size=400), st.integers(1, 100))
 def test_clean_holds_for_any_text(text, limit):
     cleaned = clean(text, limit)
