@@ -1,9 +1,13 @@
-"""How much each token may: perceptions and bytes a second, streams at a time. Counted in each process that serves."""
+"""How much each token may: perceptions and bytes a second, streams at a time.
+
+Counted by whoever takes perceptions in; a front, which hands them on, asks there. Streams are counted where they are
+open.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -50,6 +54,28 @@ class Quotas:
         self._streams: Counter[str] = Counter()
         self.hits: Counter[str] = Counter()
         """How often each quota was met, by its name in the configuration."""
+
+    async def admit(self, caller: Caller, perceptions: int, size: int) -> None:
+        """Count what comes in, wherever that is counted. Raises ``OverAllowance``, and then nothing was counted."""
+        self.take(caller, perceptions, size)
+
+    def grant(self, caller: Caller, perceptions: int, size: int, ahead: Mapping[str, float]) -> dict[str, float]:
+        """Count what comes in elsewhere, and what of ``ahead`` is left, by the name of the quota; as much as that was.
+
+        Raises ``OverAllowance``, and then nothing was counted.
+        """
+        wait = self.wait(caller, perceptions, size)
+        if wait is not None:
+            raise OverAllowance(caller.name, *wait)
+        granted: dict[str, float] = {}
+        for amount, (name, bucket) in self._of(caller, perceptions, size):
+            granted[name] = float(int(max(0.0, min(ahead.get(name, 0.0), bucket.level - amount))))
+            bucket.level -= amount + granted[name]
+        return granted
+
+    def rates(self, caller: Caller) -> dict[str, float]:
+        """What bounds this caller, a second, by the name of the quota."""
+        return {name: bucket.rate for _, (name, bucket) in self._of(caller, 0, 0)}
 
     def take(self, caller: Caller, perceptions: int, size: int) -> None:
         """Count what comes in. Raises ``OverAllowance``, and then nothing was counted."""

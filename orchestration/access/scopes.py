@@ -18,7 +18,7 @@ class Scope(StrEnum):
     OPERATE = "operate"
     """To change what it is: growth, nodes; and to speak to it as an operator."""
     FORWARD = "forward"
-    """To say in whose name one calls, for the audit log: for processes that stand before the mind."""
+    """To say in whose name one calls, for quotas and the audit log: for processes that stand before the mind."""
 
 
 class Free(StrEnum):
@@ -53,6 +53,7 @@ RPCS: dict[str, Need] = {
     f"{_V1}PerceptionService/Perceive": Scope.PERCEIVE,
     f"{_V1}PerceptionService/PerceiveStream": Scope.PERCEIVE,
     f"{_V1}ForwardService/Forward": Scope.PERCEIVE,
+    f"{_V1}ForwardService/Allow": Scope.FORWARD,
     **{f"{_V1}{service}/{name}": Scope.WATCH for service, names in _READS.items() for name in names},
     **{f"{_V1}{service}/{name}": Scope.OPERATE for service, names in _ORDERS.items() for name in names},
     "/grpc.health.v1.Health/Check": Free.OPEN,

@@ -82,14 +82,14 @@ class JwtSettings(Section):
 
 
 class QuotaSettings(Section):
-    """What each token may, in each process that serves. A token's own `quota` goes before. 0: not bounded."""
+    """What each token may, counted by the host that leads. A token's own `quota` goes before. 0: not bounded."""
 
     perceptions_per_second: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """Most perceptions a second on average. Calls beyond it are asked to come back, uploads are held back."""
     bytes_per_second: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """The same in bytes of the messages that carry them."""
     streams: int = Field(default=0, ge=0)
-    """Most streams open at a time: uploads and readers, gRPC and HTTP together."""
+    """Most streams open at a time in each process: uploads and readers, gRPC and HTTP together."""
     burst: Seconds = Field(default=10.0, gt=0)
     """So many seconds' worth may come at once where nothing came for a while."""
 

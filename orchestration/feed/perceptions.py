@@ -128,7 +128,7 @@ def perceptions(feed: FeedContext) -> APIRouter:
         batch = await asyncio.to_thread(read) if len(data) > _OFFLOAD_ABOVE else read()
         try:
             with speaking(feed.access, {one.source for one in batch}, request.client.host if request.client else ""):
-                feed.access.quotas.take(CALLER.get(), len(batch), len(data))
+                await feed.access.quotas.admit(CALLER.get(), len(batch), len(data))
                 receipts = await feed.intake.accept(batch)
         except IntakeRejected as error:
             raise _renamed(error) from None

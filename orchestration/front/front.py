@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from random import SystemRandom
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -25,6 +26,7 @@ from orchestration.front.asking import AskedStatus, FrontView, LeaderNodes, Rela
 from orchestration.front.errors import CannotServe
 from orchestration.front.leaders import Leaders, is_same
 from orchestration.front.probes import PATHS, front_probes
+from orchestration.front.quotas import LeaderQuotas
 from orchestration.front.relay import RelayedLog
 from orchestration.front.upstream import Upstream
 from orchestration.gateway.auth import require_guard, split_listen
@@ -137,6 +139,7 @@ class Front:
         leaders = Leaders(front.leader)
         upstream = Upstream(leaders, front, message_bytes=gateway.message_bytes, token_file=gateway.token_file)
         self._owned.push_async_callback(upstream.close)
+        access.quotas = LeaderQuotas(settings.access.quotas, monotonic, upstream)
         stores = await self._open()
         await self._follow(leaders)
         accepted = self._begin_tracing()

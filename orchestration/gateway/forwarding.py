@@ -9,8 +9,10 @@ from dataclasses import replace
 from itertools import islice
 
 from environment.messages import Receipts
-from orchestration.access.caller import CALLER, Caller
+from orchestration.access.caller import CALLER, Caller, Quota
+from orchestration.access.errors import OverAllowance
 from orchestration.access.gate import fit
+from orchestration.access.quotas import BYTES, PERCEPTIONS
 from orchestration.access.scopes import Scope
 from orchestration.gateway import encode
 from orchestration.gateway.binding import Guard, Upload
@@ -35,6 +37,22 @@ class ForwardService:
     async def forward(self, upload: Upload) -> None:
         """Take in batches and answer them in order, as ``PerceptionService.perceive_stream`` does."""
         await _Forwarded(self._intake, self._guard, upload).hold()
+
+    async def allow(self, request: pb.AllowRequest) -> pb.AllowResponse:
+        """Count what a caller sends through another process against its quota here."""
+        own = Quota(
+            request.perceptions_per_second if request.HasField("perceptions_per_second") else None,
+            request.bytes_per_second if request.HasField("bytes_per_second") else None,
+        )
+        caller = Caller(request.caller, "jwt" if request.kind == "jwt" else "token", frozenset(), quota=own)
+        amount, ahead = request.amount, {PERCEPTIONS: request.ahead.perceptions, BYTES: request.ahead.bytes}
+        try:
+            granted = self._guard.access.quotas.grant(caller, amount.perceptions, amount.bytes, ahead)
+        except OverAllowance as over:
+            after = encode.duration(over.retry_after)
+            return pb.AllowResponse(quota=over.quota, allowed=over.allowed, retry_after=after)
+        counted = pb.Amount(perceptions=int(granted.get(PERCEPTIONS, 0)), bytes=int(granted.get(BYTES, 0)))
+        return pb.AllowResponse(ahead=counted)
 
 
 class _Forwarded(Talk):

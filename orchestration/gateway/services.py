@@ -15,7 +15,7 @@ from orchestration.gateway.errors import InvalidRequest, Unknown
 from orchestration.gateway.forwarding import ForwardService
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.uploads import PerceptionService
-from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, forwarding_pb2, mind_pb2, perception_pb2
 from orchestration.view.changes import ChangeFilter, ChangePage, ChangeTail
 from orchestration.view.pages import Page
 from orchestration.view.tail import EntryFilter
@@ -161,7 +161,7 @@ NAMES = (PERCEPTION, CONSCIOUSNESS, ENVIRONMENT, MIND, FORWARD)
 
 def services(guard: Guard, intake: Intake, tail: Tail, view: View) -> list[grpc.GenericRpcHandler[Any, Any]]:
     """Every method of every service, by its name in the schema."""
-    perception = PerceptionService(intake, guard)
+    perception, forward = PerceptionService(intake, guard), ForwardService(intake, guard)
     consciousness = ConsciousnessService(tail, view)
     environment = EnvironmentService(view)
     mind = MindService(view)
@@ -173,7 +173,13 @@ def services(guard: Guard, intake: Intake, tail: Tail, view: View) -> list[grpc.
                 "PerceiveStream": both_streams(guard, perception.perceive_stream),
             },
         ),
-        service(FORWARD, {"Forward": both_streams(guard, ForwardService(intake, guard).forward)}),
+        service(
+            FORWARD,
+            {
+                "Forward": both_streams(guard, forward.forward),
+                "Allow": unary(guard, forwarding_pb2.AllowRequest, forward.allow),
+            },
+        ),
         service(
             CONSCIOUSNESS,
             {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from environment.messages import Receipts
 from orchestration.access.caller import CALLER, Caller
+from orchestration.access.errors import OverAllowance
 from orchestration.gateway import decode, encode
 from orchestration.gateway.acknowledging import acknowledgement
 from orchestration.gateway.binding import Guard, Upload
@@ -68,7 +69,7 @@ class PerceptionService:
             receipts = await submit(self._intake, self._guard, request, size)
         else:
             with speaking(access, {one.source for one in request.perceptions}):
-                access.quotas.take(CALLER.get(), len(request.perceptions), size)
+                await access.quotas.admit(CALLER.get(), len(request.perceptions), size)
                 receipts = await submit(self._intake, self._guard, request, size)
         return pb.PerceiveResponse(receipts=encode.receipts(receipts))
 
@@ -145,11 +146,13 @@ class Talk:
         new = [source for source in {one.source for one in request.perceptions} if (told, source) not in self._spoken]
         said = access.speaks(caller, new) if new else frozenset()
         self._know(told, (source for source in new if source not in said))
-        while (wait := access.quotas.wait(caller, len(request.perceptions), sent)) is not None:
-            access.quotas.hits[wait[0]] += 1
-            await asyncio.sleep(wait[2])
-        access.quotas.take(caller, len(request.perceptions), sent)
-        return said
+        while True:
+            try:
+                await access.quotas.admit(caller, len(request.perceptions), sent)
+            except OverAllowance as over:
+                await asyncio.sleep(over.retry_after)
+            else:
+                return said
 
     def _know(self, told: str, sources: Iterable[str]) -> None:
         if len(self._spoken) < _SPOKEN:

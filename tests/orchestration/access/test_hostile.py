@@ -21,8 +21,14 @@ from tests.orchestration.access.conftest import Authority, bearer, header
 
 ROOT = Path(__file__).parents[3]
 HOST = "127.0.0.1"
+SETTINGS = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+"""The first frame of HTTP/2."""
 IDLE = min(10_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 1000)
 """Ten thousand, where the system lets a process hold as many open files."""
+
+SPOKEN = min(IDLE, int(os.environ.get("SUBMIND_TEST_TLS_CONNECTIONS", "600")))
+"""Connections that have spoken TLS before they say nothing: each takes both ends five milliseconds of CPU time to make
+and a quarter of a megabyte to keep, so ten thousand are for a machine that has minutes and gigabytes to spare."""
 
 
 class Standing:
@@ -122,7 +128,7 @@ class Standing:
 
 
 @asynccontextmanager
-async def standing(tmp_path, keys, authority, *, tls):
+async def standing(tmp_path, keys, authority, *, tls, feed=None):
     token = keys.make("all")
     server = Standing(tmp_path, authority, token, tls=tls)
     access = {"tokens_file": keys.path, "reload_every": 0.1}
@@ -132,7 +138,7 @@ async def standing(tmp_path, keys, authority, *, tls):
         {
             "access": access,
             "gateway": {"handshake": 2, "idle_connection": 5},
-            "feed": {"header_timeout": 2, "handshake": 2},
+            "feed": {"header_timeout": 2, "handshake": 2} | (feed or {}),
         }
     )
     try:
@@ -168,7 +174,7 @@ def hung_up(sock):
     try:
         while sock.recv(65536):
             pass
-    except BlockingIOError:
+    except (BlockingIOError, ssl.SSLWantReadError):
         return False
     except OSError:
         return True
@@ -182,6 +188,22 @@ async def until_hung_up(socks, seconds=120.0):
             await asyncio.sleep(0.2)
     for sock in socks:
         sock.close()
+
+
+async def spoken(context, port, count, first=b""):
+    """So many that have shown their certificate, some of which may have been hung up on since."""
+
+    def speak():
+        found = []
+        for _ in range(count // 4):
+            with suppress(OSError):
+                sock = context.wrap_socket(socket.create_connection((HOST, port), 30), server_hostname="localhost")
+                sock.sendall(first)
+                sock.setblocking(False)
+                found.append(sock)
+        return found
+
+    return [sock for some in await asyncio.gather(*(asyncio.to_thread(speak) for _ in range(4))) for sock in some]
 
 
 async def status_of(server, credentials):
@@ -233,9 +255,8 @@ async def test_heads_without_end_and_heads_that_never_end(tmp_path, keys, author
 
         # Slow loris: a byte of the head now and then, and the head of HTTP/2 without an end.
         slow = await opened(server.http, 300, b"GET /v1/status HTTP/1.1\r\nHost: x\r\n")
-        frame = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"  # SETTINGS
         begun = b"\x00\x00\x01\x01\x00\x00\x00\x00\x01\x82"  # HEADERS without END_HEADERS
-        dripping = await opened(server.grpc, 300, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame + begun)
+        dripping = await opened(server.grpc, 300, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS + begun)
         for _ in range(5):
             for sock in slow:
                 with suppress(OSError):
@@ -261,3 +282,25 @@ async def test_ten_thousand_who_say_nothing(tmp_path, keys, authority):
         assert len(idle) == IDLE
         await server.served_meanwhile()
         await until_hung_up(idle)
+
+
+@pytest.mark.timeout(400)
+async def test_ten_thousand_who_say_nothing_to_ports_of_tls_and_hundreds_who_say_nothing_more(
+    tmp_path, keys, authority
+):
+    async with standing(tmp_path, keys, authority, tls=True, feed={"connections": 256}) as server:
+        for port in (server.http, server.grpc):
+            idle = await opened(port, IDLE)
+            assert len(idle) == IDLE
+            await server.served_meanwhile()
+            await until_hung_up(idle)
+        assert (await server.figures())["feed.connections"] >= IDLE // 2
+
+        context = server.context(**server.own())
+        of_http = await spoken(context, server.http, SPOKEN)
+        await server.served_meanwhile()
+        context.set_alpn_protocols(["h2"])
+        of_grpc = await spoken(context, server.grpc, SPOKEN, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS)
+        assert len(of_grpc) == SPOKEN // 4 * 4
+        await server.served_meanwhile()
+        await until_hung_up([*of_http, *of_grpc])

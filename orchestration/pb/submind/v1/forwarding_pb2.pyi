@@ -1,3 +1,6 @@
+import datetime
+
+from google.protobuf import duration_pb2 as _duration_pb2
 from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -6,6 +9,42 @@ from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class AllowRequest(_message.Message):
+    __slots__ = ("caller", "kind", "amount", "ahead", "perceptions_per_second", "bytes_per_second")
+    CALLER_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    AMOUNT_FIELD_NUMBER: _ClassVar[int]
+    AHEAD_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTIONS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
+    BYTES_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
+    caller: str
+    kind: str
+    amount: Amount
+    ahead: Amount
+    perceptions_per_second: float
+    bytes_per_second: float
+    def __init__(self, caller: _Optional[str] = ..., kind: _Optional[str] = ..., amount: _Optional[_Union[Amount, _Mapping]] = ..., ahead: _Optional[_Union[Amount, _Mapping]] = ..., perceptions_per_second: _Optional[float] = ..., bytes_per_second: _Optional[float] = ...) -> None: ...
+
+class Amount(_message.Message):
+    __slots__ = ("perceptions", "bytes")
+    PERCEPTIONS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    perceptions: int
+    bytes: int
+    def __init__(self, perceptions: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
+
+class AllowResponse(_message.Message):
+    __slots__ = ("ahead", "quota", "allowed", "retry_after")
+    AHEAD_FIELD_NUMBER: _ClassVar[int]
+    QUOTA_FIELD_NUMBER: _ClassVar[int]
+    ALLOWED_FIELD_NUMBER: _ClassVar[int]
+    RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
+    ahead: Amount
+    quota: str
+    allowed: float
+    retry_after: _duration_pb2.Duration
+    def __init__(self, ahead: _Optional[_Union[Amount, _Mapping]] = ..., quota: _Optional[str] = ..., allowed: _Optional[float] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ForwardRequest(_message.Message):
     __slots__ = ("batches",)

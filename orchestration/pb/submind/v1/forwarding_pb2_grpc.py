@@ -39,12 +39,23 @@ class ForwardServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.ForwardRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.ForwardResponse.FromString,
                 _registered_method=True)
+        self.Allow = channel.unary_unary(
+                '/submind.v1.ForwardService/Allow',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.AllowRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.AllowResponse.FromString,
+                _registered_method=True)
 
 
 class ForwardServiceServicer:
     """Missing associated documentation comment in .proto file."""
 
     def Forward(self, request_iterator, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Allow(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -57,6 +68,11 @@ def add_ForwardServiceServicer_to_server(servicer, server):
                     servicer.Forward,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.ForwardRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.ForwardResponse.SerializeToString,
+            ),
+            'Allow': grpc.unary_unary_rpc_method_handler(
+                    servicer.Allow,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.AllowRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.AllowResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -86,6 +102,33 @@ class ForwardService:
             '/submind.v1.ForwardService/Forward',
             orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.ForwardRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.ForwardResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Allow(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.ForwardService/Allow',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.AllowRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_forwarding__pb2.AllowResponse.FromString,
             options,
             channel_credentials,
             insecure,
