@@ -29,6 +29,8 @@ def templates(kinds):
         if one["kind"] == "RayCluster":
             yield "head", spec["headGroupSpec"]["template"]
             yield from ((group["groupName"], group["template"]) for group in spec["workerGroupSpecs"])
+        elif one["kind"] == "CronJob":
+            yield one["metadata"]["name"], spec["jobTemplate"]["spec"]["template"]
         elif "template" in spec:
             yield one["metadata"]["name"], spec["template"]
 
@@ -162,6 +164,7 @@ def test_every_file_that_is_named_is_mounted_where_it_is_read(overlay):
     of_store = needed & {"/run/secrets/cassandra"}
     for reader in (("gateway", "gateway"), ("feed", "feed"), ("subminds", "ray"), ("migrate", "migrate")):
         assert of_store <= mounted[reader], reader
+    assert overlay != "production" or of_store <= mounted["backup", "backup"]
     for waits in (("gateway", "await-schema"), ("feed", "await-schema"), ("mind", "await-schema")):
         assert of_store <= mounted[waits], waits
     for front in (("gateway", "gateway"), ("feed", "feed")):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COUNT = 6
+COUNT = 16
 _OWNER = 10001
 
 
