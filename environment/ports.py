@@ -322,6 +322,19 @@ class WriteMember:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteRemoved:
+    """What actors that are no more left of themselves goes: reports, states, and whatever the store keeps for writers.
+
+    Thoughts, and what the log of growth says, stay. Only for names that nobody bears again, and that have no history
+    of connections left. Removing twice changes nothing.
+    """
+
+    names: tuple[str, ...]
+    states: tuple[str, ...] = ()
+    """Further ones of theirs."""
+
+
+@dataclass(frozen=True, slots=True)
 class WriteGrowth:
     """Continue the audit log of growth: the next number, or ``SequenceGap`` and nothing of the commit is written.
 
@@ -341,6 +354,7 @@ Write: TypeAlias = (
     | WriteReport
     | WriteConfiguration
     | WriteMember
+    | WriteRemoved
     | WriteGrowth
 )
 

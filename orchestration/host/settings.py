@@ -17,6 +17,9 @@ class RetentionSettings(Section):
     """Retired traces that were never conscious are forgotten this long after (mind time); null keeps all."""
     changes: Seconds | None = Field(default=90 * 86_400.0, gt=0)
     """Recorded changes of connections are forgotten this long after (mind time); null keeps all."""
+    retired: Seconds | None = Field(default=30 * 86_400.0, ge=2 * 86_400.0)
+    """What a submind that retired left in the registry (report, state, spending) is removed this long after, once its
+    changes of connections are forgotten as well; null keeps all. Its thoughts and the log of growth stay."""
     every: Seconds = Field(default=600.0, gt=0)
     """How often that is looked after."""
     batch: int = Field(default=5000, ge=1, le=100_000)

@@ -9,6 +9,11 @@ _PREFIX = "~spent/"
 """What the states of ledgers are called by; no actor can be called so."""
 
 
+def ledgers_of(process: str) -> tuple[str, ...]:
+    """The states that hold what a process has spent: of its substrate, and of an embedder on a server."""
+    return f"{_PREFIX}{process}", f"{_PREFIX}{process}/embed"
+
+
 class StoreLedgers:
     """A ``LedgerStore`` in a mind's states, written under its fence: who leads no more spends no more."""
 

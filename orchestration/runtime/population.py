@@ -26,6 +26,7 @@ from orchestration.growth import granting
 from orchestration.growth.log import GrowthLog, will_of
 from orchestration.growth.proposals import Verdict
 from orchestration.growth.shares import Shares
+from orchestration.growth.tidying import keep_tidy
 from orchestration.links.links import Links
 from orchestration.links.words import (
     POPULATION,
@@ -37,6 +38,7 @@ from orchestration.links.words import (
     Share,
     Shared,
 )
+from orchestration.runtime.ledgers import ledgers_of
 from orchestration.runtime.orders import RunOrders
 from orchestration.wiring import ActorPlan, peer_of, plan_of
 
@@ -151,6 +153,8 @@ class Population:
         await self._links.open()
         self._working = asyncio.create_task(self._work(), name="population")
         self._do(self._remind(), "reminding")
+        keep, living = run.settings.host.retention, self.members.values
+        self._do(keep_tidy(self._stores, living, keep.retired, keep.every, self._fence, ledgers_of), "tidying")
 
     async def close(self) -> None:
         """Decide nothing any more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 
 from environment.messages import (
     ChangeKind,
@@ -66,6 +67,13 @@ def write_report(connection: sqlite3.Connection, mind: str, write: WriteReport) 
         "INSERT OR REPLACE INTO reports (mind, name, body) VALUES (?, ?, ?)",
         (mind, write.report.name, encode(write.report)),
     )
+
+
+def remove_actors(connection: sqlite3.Connection, mind: str, names: Sequence[str], states: Sequence[str]) -> None:
+    """What actors that are no more left, inside a transaction."""
+    connection.executemany("DELETE FROM reports WHERE mind = ? AND name = ?", [(mind, name) for name in names])
+    gone = [(mind, name) for name in (*names, *states)]
+    connection.executemany("DELETE FROM states WHERE mind = ? AND name = ?", gone)
 
 
 def write_configuration(connection: sqlite3.Connection, mind: str, configuration: Configuration) -> None:

@@ -16,6 +16,7 @@ from environment.ports import (
     WriteGrowth,
     WriteLevel,
     WriteMember,
+    WriteRemoved,
     WriteReport,
     WriteState,
     WriteTrace,
@@ -28,6 +29,7 @@ from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.population import write_growth, write_member
 from environment.stores.sqlite.registry import (
     SqliteRegistry,
+    remove_actors,
     write_configuration,
     write_connections,
     write_report,
@@ -105,6 +107,8 @@ class SqliteStores:
                 write_configuration(connection, self._mind, configuration)
             case WriteMember(member):
                 write_member(connection, self._mind, member)
+            case WriteRemoved(names, states):
+                remove_actors(connection, self._mind, names, states)
             case WriteGrowth(event):
                 write_growth(connection, self._mind, event)
             case _:

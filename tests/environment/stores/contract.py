@@ -55,6 +55,7 @@ from environment.ports import (
     WriteGrowth,
     WriteLevel,
     WriteMember,
+    WriteRemoved,
     WriteReport,
     WriteState,
     WriteTrace,
@@ -769,6 +770,27 @@ class StoreContract:
             assert await other.registry.growth_head() == 0
         finally:
             await other.close()
+
+    async def test_what_an_actor_left_is_removed_and_what_it_thought_stays(self, stores):
+        fence = await stores.lead()
+        writes = [WriteReport(report("causes-1")), WriteState("causes-1", b"mine"), WriteState("~of causes-1", b"too")]
+        await stores.commit([*writes, WriteReport(report("alpha")), WriteState("alpha", b"kept")], fence)
+        thought = replace(trace(1).thought, author="causes-1")
+        await stores.commit([WriteTrace(replace(trace(1), thought=thought))], fence)
+        for _ in range(2):
+            await stores.commit([WriteRemoved(("causes-1", "nobody"), ("~of causes-1",))], fence)
+            assert await stores.registry.reports() == [report("alpha")]
+            assert [await stores.registry.state(name) for name in ("causes-1", "~of causes-1", "alpha")] == [
+                *(None, None, b"kept")
+            ]
+            assert (await stores.traces.get([trace(1).id]))[trace(1).id].thought.author == "causes-1"
+            assert await stores.traces.between(0, NOON * 2, author="causes-1") != []
+        await stores.commit([WriteReport(report("causes-1")), WriteRemoved(("causes-1",)), WriteState("x", b"")], fence)
+        assert await stores.registry.reports() == [report("alpha")]
+        await stores.lead()
+        with pytest.raises(FencedOut):
+            await stores.commit([WriteRemoved(("alpha",))], fence)
+        assert await stores.registry.reports() == [report("alpha")]
 
     async def test_who_leads_no_more_decides_on_no_growth(self, stores, backend):
         first = await stores.lead()

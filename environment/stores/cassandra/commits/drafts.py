@@ -22,6 +22,7 @@ from environment.ports import (
     WriteGrowth,
     WriteLevel,
     WriteMember,
+    WriteRemoved,
     WriteReport,
     WriteState,
     WriteTrace,
@@ -37,6 +38,7 @@ from environment.stores.cassandra.commits.record import (
     Kept,
     LaneState,
     Payload,
+    Removed,
     Standing,
     Version,
 )
@@ -69,6 +71,7 @@ class Draft:
     _configurations: dict[int, Configured] = field(default_factory=dict)
     _growth: dict[int, bytes] = field(default_factory=dict)
     _members: dict[str, Born] = field(default_factory=dict)
+    _removed: list[Removed] = field(default_factory=list)
     forgotten: list[Forgotten] = field(default_factory=list)
 
     async def add(
@@ -102,6 +105,8 @@ class Draft:
                     self._configurations.setdefault(made.version, configured)
                 case WriteGrowth(event):
                     await self._grow(event, grown)
+                case WriteRemoved(names, states):
+                    self._remove(names, states)
                 case WriteMember(member):
                     body = _bearable(encode(member), f"member {member.name}")
                     self._members[member.name] = Born(member.number, member.name, body)
@@ -130,6 +135,7 @@ class Draft:
             forgotten=self.forgotten,
             growth=[Grown(seq, body) for seq, body in self._growth.items()],
             members=list(self._members.values()),
+            removed=self._removed,
             owners=sorted(
                 {owner for (owner, _, _), kept in self._connections.items() if kept is not None}
                 | {change.owner for change in self._changed}
@@ -210,6 +216,13 @@ class Draft:
             self._growth[event.seq] = body
         elif not 0 < event.seq < expected or (self._growth.get(event.seq) or await grown.body(event.seq)) != body:
             raise SequenceGap(expected, event.seq)
+
+    def _remove(self, names: Sequence[str], states: Sequence[str]) -> None:
+        for name in names:
+            self._reports.pop(name, None)  # of rows that one commit puts and deletes, those that it puts would stay
+        for name in (*names, *states):
+            self._states.pop(name, None)
+        self._removed.append(Removed(list(names), list(states)))
 
     def _connect(self, write: WriteConnections) -> None:
         for topic, peer in write.gone:

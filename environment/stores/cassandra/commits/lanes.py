@@ -29,6 +29,7 @@ from environment.stores.cassandra.commits.record import (
     decode_record,
     encode_payload,
     encode_record,
+    room_of,
 )
 from environment.stores.cassandra.commits.rows import heads_of, rows_of
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
@@ -38,6 +39,8 @@ Clock: TypeAlias = Callable[[], Instant]
 
 _LOOK = "SELECT lane, n, epoch, record FROM lanes WHERE mind = ? AND room = ?"
 _NAME = "INSERT INTO lane_names (mind, room, lane) VALUES (?, ?, ?)"
+_NO_LANE_NAME = "DELETE FROM lane_names WHERE mind = ? AND room = ? AND lane = ?"
+_NO_LANE = "DELETE FROM lanes WHERE mind = ? AND room = ? AND lane = ? IF EXISTS"
 _NAMES = "SELECT room, lane FROM lane_names WHERE mind = ?"
 _MAKE = "INSERT INTO lanes (mind, room, lane, n, epoch, record) VALUES (?, ?, ?, 0, ?, ?) IF NOT EXISTS"
 _DECIDE = """UPDATE lanes SET n = ?, epoch = ?, record = ? WHERE mind = ? AND room = ? AND lane = ?
@@ -160,6 +163,9 @@ class Lanes:
             return place not in fresh
 
         await self._write(list(rows_of(self.mind, record, decision.payload, self.changes_kept, noted)))
+        for removed in decision.payload.removed:
+            for name in removed.names:
+                await self._remove(room_of(name), name)
         await self._write(list(heads_of(self.mind, record)))
         self._noted.update(fresh)
         while len(self._noted) > _NOTED:
@@ -247,6 +253,12 @@ class Lanes:
         except OutcomeUnknown:
             return  # look again
 
+    async def _remove(self, room: str, lane: str) -> None:
+        """Take a lane away, for good: nobody of its name comes again. Who leads hears of it no more first."""
+        gone = await self.session.prepare(_NO_LANE_NAME)
+        await self.session.execute(gone, (self.mind, room, lane), idempotent=True)
+        await self.session.conditional(await self.session.prepare(_NO_LANE), (self.mind, room, lane))
+
     async def _put(self, views: Sequence[View], record: Record, fence: int) -> bool:
         """The conditional write. After a lost answer the very same record is put again: one of the two may stay."""
         body = encode_record(record)
@@ -289,11 +301,6 @@ class Lanes:
 
 def _view(room: str, row: Row) -> View:
     return View(room, row.lane, row.n, row.epoch, decode_record(row.record) if row.n else None)
-
-
-def room_of(lane: str) -> str:
-    """The room of an actor's own lane."""
-    return f"of {lane}"
 
 
 CORE_LANES = (TRACES, STREAM)

@@ -155,6 +155,13 @@ class Forgotten(msgspec.Struct, frozen=True, array_like=True):
     seen: list[Seen]
 
 
+class Removed(msgspec.Struct, frozen=True, array_like=True):
+    """Actors that are no more, and what goes with them."""
+
+    names: list[str]
+    states: list[str]
+
+
 class Payload(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """What is written."""
 
@@ -172,6 +179,7 @@ class Payload(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     owners: list[str] = []
     growth: list[Grown] = []
     members: list[Born] = []
+    removed: list[Removed] = []
 
 
 class Record(msgspec.Struct, frozen=True, array_like=True):
@@ -230,3 +238,8 @@ def encode_state(state: LaneState) -> bytes:
 def decode_state(body: bytes) -> LaneState:
     """What was encoded. Raises ``msgspec.DecodeError``."""
     return _state.decode(body)
+
+
+def room_of(lane: str) -> str:
+    """The room of an actor's own lane."""
+    return f"of {lane}"

@@ -16,9 +16,11 @@ from environment.stores.cassandra.commits.record import (
     Forgotten,
     Payload,
     Record,
+    Removed,
     Standing,
     Version,
     encode_state,
+    room_of,
 )
 
 Row: TypeAlias = tuple[str, tuple[object, ...]]
@@ -64,6 +66,12 @@ _CONFIGURATION = """INSERT INTO configurations (mind, bucket, version, at, who, 
 _GROWTH = "INSERT INTO growth (mind, chunk, seq, body) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
 _MEMBER = "INSERT INTO members (mind, chunk, number, name, body) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?"
 _HEAD = "INSERT INTO heads (mind, room, lane, n, state) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?"
+_NO_REPORT = "DELETE FROM reports USING TIMESTAMP ? WHERE mind = ? AND name = ?"
+_NO_STATE = "DELETE FROM states USING TIMESTAMP ? WHERE mind = ? AND name = ?"
+_NO_NAME = "DELETE FROM names USING TIMESTAMP ? WHERE mind = ? AND kind = ? AND name = ?"
+_NO_CONNECTIONS = "DELETE FROM connections USING TIMESTAMP ? WHERE mind = ? AND owner = ?"
+_NO_ERAS = "DELETE FROM eras USING TIMESTAMP ? WHERE mind = ? AND scope = ?"
+_NO_HEAD = "DELETE FROM heads USING TIMESTAMP ? WHERE mind = ? AND room = ? AND lane = ?"
 _NO_TRACE = "DELETE FROM traces USING TIMESTAMP ? WHERE mind = ? AND id = ? AND chunk = ?"
 _NOT_BY_TIME = """DELETE FROM traces_by_time USING TIMESTAMP ? WHERE mind = ? AND hour = ? AND part = ? AND at = ?
     AND id = ? AND version = ?"""
@@ -125,6 +133,8 @@ def rows_of(
         yield _MEMBER, (mind, partitions.growth_chunk(born.number), born.number, born.name, born.body, put)
     if payload.changed:
         yield from _history(mind, record, payload.changed, buckets)
+    for removed in payload.removed:
+        yield from _removed(mind, removed, stamp)
     for forgotten in payload.forgotten:
         yield from _forgotten(mind, forgotten, stamp)
     yield from _directory(mind, put, (bucket for bucket in sorted(buckets) if not noted(*bucket)))
@@ -210,6 +220,19 @@ def _history(mind: str, record: Record, changed: list[Changed], buckets: set[tup
                 *(change.kind, change.weight, change.reason, change.label, record.stamp + 1),
             ),
         )
+
+
+def _removed(mind: str, removed: Removed, stamp: int) -> Iterator[Row]:
+    """Whole partitions, and one row each of the lists of reports and names. Their lanes: ``Lanes.apply``."""
+    for name in removed.names:
+        yield _NO_REPORT, (stamp, mind, name)
+        yield _NO_NAME, (stamp, mind, partitions.OWNER, name)
+        yield _NO_CONNECTIONS, (stamp, mind, name)
+        yield _NO_ERAS, (stamp, mind, partitions.history_scope(name))
+        yield _NO_HEAD, (stamp, mind, room_of(name), name)
+    for name in (*removed.names, *removed.states):
+        yield _NO_STATE, (stamp, mind, name)
+        yield _NO_NAME, (stamp, mind, partitions.STATE, name)
 
 
 def _forgotten(mind: str, forgotten: Forgotten, stamp: int) -> Iterator[Row]:

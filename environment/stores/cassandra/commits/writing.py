@@ -12,8 +12,8 @@ import msgspec
 from environment.errors import DuplicateEntry, FencedOut, SequenceGap, StaleRevision, StoreUnavailable
 from environment.ports import Write, WriteEntries, WriteGrowth, WriteLevel, WriteMember, WriteTrace
 from environment.stores.cassandra.commits.drafts import Draft
-from environment.stores.cassandra.commits.lanes import Decision, Lanes, View, room_of
-from environment.stores.cassandra.commits.record import CORE, GROWTH, STREAM, TRACES, LaneState, Payload
+from environment.stores.cassandra.commits.lanes import Decision, Lanes, View
+from environment.stores.cassandra.commits.record import CORE, GROWTH, STREAM, TRACES, LaneState, Payload, room_of
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.cassandra.stream import EntryNumbers

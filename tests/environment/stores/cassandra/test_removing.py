@@ -1,0 +1,87 @@
+"""Actors that are no more leave nothing on Cassandra that grows with their number, and what they thought stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from environment.errors import FencedOut, StoreUnavailable
+from environment.lineage import NodeKind, explain
+from environment.ports import WriteConnections, WriteEntries, WriteRemoved, WriteReport, WriteState, WriteTrace
+from environment.stores.cassandra import partitions
+from tests.environment.stores.cassandra.test_lanes import dies_before_its_rows, opened
+from tests.environment.stores.contract import NOON, change, connection, entry, report, trace
+
+__all__ = ["opened"]
+GONE = "causes-1"
+LISTS = (
+    ("names", "kind = 'owner' AND name = ?"),
+    ("names", "kind = 'state' AND name = ?"),
+    ("reports", "name = ?"),
+    ("states", "name = ?"),
+    ("connections", "owner = ?"),
+    ("lanes", "room = 'of causes-1' AND lane = ?"),
+    ("lane_names", "room = 'of causes-1' AND lane = ?"),
+    ("heads", "room = 'of causes-1' AND lane = ?"),
+)
+
+
+async def left(stores, mind):
+    """In which tables there is a row of the one who is gone."""
+    session, found = stores._session, []
+    for table, where in LISTS:
+        statement = await session.prepare(f"SELECT mind FROM {table} WHERE mind = ? AND {where}")  # noqa: S608 - ours
+        if await session.execute(statement, (mind, GONE), idempotent=True):
+            found.append(table)
+    statement = await session.prepare("SELECT era FROM eras WHERE mind = ? AND scope = ?")
+    scope = partitions.history_scope(GONE)
+    return found + ["eras"] * bool(await session.execute(statement, (mind, scope), idempotent=True))
+
+
+async def lived(opened, fence):
+    """One that wrote everything an actor writes, by a lane of its own, and has ended."""
+    actor = await opened(lane=GONE)
+    made = change(0, GONE)
+    await actor.commit([WriteReport(report(GONE)), WriteState(GONE, b"state")], fence)
+    await actor.commit([WriteConnections(GONE, (connection(owner=GONE),), (), (made,))], fence)
+    await actor.commit(
+        [WriteTrace(trace(1)), WriteEntries((entry(1, focus=trace(1).id, lineage=(trace(1).id,)),))], fence
+    )
+    await actor.commit([WriteConnections(GONE, (), (("k1", "people"),), ())], fence)
+    return actor
+
+
+async def test_nothing_of_its_own_stays_and_its_thoughts_are_explained(opened):
+    mind = await opened(lane="mind")
+    fence = await mind.lead()
+    actor = await lived(opened, fence)
+    assert set(await left(mind, opened.mind)) >= {"names", "reports", "states", "lanes", "lane_names", "heads", "eras"}
+    before = await explain(mind, entry(1).id)
+    assert await mind.registry.forget(NOON * 2) == 1
+    await mind.commit([WriteRemoved((GONE,))], fence)
+    assert await left(mind, opened.mind) == []
+    assert GONE not in await mind.registry.owners()
+    assert await mind.registry.history() == []
+    explained = await explain(mind, entry(1).id)
+    assert explained == before
+    assert explained.children[0].kind is NodeKind.TRACE
+    successor = await opened(lane="mind")
+    assert await successor.lead() > fence  # with a lane less to close
+    with pytest.raises(FencedOut):
+        await actor.commit([WriteState(GONE, b"late")], fence)
+    await successor.commit([WriteRemoved((GONE,))], await successor.lead())
+    assert await left(successor, opened.mind) == []
+
+
+async def test_a_removal_that_was_decided_is_finished_by_the_next_leader(opened):
+    mind = await opened(lane="mind")
+    fence = await mind.lead()
+    await lived(opened, fence)
+    await mind.registry.forget(NOON * 2)
+    dies_before_its_rows(mind)
+    with pytest.raises(StoreUnavailable):
+        await mind.commit([WriteRemoved((GONE,))], fence)
+    successor = await opened(lane="host")
+    assert "reports" in await left(successor, opened.mind)
+    await successor.lead()
+    assert await left(successor, opened.mind) == []
+    assert await successor.stream.read(1, 9) != []
