@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,15 +37,22 @@ def environ(**changes: str) -> dict[str, str]:
     return kept | {"TZ": "UTC", "COLUMNS": "200"} | changes
 
 
-def _hears() -> None:
-    """As from a terminal: in the background of a script Ctrl-C is ignored, by its children too."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _hear() -> None:
+    """As from a terminal: in the background of a script Ctrl-C is ignored, by its children too.
+
+    Said here and not between fork and exec (``preexec_fn``): a process in which gRPC lives cannot be forked safely,
+    and one child in three ended with a segmentation fault and without a word.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-async def start(*args: object, **options: Any) -> asyncio.subprocess.Process:
+async def start(*args: object, under: Sequence[str] = (), **options: Any) -> asyncio.subprocess.Process:
+    """``under``: a command that runs this one."""
+    _hear()
     pipe = asyncio.subprocess.PIPE
-    command = [sys.executable, "-m", "orchestration.cli", *map(str, args)]
-    given: dict[str, Any] = {"env": environ(), "stdin": pipe, "stdout": pipe, "stderr": pipe, "preexec_fn": _hears}
+    command = [*under, sys.executable, "-m", "orchestration.cli", *map(str, args)]
+    given: dict[str, Any] = {"env": environ(), "stdin": pipe, "stdout": pipe, "stderr": pipe}
     return await asyncio.create_subprocess_exec(*command, **(given | options))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-import resource
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -180,13 +180,14 @@ async def test_stopped_in_the_middle_it_leaves_nothing_that_looks_like_a_backup(
 
 
 async def test_a_disk_that_is_full_leaves_nothing(living: Path, tmp_path: Path) -> None:
-    def small() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (36_000, 36_000))  # the mind's own files are only read
-
+    small = (
+        "import os, resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (36_000, 36_000))\n"  # the mind's own files are only read
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
     kept = tmp_path / "backups"
     kept.mkdir()
-    done = await submind("backup", "--data-dir", living, "--to", kept, preexec_fn=small)
+    done = await submind("backup", "--data-dir", living, "--to", kept, under=[sys.executable, "-c", small])
     assert done.code == 1
     assert "could not be written: File too large; nothing was left behind" in done.err
     assert list(kept.iterdir()) == []
