@@ -106,6 +106,8 @@ class Inbox:
 
     def _tell_full(self) -> None:
         untold, self._untold = self._untold, set()
+        if not untold:
+            return  # it was said already
         data = encode(Full(tuple(untold & self.full), tuple(untold - self.full)))
         for connection in tuple(self._senders):
             connection.write(data)
@@ -130,4 +132,5 @@ class Inbox:
         self._seen[batch.process] = (batch.life, through)
         for name, letters in batch.parcels:
             self.hand_over(name, letters)
+        self._tell_full()  # before the window opens again, or as much once more is written for who has no room
         connection.write(encode(Received(through)))

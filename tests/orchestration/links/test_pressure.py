@@ -56,6 +56,21 @@ async def test_only_who_has_no_room_is_held_back(tmp_path):
         await until(lambda: len(slow.heard) == 51)
 
 
+@MACHINES
+async def test_no_room_is_said_before_the_window_opens_again(tmp_path, machine):
+    async with Town(tmp_path, NARROW) as town:
+        house, peer = await town.house("peer")
+        other, told = town.links("other", machine=machine), []
+        link = await call(house._endpoint, other._here, lambda frame, _: told.append(frame))
+        peer.room = False
+        link.write(b"".join(encode(Batch("me", "a", number, [("peer", mail(number))])) for number in (1, 2, 3)))
+        await until(lambda: Received(3) in told)
+        assert told == [Full(("peer",)), Received(1), Received(2), Received(3)]
+        peer.room = True
+        house.relieved("peer")
+        await until(lambda: told[4:] == [Full((), ("peer",))])
+
+
 async def test_who_has_no_room_is_known_to_those_who_come_later_and_within(tmp_path):
     async with Town(tmp_path, NARROW) as town:
         house, peer, inside = await town.house("peer", "inside", process="block")
