@@ -101,7 +101,7 @@ class Living:
 
 async def reach(run_dir: Path, data_dir: Path, subminds: int, within: float) -> tuple[int, float]:
     """Send an event to each submind; how many reported that they had it, and after how many seconds all that did."""
-    directory = Endpoint(machine_of(run_dir), socket_path(run_dir, "mind"))
+    directory = Endpoint(machine_of(run_dir), socket_path(run_dir, "~mind"))
     links = Links("bench", "bench", directory, run_dir, LinkSettings(), random.Random(1))
     await links.open()
     stores = await open_stores(data_dir, "mind")
