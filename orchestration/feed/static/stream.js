@@ -52,7 +52,7 @@ export class StreamView {
       if (this.held.length > KEEP) this.held.splice(0, this.held.length - KEEP);
       if (this.held[0].seq > this.newest + 1) this.detached = true;
     } else {
-      this.#prepend(entries);
+      this.#prepend([...this.held.splice(0), ...entries]); // held while the stream was seen: it need not be any more
     }
     this.#settle();
     const last = entries.at(-1);
@@ -122,8 +122,12 @@ export class StreamView {
   async live() {
     this.pause(false);
     if (this.detached) {
-      const head = this.head;
-      this.reset(await readStream(head - PAGE + 1, PAGE));
+      let head, page;
+      do {
+        head = this.head;
+        page = await readStream(head - PAGE + 1, PAGE);
+      } while (head !== this.head); // more came meanwhile
+      this.reset(page);
     } else if (this.held.length) {
       this.#release();
     }

@@ -141,6 +141,45 @@ def test_the_document_stays_bounded_and_the_newest_is_one_press_away(world, read
     assert page.evaluate("document.querySelectorAll('#feed > article').length") <= 500
 
 
+def test_what_came_while_another_part_is_shown_leaves_no_gap(world, read):
+    world.conscious(*(f"thought {n} " + "and so on " * 20 for n in range(1, 61)))
+    reader = read(height=300)
+    page = reader.open()
+    page.wait_for_selector('article[data-seq="60"]')
+    page.evaluate("window.scrollTo(0, 150)")
+    reader.until("window.scrollY === 150")
+    world.conscious("held back")
+    reader.until("document.getElementById('pill').textContent === '1 new thought'")
+    page.keyboard.press("2")
+    reader.until("document.getElementById('feed').offsetParent === null")
+    world.conscious("while the network is shown")
+    reader.until("document.querySelector('article').dataset.seq === '62'")
+    assert reader.numbers()[:3] == [62, 61, 60]
+
+
+def test_what_comes_while_the_newest_are_read_leaves_no_gap(world, read):
+    world.conscious(*(f"thought {n}" for n in range(1, 601)))
+    reader = read()
+    page = reader.open("/#seq-20")
+    page.wait_for_selector('article[data-seq="20"]')
+    reader.until("!document.getElementById('pill').hidden")
+    came = []
+
+    def late(route):
+        answer = route.fetch()
+        if not came:
+            came.append(world.conscious("in between"))
+            reader.until("document.getElementById('announcer').textContent.includes('in between')")
+        route.fulfill(response=answer)
+
+    page.route("**/v1/stream?*", late)
+    page.click("#pill")
+    page.wait_for_selector('article[data-seq="601"]')
+    world.conscious("and after")
+    page.wait_for_selector('article[data-seq="602"]')
+    assert reader.numbers()[:3] == [602, 601, 600]
+
+
 def test_an_empty_mind_says_how_to_begin(world, read):
     page = read().open()
     page.wait_for_selector("#empty:not([hidden])")
