@@ -52,7 +52,10 @@ class Pace(Protocol):
 
 
 class RatePace:
-    """A rate an hour, balanced over the next ``horizon`` thoughts."""
+    """A rate an hour, balanced over the next ``horizon`` thoughts.
+
+    What is more behind or ahead than these is forgotten: after a quiet week the stream is not fuller for weeks.
+    """
 
     bounded = False
 
@@ -73,7 +76,9 @@ class RatePace:
         span = max(now - self._times[0], 60.0)
         coming = max(1.0, len(self._times) / span * self._horizon / self._rate)
         ahead = self._rate * (now - self._start) - self.picked
-        return (self._horizon + max(-self._horizon, min(self._horizon, ahead))) / coming
+        bounded = max(-self._horizon, min(self._horizon, ahead))
+        self._start += (ahead - bounded) / self._rate
+        return (self._horizon + bounded) / coming
 
     def configure(self, per_hour: float, now: Instant) -> None:
         if self._start is not None:  # as far ahead as it was, by the new rate

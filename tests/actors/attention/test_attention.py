@@ -65,6 +65,21 @@ def test_the_rate_holds_whatever_the_input_rate(apart):
         assert len(found) >= 0.5 * 6 * hours
 
 
+def test_a_quiet_week_is_not_made_up_for():
+    pace, chance = RatePace(6, 24, 500), random.Random(5)
+
+    def picked(begin, hours):
+        before = pace.picked
+        for minute in range(60 * hours):
+            pace.picked += chance.random() < pace.share(begin + 60.0 * minute)
+        return (pace.picked - before) / hours
+
+    assert 5 < picked(0.0, 48) < 7
+    week = 9 * 24 * 3600.0
+    picked(week, 24)  # what is behind within the horizon
+    assert 5 < picked(week + 24 * 3600.0, 48) < 7
+
+
 def test_the_most_salient_are_chosen():
     traces = stream(1000, 5)
     special = set(range(50, 1000, 100))
