@@ -193,6 +193,8 @@ class World:
         return name if name in self.shells or self.growth is None else self.growth.present(name)
 
     def generate(self, owner: str, effect: Generate) -> None:
+        if not self.calm and self._chance.random() < self.faults.unanswered:
+            return
         self._at(self.now + _THINKING, lambda: self._answer(owner, effect))
 
     def read(self, owner: str, effect: Read) -> None:
@@ -264,18 +266,25 @@ class World:
 
     async def _wear(self, shell: ActorShell) -> None:
         """Save now and then, die now and then."""
-        draw = self._chance.random()
-        if draw < self.faults.crash:
-            self.crashes += 1
-            self._bury(shell)
-            await self._be_born(shell.name)
-            if self.growth is not None:
-                await self.growth.returned(shell.name)
-        elif draw < self.faults.crash + 0.05:  # about every twentieth step
+        draw, faults = self._chance.random(), self.faults
+        if draw < faults.crash:
+            await self._die(shell)
+        elif draw < faults.crash + faults.blackout:
+            for each in list(self.shells.values()):
+                await self._die(each)
+        elif draw < faults.crash + faults.blackout + 0.05:  # about every twentieth step
             try:
                 await shell.save(self.now)
             except StoreUnavailable:
                 return
+
+    async def _die(self, shell: ActorShell) -> None:
+        """Die, and come back with what was saved."""
+        self.crashes += 1
+        self._bury(shell)
+        await self._be_born(shell.name)
+        if self.growth is not None:
+            await self.growth.returned(shell.name)
 
     def _bury(self, shell: ActorShell) -> None:
         for key, value in shell.counters.items():
