@@ -53,7 +53,7 @@ def explain(
 
 @app.command()
 def search(
-    text: Annotated[str, typer.Argument(help="What to look for, by meaning.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for, by meaning.")],
     k: Annotated[int, typer.Option("-k", min=1, help="At most so many.")] = 10,
     source: Annotated[str | None, typer.Option(help="Rests on a perception from here.", show_default=False)] = None,
     author: Annotated[str | None, typer.Option(help="By this submind.", show_default=False)] = None,

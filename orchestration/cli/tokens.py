@@ -109,7 +109,7 @@ def list_(file: File = None, whose: Whose = None, json: Json = False, mind: Mind
 
 @token.command()
 def revoke(
-    names: Annotated[list[str], typer.Argument(metavar="NAME")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Whose; `submind token list` names them.")],
     file: File = None,
     whose: Whose = None,
     mind: MindFile = None,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import structlog
 from fastapi import FastAPI
@@ -215,10 +215,21 @@ _FORESEEN: tuple[type[Exception], ...] = (
 
 
 def _validation(error: RequestValidationError) -> Refusal:
-    errors = tuple(FieldViolation(field_path(each["loc"]), each["msg"]) for each in error.errors())
+    errors = tuple(_violation(each) for each in error.errors())
     first = f"{errors[0].field}: {errors[0].why}" if errors else "the request is malformed"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return Refusal(422, "invalid-field", first + more, errors)
+
+
+def _violation(told: Mapping[str, Any]) -> FieldViolation:
+    """One error of FastAPI's; of a body as a whole it names neither a field nor what would be right."""
+    match told["type"], field_path(told["loc"]):
+        case "json_invalid", _:
+            return FieldViolation("body", f"this is not JSON: {told['ctx']['error']} at character {told['loc'][-1]}")
+        case _, "":
+            return FieldViolation("body", "a JSON object is needed, as application/json")
+        case _, field:
+            return FieldViolation(field, told["msg"])
 
 
 def _http(error: HTTPException) -> Refusal:

@@ -136,6 +136,11 @@ async def test_over_http(desk):
     first = (await desk.http.get("/v1/growth/events", params={"after": 0, "limit": 2})).json()
     assert [event["seq"] for event in first["events"]] == [1, 2]
     assert (await desk.http.post("/v1/growth/thaw", json={"x": 1})).status_code == 422
+    as_json = {"Content-Type": "application/json"}
+    for body, told in (("null", "body: a JSON object is needed"), ("{", "body: this is not JSON: ")):
+        refused = await desk.http.post("/v1/growth/thaw", content=body, headers=as_json)
+        assert refused.status_code == 422
+        assert refused.json()["detail"].startswith(told)
     assert (await desk.http.post("/v1/growth/zero/approve", json={})).status_code == 422
     assert (await desk.http.post("/v1/growth/thaw", json={})).status_code == 200
 
