@@ -30,14 +30,15 @@ from orchestration.membership.etcd.address import parse_address, read_credential
 from orchestration.membership.etcd.client import Member
 from orchestration.membership.opening import open_coordination
 from orchestration.settings import Settings
-from tests.orchestration.cli.conftest import environ, submind
+from tests.orchestration.cli.conftest import Done, environ, submind
 from tests.orchestration.nodes.raylets import Raylets
 from tests.servers.etcd import EtcdServer
 from tests.servers.secured_etcd import SecuredEtcd
 
 
-def by_check(findings: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {finding["check"]: finding for finding in findings}
+def by_check(done: Done) -> dict[str, dict[str, Any]]:
+    assert done.objects, done
+    return {finding["check"]: finding for finding in done.objects}
 
 
 def here(tmp_path: Path) -> tuple[object, ...]:
@@ -101,9 +102,9 @@ async def test_a_server_that_is_away_is_missed(cassandra_cluster: Any) -> None:
 
 async def test_a_schema_that_is_not_ours_and_a_data_centre_that_is_not_there(keyspace: Any, tmp_path: Path) -> None:
     place = f"{keyspace}?dc={keyspace.dc}"
-    found = by_check((await submind(*here(tmp_path), "--store", place)).objects)
+    found = by_check(await submind(*here(tmp_path), "--store", place))
     assert "submind migrate" in found["store"]["fix"]
-    elsewhere = by_check((await submind(*here(tmp_path), "--store", f"{keyspace}?dc=moon")).objects)
+    elsewhere = by_check(await submind(*here(tmp_path), "--store", f"{keyspace}?dc=moon"))
     assert elsewhere["store"]["state"] == "bad"
     assert f"it has {keyspace.dc}" in elsewhere["store"]["found"]
 
@@ -122,7 +123,7 @@ def small_etcd(servers: None, tmp_path: Path) -> Iterator[EtcdServer]:
 
 async def test_an_etcd_that_is_full_is_named_with_the_way_out(small_etcd: EtcdServer, tmp_path: Path) -> None:
     address = f"etcd://{small_etcd.endpoint}"
-    good = by_check((await submind(*here(tmp_path), "--coordination", address)).objects)
+    good = by_check(await submind(*here(tmp_path), "--coordination", address))
     assert good["alarm"]["state"] == "good"
     parsed = parse_address(address)
     member = Member("127.0.0.1", small_etcd.port, parsed, read_credentials(parsed), 5.0)
@@ -135,7 +136,7 @@ async def test_an_etcd_that_is_full_is_named_with_the_way_out(small_etcd: EtcdSe
         await fill()
     await member.close()
     done = await submind(*here(tmp_path), "--coordination", address)
-    found = by_check(done.objects)
+    found = by_check(done)
     assert done.code == 1
     assert found["alarm"]["state"] == "bad"
     assert "NOSPACE" in found["alarm"]["found"]
@@ -146,7 +147,7 @@ async def test_an_etcd_without_a_majority(etcd_cluster: Any, tmp_path: Path) -> 
     for member in etcd_cluster.members[:2]:
         await asyncio.to_thread(member.kill)
     done = await submind(*here(tmp_path), "--coordination", f"etcd://{etcd_cluster.endpoints}")
-    found = by_check(done.objects)
+    found = by_check(done)
     assert done.code == 1
     assert "no quorum" in found["agreement"]["found"]
 
@@ -162,12 +163,12 @@ async def test_a_leader_that_nobody_reaches(etcd: str, tmp_path: Path) -> None:
             coordination.leadership(away),
         ):
             done = await submind(*given, env=environ(SUBMIND__MIND__NAME=mind))
-    found = by_check(done.objects)
+    found = by_check(done)
     assert done.code == 1
     assert f"{away} leads" in found["leader"]["found"]
     assert "host.advertise" in found["leader"]["fix"]
     assert found["advertise"]["state"] == "doubtful"
-    quiet = by_check((await submind(*given, env=environ(SUBMIND__MIND__NAME=mind))).objects)
+    quiet = by_check(await submind(*given, env=environ(SUBMIND__MIND__NAME=mind)))
     assert "nobody leads" in quiet["leader"]["found"]
     assert "submind run --coordination" in quiet["leader"]["fix"]
 
@@ -187,9 +188,9 @@ async def test_two_hosts_that_would_not_think_alike(keyspace: Any, etcd: str, tm
         coordination.leadership(reached),
     ):
         given = (*here(tmp_path), "--coordination", address, "--store", place)
-        found = by_check((await submind(*given, env=environ(SUBMIND__MIND__NAME=mind))).objects)
+        found = by_check(await submind(*given, env=environ(SUBMIND__MIND__NAME=mind)))
         alike = environ(SUBMIND__MIND__NAME=mind, SUBMIND__ATTENTION__PER_HOUR="3")
-        same = by_check((await submind(*given, env=alike)).objects)
+        same = by_check(await submind(*given, env=alike))
     assert found["leader"]["state"] == "good"
     assert found["same"]["state"] == "doubtful"
     assert "attention.per_hour: " in found["same"]["found"]
@@ -225,7 +226,7 @@ async def test_certificates_that_end(servers: None, tmp_path: Path, days: float,
     assert "renew it" in shown[0]["fix"]
     if days < 0:
         assert done.code == 1
-        assert by_check(done.objects)["agreement"]["state"] == "bad"
+        assert by_check(done)["agreement"]["state"] == "bad"
 
 
 async def test_a_certificate_of_another_host(servers: None, tmp_path: Path) -> None:
@@ -235,7 +236,7 @@ async def test_a_certificate_of_another_host(servers: None, tmp_path: Path) -> N
         done = await submind(*here(tmp_path), "--coordination", f"etcd://{server.endpoint}?ca_file={server.ca_file}")
     finally:
         await asyncio.to_thread(server.stop)
-    found = by_check(done.objects)
+    found = by_check(done)
     assert found["agreement"]["state"] == "bad"
     assert "is not valid for '127.0.0.1'" in found["agreement"]["found"]
 
@@ -328,7 +329,7 @@ async def test_a_ray_that_is_not_there(tmp_path: Path) -> None:
         nobody.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{nobody.getsockname()[1]}"
         done = await submind(*here(tmp_path), env=environ(SUBMIND__RUNTIME__CLUSTER__ADDRESS=address))
-    found = by_check(done.objects)
+    found = by_check(done)
     assert done.code == 1
     assert f"no Ray cluster answers at {address}" in found["ray"]["found"]
     assert "runtime.cluster.address" in found["ray"]["fix"]
@@ -340,17 +341,17 @@ async def test_a_ray_without_room_of_another_version_and_with_a_token(tmp_path: 
     env = environ(SUBMIND__RUNTIME__CLUSTER__ADDRESS=raylets.address, RAY_AUTH_MODE="disabled")
     try:
         done = await submind(*here(tmp_path), env=env)
-        found = by_check(done.objects)
+        found = by_check(done)
         assert done.code == 1
         assert (found["ray"]["state"], found["versions"]["state"]) == ("good", "good")
         assert "has the resource submind" in found["nodes"]["found"]
         assert f"ray start --address {raylets.address} --resources" in found["nodes"]["fix"]
         await asyncio.to_thread(raylets.add, "one")
-        found = by_check((await submind(*here(tmp_path), env=env)).objects)
+        found = by_check(await submind(*here(tmp_path), env=env))
         assert found["nodes"]["found"] == "1 of 2 nodes have submind, 16 units in all"
         await say_another_version(raylets.address)
         done = await submind(*here(tmp_path), env=env)
-        found = by_check(done.objects)
+        found = by_check(done)
         assert done.code == 1
         assert "the cluster has ray 1.13.0, here" in found["versions"]["found"]
         assert "python 3.7.1, here" in found["versions"]["found"]
