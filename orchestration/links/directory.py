@@ -51,7 +51,7 @@ class Directory:
     async def open(self) -> None:
         """Let processes in."""
         self._endpoint = await self._doors.open()
-        if self._endpoint.port and self._here.certificates is None and not ip_address(self.host).is_loopback:
+        if self._endpoint.port and self._here.certificates is None and not _is_loopback(self.host):
             fix = "give runtime.link.tls.certificate, key and ca, or keep others out of the network of the nodes"
             _log.warning("links_in_plain_text", listen=f"{self.host}:{self._endpoint.port}", fix=fix)
 
@@ -141,3 +141,11 @@ class Directory:
         self._changed.clear()
         for connection in self._housed:
             connection.write(data)
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine reaches it. A name could be anywhere."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

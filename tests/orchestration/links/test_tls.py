@@ -320,6 +320,7 @@ async def test_plain_text_that_others_can_reach_is_said(tmp_path, authority):
     everywhere = "0.0.0.0"  # noqa: S104 - the test is about that
     for settings, host, said_so in (
         (SETTINGS, everywhere, True),
+        (SETTINGS, "localhost", True),  # a name: who knows what it means elsewhere
         (SETTINGS, "127.0.0.1", False),
         (tls(authority), everywhere, False),
     ):
