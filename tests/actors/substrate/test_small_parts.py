@@ -16,6 +16,7 @@ from actors.substrate.ports import Act, Depth, Material, Request, Role
 from actors.substrate.scripted import Line, ScriptedEmbedder, ScriptedSubstrate
 from actors.substrate.settings import EmbedderSettings, ServerSettings, SubstrateSettings
 from environment.circuit import Circuit
+from orchestration.cli.tree import settings_tree
 
 
 def request(text="hello", act=Act.BIND, author="operations"):
@@ -148,13 +149,9 @@ def test_wrong_settings_say_what_would_be_right(wrong, why):
 
 
 def test_every_setting_is_documented():
-    seen = [SubstrateSettings]
-    for section in seen:
-        for name, field in section.model_fields.items():
-            assert field.description, f"{section.__name__}.{name}"
-            if hasattr(field.annotation, "model_fields"):
-                seen.append(field.annotation)
-    assert len(seen) == 6
+    told = list(settings_tree(SubstrateSettings))
+    assert len(told) > 30
+    assert [setting.dotted for setting in told if not setting.doc] == []
 
 
 def test_a_server_for_vectors_needs_the_clock():
