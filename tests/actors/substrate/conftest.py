@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import socket
 import threading
 import time
@@ -12,6 +13,11 @@ import pytest
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from actors.substrate import ports
+from actors.substrate.build import build_substrate
+from actors.substrate.ports import Act, Material, Role
+from actors.substrate.settings import BudgetSettings, ModelSettings, ServerSettings, SubstrateSettings
 
 
 @dataclass
@@ -129,3 +135,53 @@ def server(_model_server):
 @pytest.fixture
 def day():
     return Day
+
+
+KEY = "sk-very-secret-0123456789"
+
+
+def request(text="the compressor stopped", act=Act.BIND, author="operations", **more):
+    return ports.Request(act, author, (Material(Role.EVENT, text, "coldstore", "09:14", ("compressor",)),), **more)
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+async def make(server, tmp_path):
+    made = []
+
+    def build(*, budget=None, cache=None, ledgers=None, shares=1, clock=None, **server_settings):
+        key = tmp_path / "key"
+        key.write_text(KEY + "\n")
+        settings = SubstrateSettings(
+            kind="openai",
+            server=ServerSettings(
+                **{
+                    "base_url": server.url,
+                    "api_key_file": key,
+                    "backoff": 0.01,
+                    "max_backoff": 0.3,
+                    "timeout": 5,
+                    **server_settings,
+                }
+            ),
+            fast=ModelSettings(name="small", price_in=1.0, price_out=10.0),
+            deep=ModelSettings(name="large", price_in=10.0, price_out=100.0),
+            budget=BudgetSettings(**(budget or {})),
+        )
+        made.append(
+            build_substrate(
+                settings, clock or Clock(), cache, shares=shares, ledgers=ledgers, chance=random.Random(1), account="a"
+            )
+        )
+        return made[-1]
+
+    yield build
+    for substrate in made:
+        await substrate.close()

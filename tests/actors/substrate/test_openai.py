@@ -2,67 +2,14 @@
 
 import asyncio
 import json
-import random
 import re
 
 import pytest
 
-from actors.substrate.build import build_substrate
-from actors.substrate.cache import MemoryAnswers
 from actors.substrate.extractive import compose
 from actors.substrate.ports import Act, Depth, Material, Request, Role
 from actors.substrate.prompts import fence_for, prompt
-from actors.substrate.settings import BudgetSettings, ModelSettings, ServerSettings, SubstrateSettings
-from environment.stores.sqlite.answers import open_answers
-
-KEY = "sk-very-secret-0123456789"
-
-
-def request(text="the compressor stopped", act=Act.BIND, author="operations", **more):
-    return Request(act, author, (Material(Role.EVENT, text, "coldstore", "09:14", ("compressor",)),), **more)
-
-
-class Clock:
-    def __init__(self):
-        self.now = 1_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-async def make(server, tmp_path):
-    made = []
-
-    def build(*, budget=None, cache=None, ledgers=None, shares=1, clock=None, **server_settings):
-        key = tmp_path / "key"
-        key.write_text(KEY + "\n")
-        settings = SubstrateSettings(
-            kind="openai",
-            server=ServerSettings(
-                **{
-                    "base_url": server.url,
-                    "api_key_file": key,
-                    "backoff": 0.01,
-                    "max_backoff": 0.3,
-                    "timeout": 5,
-                    **server_settings,
-                }
-            ),
-            fast=ModelSettings(name="small", price_in=1.0, price_out=10.0),
-            deep=ModelSettings(name="large", price_in=10.0, price_out=100.0),
-            budget=BudgetSettings(**(budget or {})),
-        )
-        made.append(
-            build_substrate(
-                settings, clock or Clock(), cache, shares=shares, ledgers=ledgers, chance=random.Random(1), account="a"
-            )
-        )
-        return made[-1]
-
-    yield build
-    for substrate in made:
-        await substrate.close()
+from tests.actors.substrate.conftest import KEY, request
 
 
 async def test_a_good_day(make, server):
@@ -271,140 +218,6 @@ async def test_the_key_is_shown_nowhere(make, server, day, caplog):
     answer = await substrate.generate(request())
     assert "incorrect key [key] given" in answer.fallback
     assert KEY not in answer.fallback + str(substrate.status()) + caplog.text
-
-
-async def test_a_spent_budget_sends_nothing_and_refills_with_mind_time(make, server):
-    clock = Clock()
-    most = prompt(request("0")).most_tokens + 120
-    substrate = make(budget={"tokens_per_hour": most + 250}, clock=clock)
-    assert (await substrate.generate(request("0"))).fallback == ""
-    assert (await substrate.generate(request("1"))).fallback == ""
-    assert (await substrate.generate(request("2"))).fallback == ""
-    third = await substrate.generate(request("3"))
-    assert third.fallback == f"budget spent: {most + 250} tokens an hour"
-    assert len(server.seen) == 3
-    assert substrate.status()["circuit"] == "closed"
-    clock.now += 3700
-    assert (await substrate.generate(request("4"))).fallback == ""
-
-
-async def test_concurrent_thoughts_cannot_overspend(make, server, day):
-    server.always = day(delay=0.05)
-    most = prompt(request("0")).most_tokens + 120
-    substrate = make(budget={"tokens_per_hour": most * 2 + 50}, max_concurrent=8)
-    answers = await asyncio.gather(*(substrate.generate(request(str(i))) for i in range(8)))
-    assert sum(not a.fallback for a in answers) == 2
-    assert len(server.seen) == 2
-
-
-async def test_an_answer_lost_on_the_way_stays_charged(make, server, day):
-    server.plan(day(delay=2), day(status=500))
-    substrate = make(timeout=0.2, attempts=1)
-    before = substrate.status()["tokens_left_hour"]
-    await substrate.generate(request("0"))
-    charged = before - substrate.status()["tokens_left_hour"]
-    assert charged == prompt(request("0")).most_tokens + 120
-    await substrate.generate(request("1"))
-    assert before - substrate.status()["tokens_left_hour"] == charged
-
-
-async def test_a_cost_limit_holds(make, server):
-    substrate = make(budget={"cost_per_day": 0.0001})
-    answer = await substrate.generate(request(depth=Depth.DEEP))
-    assert answer.fallback.startswith("budget spent: 0.0001 cost a day")
-    assert server.seen == []
-
-
-async def test_spending_survives_a_restart(make, server, tmp_path):
-    ledgers = await open_answers(tmp_path, "m")
-    clock = Clock()
-    first = make(ledgers=ledgers, clock=clock)
-    await first.generate(request("0"))
-    await ledgers.close()
-    again = await open_answers(tmp_path, "m")
-    second = make(ledgers=again, clock=clock)
-    await second.generate(request("1"))
-    assert second.status()["tokens_left_hour"] == 200_000 - 220
-    await again.close()
-
-
-async def test_shares_divide_the_budget(make):
-    assert make(shares=4).status()["tokens_left_day"] == 500_000
-
-
-async def test_a_store_that_cannot_save_spending_means_no_spending(make, server, tmp_path):
-    ledgers = await open_answers(tmp_path, "m")
-    await ledgers.close()
-    answer = await make(ledgers=ledgers).generate(request())
-    assert answer.fallback == "answers.db has been closed"
-    assert server.seen == []
-
-
-async def test_the_same_request_is_paid_for_once(make, server):
-    substrate = make()
-    first = await substrate.generate(request())
-    again = await substrate.generate(request(author="somebody else"))
-    assert (again.text, again.cached, again.cost, again.tokens_in) == (first.text, True, 0.0, 0)
-    assert len(server.seen) == 1
-    assert substrate.status()["cache_hits"] == 1
-    await substrate.generate(request(act=Act.RECALL))
-    await substrate.generate(request(depth=Depth.DEEP))
-    await substrate.generate(request(max_tokens=50))
-    assert len(server.seen) == 4
-
-
-async def test_equal_requests_at_once_share_one_flight(make, server, day):
-    server.always = day(delay=0.1)
-    substrate = make()
-    answers = await asyncio.gather(*(substrate.generate(request()) for _ in range(20)))
-    assert len({a.text for a in answers}) == 1
-    assert sum(a.cost > 0 for a in answers) == 1
-    assert len(server.seen) == 1
-
-
-async def test_one_who_leaves_does_not_end_the_flight(make, server, day):
-    server.always = day(delay=0.2)
-    substrate = make()
-    leaving = asyncio.create_task(substrate.generate(request()))
-    staying = asyncio.create_task(substrate.generate(request()))
-    await asyncio.sleep(0.05)
-    leaving.cancel()
-    assert (await staying).text == "thought 1"
-    assert len(server.seen) == 1
-
-
-async def test_answers_outlive_a_restart(make, server, tmp_path):
-    cache = await open_answers(tmp_path, "m")
-    first = await make(cache=cache).generate(request())
-    await cache.close()
-    cache = await open_answers(tmp_path, "m")
-    again = await make(cache=cache).generate(request())
-    assert (again.text, again.cached) == (first.text, True)
-    assert len(server.seen) == 1
-    await cache.close()
-
-
-async def test_a_fallback_is_not_remembered(make, server, day):
-    server.plan(*[day(status=500)] * 3)
-    substrate = make()
-    assert (await substrate.generate(request())).fallback
-    assert not (await substrate.generate(request())).fallback
-
-
-async def test_a_broken_cache_costs_money_not_thoughts(make, server, tmp_path):
-    cache = await open_answers(tmp_path, "m")
-    await cache.close()
-    substrate = make(cache=cache)
-    assert (await substrate.generate(request())).text == "thought 1"
-    assert substrate.status()["cache_failures"] == 2
-
-
-async def test_a_garbled_kept_answer_is_asked_for_again(make, server):
-    cache = MemoryAnswers()
-    substrate = make(cache=cache)
-    await substrate.generate(request())
-    await cache.put(dict.fromkeys(cache._answers, b"\x80nonsense"))
-    assert (await substrate.generate(request())).text == "thought 2"
 
 
 async def test_requests_under_way_are_bounded(make, server, day):
