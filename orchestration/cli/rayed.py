@@ -14,7 +14,7 @@ _ALIVE = 0
 
 
 def ask(address: str) -> dict[str, Any]:
-    """Versions of the cluster and of this machine, and the nodes that are alive."""
+    """Versions of the cluster and of this machine, the nodes that are alive, and where the head keeps what it knows."""
     import ray  # noqa: PLC0415 - only where it is asked
 
     usage: Any = importlib.import_module("ray._common.usage.usage_lib")
@@ -30,7 +30,9 @@ def ask(address: str) -> dict[str, Any]:
         if node.state == _ALIVE
     ]
     here = {"ray": ray.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
-    return {"cluster": {"ray": said["ray_version"], "python": said["python_version"]}, "here": here, "nodes": nodes}
+    there = {"ray": said["ray_version"], "python": said["python_version"]}
+    kept = usage.get_extra_usage_tags_to_report(client).get("gcs_storage", "")
+    return {"cluster": there, "here": here, "nodes": nodes, "kept": kept}
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ async def rays(settings: Settings) -> AsyncIterator[Finding]:
         yield Finding("versions", State.DOUBTFUL, f"the cluster at {address} does not say what it is", fix)
         return
     yield _versions(said)
+    if said["kept"]:
+        yield _head(said["kept"])
     for each in _nodes(said, address, cluster):
         yield each
 
@@ -96,6 +98,18 @@ def _versions(said: dict[str, Any]) -> Finding:
             "one image for the mind and all nodes",
         )
     return Finding("versions", State.GOOD, f"Ray {here['ray']} and Python {here['python']}, as here")
+
+
+def _head(kept: str) -> Finding:
+    """Whether the cluster outlives its head. ``kept``: where that keeps what the cluster knows, as it says itself."""
+    if kept == "memory":
+        return Finding(
+            "head",
+            State.DOUBTFUL,
+            "the cluster's head keeps what it knows in memory: with it the cluster is lost, and the mind begins anew",
+            "in the head's environment RAY_gcs_storage=rocksdb and RAY_gcs_storage_path on a volume that outlives it",
+        )
+    return Finding("head", State.GOOD, f"the cluster's head keeps what it knows in {kept}, which outlives it")
 
 
 def _nodes(said: dict[str, Any], address: str, cluster: ClusterSettings) -> Iterator[Finding]:

@@ -344,6 +344,8 @@ async def test_a_ray_without_room_of_another_version_and_with_a_token(tmp_path: 
         found = by_check(done)
         assert done.code == 1
         assert (found["ray"]["state"], found["versions"]["state"]) == ("good", "good")
+        assert found["head"]["state"] == "doubtful"
+        assert "RAY_gcs_storage=rocksdb" in found["head"]["fix"]
         assert "has the resource submind" in found["nodes"]["found"]
         assert f"ray start --address {raylets.address} --resources" in found["nodes"]["fix"]
         await asyncio.to_thread(raylets.add, "one")
@@ -356,6 +358,19 @@ async def test_a_ray_without_room_of_another_version_and_with_a_token(tmp_path: 
         assert "the cluster has ray 1.13.0, here" in found["versions"]["found"]
         assert "python 3.7.1, here" in found["versions"]["found"]
         assert "one image" in found["versions"]["fix"]
+    finally:
+        await asyncio.to_thread(raylets.end)
+
+
+@pytest.mark.timeout(600)
+async def test_a_ray_whose_head_keeps_what_it_knows(tmp_path: Path) -> None:
+    kept = {"RAY_gcs_storage": "rocksdb", "RAY_gcs_storage_path": str(tmp_path / "gcs")}
+    raylets = await asyncio.to_thread(Raylets, env=kept)
+    try:
+        env = environ(SUBMIND__RUNTIME__CLUSTER__ADDRESS=raylets.address, RAY_AUTH_MODE="disabled")
+        found = by_check(await submind(*here(tmp_path), env=env))
+        assert (found["head"]["state"], found["head"]["fix"]) == ("good", "")
+        assert "in rocksdb" in found["head"]["found"]
     finally:
         await asyncio.to_thread(raylets.end)
 
