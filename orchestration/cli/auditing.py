@@ -12,7 +12,7 @@ from rich.text import Text
 
 from orchestration.access.audit import NAME, read_audit
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.options import Json
+from orchestration.cli.options import HERE, DataDir, Json
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.view.json import instant
@@ -23,7 +23,7 @@ _LOOK = 0.5
 
 @app.command()
 def audit(
-    data_dir: Annotated[Path, typer.Option(metavar="DIR", help="Where the mind is kept.")] = Path("mind-data"),
+    data_dir: DataDir = HERE,
     by: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this one did.", show_default=False)] = None,
     action: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Only actions with this in their name.", show_default=False)

@@ -26,7 +26,7 @@ from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
 from orchestration.cli.arriving import Arrival, counted, shown
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.options import Json, MindFile, StoreAddress
+from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import clock, emit
 from orchestration.clock import wall
 from orchestration.loading import load_settings
@@ -77,7 +77,7 @@ def backup(
     settings = load_settings(mind, flags={"--name": ("mind.name", name), "--store": ("store.address", store)})
     if keep and not to.is_dir():
         raise Failure(f"--keep thins out a directory, and {to} is none", MISUSED)
-    taking = _Taking(settings, settings.store.address or str(data_dir or "mind-data"), data_dir, json=json)
+    taking = _Taking(settings, settings.store.address or str(data_dir or HERE), data_dir, json=json)
     try:
         asyncio.run(taking.run(to, rate * _MIB, keep))
     except (KeyboardInterrupt, asyncio.CancelledError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +11,7 @@ from rich.text import Text
 from orchestration.cli import checks
 from orchestration.cli.checks import Finding, State
 from orchestration.cli.clusters import clusters
-from orchestration.cli.options import CoordinationAddress, Grpc, Json, MindFile, StoreAddress, TokenFile
+from orchestration.cli.options import HERE, CoordinationAddress, DataDir, Grpc, Json, MindFile, StoreAddress, TokenFile
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.loading import SettingsError, load_settings
@@ -26,7 +25,7 @@ _MARKS = {State.GOOD: ("✓", "green"), State.DOUBTFUL: ("!", "yellow"), State.B
 @app.command()
 def doctor(
     mind: MindFile = None,
-    data_dir: Annotated[Path, typer.Option(metavar="DIR", help="Where the mind is kept.")] = Path("mind-data"),
+    data_dir: DataDir = HERE,
     store: StoreAddress = None,
     coordination: CoordinationAddress = None,
     grpc: Grpc = None,

@@ -94,13 +94,12 @@ async def _leader(candidate: str, settings: Settings) -> Finding:
         where = (settings.coordination.address or "").partition("?")[0]
         fix = f"submind run --coordination {where}; where one runs, its log says why not"
         return Finding("leader", State.DOUBTFUL, "nobody leads: perceptions are not taken in", fix)
-    host, _, port = candidate.rpartition(":")
     try:
         async with asyncio.timeout(_WITHIN):
-            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+            _, writer = await asyncio.open_connection(*split_listen(candidate))
         writer.close()
-    except (OSError, ValueError, TimeoutError) as error:
-        why = getattr(error, "strerror", None) or "no answer" if not isinstance(error, ValueError) else "no address"
+    except (OSError, UnsafeListen, TimeoutError) as error:
+        why = "no address" if isinstance(error, UnsafeListen) else getattr(error, "strerror", None) or "no answer"
         return Finding(
             "leader",
             State.BAD,

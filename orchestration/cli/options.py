@@ -26,6 +26,9 @@ MindFile = Annotated[
     Path | None,
     typer.Option("--mind", metavar="FILE", help="Settings of the mind (YAML).", show_default=False),
 ]
+DataDir = Annotated[Path, typer.Option("--data-dir", metavar="DIR", help="Where the mind is kept.")]
+HERE = Path("mind-data")
+"""Where a mind is kept unless somebody says otherwise."""
 StoreAddress = Annotated[
     str | None,
     typer.Option(

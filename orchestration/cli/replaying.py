@@ -20,7 +20,7 @@ from environment.messages import EntryKind, Instant, NewPerception
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.history import instant, logged
 from orchestration.cli.lines import BadLine, Format, LineReader
-from orchestration.cli.options import Json, MindFile, StoreAddress
+from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.reading import Line, Splitter, check_text, file_lines
 from orchestration.cli.safety import safe
@@ -85,7 +85,7 @@ def replay(
         if data_dir is None and store is None:
             raise Failure("give a FILE, - for standard input, or a mind's own log: --data-dir DIR, --store", MISUSED)
         begin, end = instant("--since", since, -math.inf), instant("--until", until, math.inf)
-        perceptions = asyncio.run(logged(settings, data_dir or Path("mind-data"), begin, end))
+        perceptions = asyncio.run(logged(settings, data_dir or HERE, begin, end))
     else:
         if since is not None or until is not None:
             raise Failure("--since and --until choose from a mind's own log: --data-dir or --store", MISUSED)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from orchestration.access.opening import access_of
 from orchestration.cli.example import SETTINGS, Day, day_at
-from orchestration.cli.options import CoordinationAddress, MindFile, StoreAddress, TokenFile
+from orchestration.cli.options import HERE, CoordinationAddress, MindFile, StoreAddress, TokenFile
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.server import reaching
 from orchestration.client import Credentials, MindClient
@@ -112,7 +112,7 @@ def _is_default(settings: Settings, path: str) -> bool:
 def _place(data_dir: Path | None, example: bool) -> Iterator[Path]:
     """Where the mind is kept; the example's goes with it unless a place was named."""
     if data_dir is not None or not example:
-        yield data_dir or Path("mind-data")
+        yield data_dir or HERE
         return
     with tempfile.TemporaryDirectory(prefix="submind-example-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)

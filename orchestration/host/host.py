@@ -285,5 +285,5 @@ def _advertised(settings: Settings, grpc: str) -> str:
     """Where others reach this host."""
     if settings.host.advertise:
         return settings.host.advertise
-    host, _, port = grpc.rpartition(":")
-    return f"{socket.getfqdn()}:{port}" if host in {"0.0.0.0", "[::]", ""} else grpc  # noqa: S104 - recognised, not bound
+    host, port = split_listen(grpc)
+    return f"{socket.getfqdn()}:{port}" if host in {"0.0.0.0", "::"} else grpc  # noqa: S104 - recognised, not bound
