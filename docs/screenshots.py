@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pantrow
+import pantrow_mind
 from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright
 
@@ -141,7 +142,7 @@ async def take(browser: Browser, shot: Shot, url: str, now: Instant | None, stor
     elif not shot.phone:
         await page.wait_for_selector(".line", state="attached")
     if stores is not None and (shot.network or not shot.phone):
-        await pantrow.use(stores, now or 0.0)
+        await pantrow_mind.use(stores, now or 0.0)
         await page.wait_for_selector(".arc.used", state="attached")
     if shot.lineage:
         await _open_lineage(page)
