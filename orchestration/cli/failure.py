@@ -40,6 +40,8 @@ def told(error: BaseException) -> Failure | None:
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(error, getattr(loaded, name)):
             return Failure(str(error), code)
+    if isinstance(error, UnicodeEncodeError):  # from the command line, as bytes that are no text
+        return Failure(f"{error.object!a} is not UTF-8 text", MISUSED)
     if isinstance(error, OSError) and error.strerror:
         return Failure(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
     return None

@@ -26,6 +26,8 @@ MOST_BYTES: Final = 32 * 1024 * 1024
 _OBJECT: Final = re.compile(r'\s*\{\s*["}]')
 _REMEMBERED: Final = 400_000
 _DAY: Final = 86_400.0
+_LATEST: Final = 253_402_300_799.0
+"""The end of the year 9999; what is given in milliseconds lies far behind it."""
 _MAGIC: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -244,10 +246,13 @@ def _time(value: object) -> Instant | None:
             moment = datetime.fromisoformat(value.strip())
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            return float(value)
+            seconds = float(value)
+            if abs(seconds) <= _LATEST:
+                return seconds
     except (ValueError, OverflowError):
         pass
-    raise BadLine(f"time must be like 2026-03-03T06:00:00Z or seconds since 1970, not {json.dumps(value)[:40]}")
+    shown = json.dumps(value)[:40]
+    raise BadLine(f"time must be like 2026-03-03T06:00:00Z or seconds (not milliseconds) since 1970, not {shown}")
 
 
 def _telemetry(value: object) -> Mapping[str, float] | None:

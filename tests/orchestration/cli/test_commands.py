@@ -77,6 +77,11 @@ def test_a_wrong_address_is_code_2(address: str, told: str) -> None:
     assert done.stderr.startswith(f"submind: no mind can be reached at {address}: ")
 
 
+def test_words_that_are_no_text_end_in_a_sentence() -> None:
+    done = run("search", b"caf\xe9", "--grpc", "127.0.0.1:1")  # type: ignore[arg-type]
+    assert (done.returncode, done.stderr) == (2, "submind: 'caf\\udce9' is not UTF-8 text\n")
+
+
 def test_the_address_of_a_store_that_cannot_be_right_is_code_2(tmp_path: Path) -> None:
     done = run("run", "--store", "cassandra://somewhere", "--data-dir", str(tmp_path / "data"))
     assert done.returncode == 2

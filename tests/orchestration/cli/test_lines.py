@@ -105,6 +105,7 @@ def test_an_image_is_found_beside_its_file(tmp_path: Path) -> None:
         ('{"text": "a", "time": "yesterday"}', "time must be like"),
         ('{"text": "a", "time": true}', "time must be like"),
         ('{"text": "a", "time": 1e400}', "time must be like"),
+        ('{"text": "a", "time": 1772524800000}', "(not milliseconds) since 1970, not 1772524800000"),
         ('{"text": "a", "labels": {"a": 1}}', "labels must be named texts"),
         ('{"telemetry": {"a": "1"}}', "must be a finite number"),
         ('{"telemetry": {"a": NaN}}', "must be a finite number"),
