@@ -7,10 +7,10 @@ How it is measured, and why so:
 - A round is a run without a backup, and one during which ``submind backup`` writes one after the other, as people
   start it. The ratio is the median of the rounds' ratios: acknowledgements with a backup over those without. The first
   round warms up and is not counted. On a machine with cores to spare both would meet less; nothing is left idle here.
-- Then, with nobody sending, one backup and one restore of all that is there by then, compared at the end as always.
-  MiB are those of the source's files.
+- Then, with nobody sending, one backup as fast as it goes and one restore of all that is there by then, compared at the
+  end as always. MiB are those of the source's files.
 
-    python benchmarks/backup.py [--json] [--perceptions 300000] [--traces 10000] [--seconds 4] [--rounds 5]
+    python benchmarks/backup.py [--json] [--perceptions 300000] [--traces 10000] [--seconds 4] [--rounds 5] [--rate MIB]
 """
 
 from __future__ import annotations
@@ -90,9 +90,10 @@ def submind(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def backup(directory: Path, file: Path) -> subprocess.Popen[str]:
+def backup(directory: Path, file: Path, rate: float | None = None) -> subprocess.Popen[str]:
     """``submind backup``, started."""
-    return submind("backup", "--name", MIND, "--data-dir", directory, "--to", file, "--json")
+    slowly = () if rate is None else ("--rate", rate)
+    return submind("backup", "--name", MIND, "--data-dir", directory, "--to", file, "--json", *slowly)
 
 
 def done(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
@@ -106,8 +107,9 @@ def done(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
 class Backups:
     """One backup after the other, until the block ends."""
 
-    def __init__(self, directory: Path, place: Path) -> None:
+    def __init__(self, directory: Path, place: Path, rate: float | None) -> None:
         self._directory = directory
+        self._rate = rate
         self._place = place
         self._over = threading.Event()
         self.taken = 0
@@ -124,7 +126,7 @@ class Backups:
     def _take(self) -> None:
         while not self._over.is_set():
             file = self._place / f"{time.monotonic_ns()}.submind"
-            process = backup(self._directory, file)
+            process = backup(self._directory, file, self._rate)
             while process.poll() is None and not self._over.is_set():
                 time.sleep(0.02)
             if process.poll() is None:
@@ -151,7 +153,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
             for number in range(arguments.rounds + 1):
                 sent = [messages(int(arguments.seconds * most), 64, 2 * number + half) for half in (0, 1)]
                 alone = asyncio.run(drive(gateway, PERCEIVE, iter(sent[0]), 1, 64, arguments.seconds))
-                with Backups(directory, place) as backups:
+                with Backups(directory, place, arguments.rate) as backups:
                     time.sleep(1.0)  # until it reads
                     beside = asyncio.run(drive(gateway, PERCEIVE, iter(sent[1]), 1, 64, arguments.seconds))
                 taken += backups.taken
@@ -159,7 +161,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
                 most = int(2 * max(alone.batches_per_s, beside.batches_per_s)) + 100
         del rounds[0]
         size, file = size_of(directory), place / "last.submind"
-        (told,) = [each for each in done(backup(directory, file)) if "backup" in each]
+        (told,) = [each for each in done(backup(directory, file, 0)) if "backup" in each]
         began = time.perf_counter()
         compared = done(submind("restore", file, "--data-dir", Path(given) / "restored", "--json"))
         seconds = time.perf_counter() - began
@@ -206,6 +208,7 @@ def main() -> None:
     parser.add_argument("--traces", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=4.0, help="length of a run")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rate", type=float, help="MiB a second of the backups beside; else the command's own default")
     parser.add_argument("--directory", type=Path, help="where all of it is written")
     arguments = parser.parse_args()
     result = measure(arguments)

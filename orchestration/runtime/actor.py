@@ -9,6 +9,7 @@ sockets of their own (``orchestration/links``), which takes less time as well.
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import os
 import random
@@ -100,6 +101,7 @@ class ActorProcess:
         who live here have of a configured submind's part of the budgets, where that is not all of it; ``estate``: whose
         spending they took over with it.
         """
+        gc.enable()  # off since its process began (``worker.py``)
         may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
         raylet.setproctitle(f"{processes.TITLE}{self._orders.name}")

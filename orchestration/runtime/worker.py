@@ -6,6 +6,7 @@ becomes punctual again as soon as it is an actor's (``actor.py``).
 
 from __future__ import annotations
 
+import gc
 import runpy
 import sys
 from importlib.util import find_spec
@@ -21,6 +22,7 @@ def main() -> None:
     if spec is None or spec.origin is None:
         raise RuntimeError("Ray cannot be found by its own worker")
     may_be_late(AT_LEISURE)
+    gc.disable()  # what is imported stays: looking through it again and again is a tenth of a start (on: ``actor.py``)
     runpy.run_path(str(Path(spec.origin).parent / "_private" / "workers" / "default_worker.py"), run_name="__main__")
 
 
