@@ -113,9 +113,11 @@ def test_a_perception_becomes_conscious_unattended(deployment, reader):
     caller = deployment.caller()
     said = perception_pb2.Perception(source="operator", text="Is the crane in the harbour still moving?")
     (receipt,) = eventually("the first perception is acknowledged", lambda: _perceived(caller, said), 120.0)
-    deployment.tell("apply to first acknowledged perception", f"{receipt.at - deployment.began:.0f} s")
+    took = receipt.at - deployment.began
+    deployment.tell("apply to first acknowledged perception", f"{took:.0f} s", seconds=took)
     eventually("it is thought of", lambda: reader.entries, 120.0, 0.05)
-    deployment.tell("apply to first conscious thought", f"{time.monotonic() - deployment.began:.0f} s")
+    took = time.monotonic() - deployment.began
+    deployment.tell("apply to first conscious thought", f"{took:.0f} s", seconds=took)
     assert "crane" in reader.entries[0].text
     began = time.monotonic()
     caller.perceive(perception_pb2.Perception(source="operator", text="And who looks after it?"))
@@ -123,9 +125,8 @@ def test_a_perception_becomes_conscious_unattended(deployment, reader):
     eventually(
         "it is answered", lambda: any("after it" in one.text for one in reader.entries[before - 1 :]), 60.0, 0.01
     )
-    deployment.tell(
-        "perception to conscious thought, through the Service", f"{(time.monotonic() - began) * 1000:.0f} ms"
-    )
+    took = (time.monotonic() - began) * 1000
+    deployment.tell("perception to conscious thought, through the Service", f"{took:.0f} ms", ms=took)
     caller.close()
 
 
@@ -208,12 +209,10 @@ def test_the_image_has_no_build_tools_and_no_secrets():
 def test_what_an_idle_deployment_takes(deployment):
     taken = eventually("the kubelet has measured", memory_and_cpu, 60.0)
     for name, (memory, cores) in sorted(taken.items()):
-        deployment.tell(f"idle {name}", f"{memory:.0f} MiB, {cores:.2f} cores")
-    deployment.tell(
-        "idle in all",
-        f"{sum(one for one, _ in taken.values()):.0f} MiB, {sum(one for _, one in taken.values()):.2f} cores",
-    )
-    assert sum(one for one, _ in taken.values()) < 6144
+        deployment.tell(f"idle {name}", f"{memory:.0f} MiB, {cores:.2f} cores", mib=memory, cores=cores)
+    memory, cores = map(sum, zip(*taken.values(), strict=True))
+    deployment.tell("idle in all", f"{memory:.0f} MiB, {cores:.2f} cores", mib=memory, cores=cores)
+    assert memory < 6144
 
 
 @pytest.mark.parametrize("kind", ["gateway", "feed", "subminds", "leader", "head", "etcd", "cassandra"])
@@ -224,10 +223,14 @@ def test_a_pod_that_is_lost_is_not_missed(deployment, load, kind):
     kubectl("-n", NAMESPACE, "delete", "pod", name, "--grace-period=0", "--force")
     lost = time.monotonic()
     stood = watched(deployment, load, f"there is another {kind}", lambda: ready(**{component: many}), lost)
+    took, waited = time.monotonic() - lost, load.longest_wait(lost)
     deployment.tell(
         f"loss of a pod: {kind}",
-        f"another Ready, and all read, after {time.monotonic() - lost:.0f} s; callers waited"
-        f" {load.longest_wait(lost):.1f} s at most, thinking stood still for {stood:.1f} s at most",
+        f"another Ready, and all read, after {took:.0f} s; callers waited {waited:.1f} s at most, thinking stood still"
+        f" for {stood:.1f} s at most",
+        again_s=took,
+        callers_s=waited,
+        thinking_s=stood,
     )
 
 
@@ -262,7 +265,8 @@ def test_scaling_out_and_in_moves_subminds(deployment, load):
     began = time.monotonic()
     ray("scale", "2")
     eventually("subminds live on both nodes", lambda: sum(bool(who) for who in nodes(deployment).values()) == 2, 180.0)
-    deployment.tell("scale 1 to 2", f"subminds on both after {time.monotonic() - began:.0f} s")
+    took = time.monotonic() - began
+    deployment.tell("scale 1 to 2", f"subminds on both after {took:.0f} s", seconds=took)
     everybody = sorted(name for who in nodes(deployment).values() for name in who)
     assert len(everybody) > 10
     began = time.monotonic()
@@ -270,8 +274,12 @@ def test_scaling_out_and_in_moves_subminds(deployment, load):
     eventually("all live on one node", lambda: sorted(_only(nodes(deployment))) == everybody, 180.0)
     took = time.monotonic() - began
     watched(deployment, load, "it thinks on", lambda: True, time.monotonic())
+    waited = load.longest_wait(began)
     deployment.tell(
-        "scale 2 to 1", f"all on one after {took:.0f} s; callers waited {load.longest_wait(began):.1f} s at most"
+        "scale 2 to 1",
+        f"all on one after {took:.0f} s; callers waited {waited:.1f} s at most",
+        seconds=took,
+        callers_s=waited,
     )
 
 
@@ -310,9 +318,12 @@ def test_an_upgrade_with_a_migration_and_the_way_back(deployment, load, tmp_path
     roll_to(tag, tmp_path)
     took = time.monotonic() - began
     watched(deployment, load, "it thinks on", lambda: True, time.monotonic())
+    waited = load.longest_wait(began)
     deployment.tell(
         "upgrade" if tag == "next" else "rollback",
-        f"{took:.0f} s; callers waited {load.longest_wait(began):.1f} s at most",
+        f"{took:.0f} s; callers waited {waited:.1f} s at most",
+        seconds=took,
+        callers_s=waited,
     )
 
 
