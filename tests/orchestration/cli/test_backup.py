@@ -205,7 +205,7 @@ async def test_a_restore_that_is_killed_again_and_again_arrives_once(tmp_path: P
     began = time.monotonic()
     assert (await submind("restore", file, "--data-dir", tmp_path / "undisturbed")).code == 0
     whole = time.monotonic() - began
-    for seconds in (whole * share for share in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)):
+    for seconds in (whole * share for share in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)):
         process = await start(*command)
         try:
             await asyncio.wait_for(process.wait(), seconds)
