@@ -110,6 +110,7 @@ async def test_a_stock_reflection_client_finds_every_method_and_its_messages(gat
     methods = {name: sorted(method.name for method in service.methods) for name, service in found.items()}
     assert methods == {
         "submind.v1.PerceptionService": ["Perceive", "PerceiveStream"],
+        "submind.v1.ForwardService": ["Allow", "Forward"],
         "submind.v1.ConsciousnessService": ["Explain", "Watch"],
         "submind.v1.EnvironmentService": ["GetTrace", "Search"],
         "submind.v1.MindService": [
