@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from environment.messages import ConnectionChange, Trace
 from environment.stores.cassandra import partitions
@@ -17,8 +18,10 @@ from environment.stores.cassandra.log.perceptions import CassandraPerceptions
 from environment.stores.cassandra.registry import CassandraRegistry
 from environment.stores.cassandra.traces.traces import TraceReader
 from environment.stores.cassandra.traces.walking import parse_place, walk
-from environment.stores.cassandra.written import WrittenChanges
 from environment.stores.moving import MovedTrace
+
+if TYPE_CHECKING:
+    from environment.stores.sqlite.sorting import WrittenChanges
 
 _AT_ONCE = 16
 
@@ -26,7 +29,7 @@ _AT_ONCE = 16
 class CassandraMoving:
     """``Moving`` in a keyspace. Marks are places in the index of times, and write times of changes of connections.
 
-    Changes of connections are sorted on the disk while they are read (``written.py``), a partition at a time in memory.
+    Changes of connections are sorted on the disk while they are read (``sqlite/sorting.py``), a partition at a time.
     """
 
     def __init__(
@@ -92,6 +95,8 @@ class CassandraMoving:
 
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
         if not after or self._written is None:
+            from environment.stores.sqlite.sorting import WrittenChanges  # noqa: PLC0415 - only where a mind moves
+
             self._let_go()
             written = WrittenChanges()
             await written.gather(self._registry.parts_written())

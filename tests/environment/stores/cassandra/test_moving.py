@@ -11,9 +11,9 @@ from environment.errors import StoreUnavailable
 from environment.ports import WriteConnections, WriteTrace
 from environment.stores import copying
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.written import WrittenChanges
 from environment.stores.copying import KINDS, Copy, differences, tally
 from environment.stores.opening import open_stores
+from environment.stores.sqlite.sorting import WrittenChanges
 from tests.environment.stores.contract import NOON, change, live_ids, perception, revision, trace
 from tests.environment.stores.furnished import GivingOut, furnish
 

@@ -1,4 +1,4 @@
-"""The history of connections in the order in which it was written, which no partition has: sorted on the disk.
+"""The history of connections as it was written, an order that no partition of a cluster has: sorted on the disk.
 
 Sorted by SQLite, which the house has anyway, in a temporary database of its own: it holds a few MB in memory, spills
 the rest into a file without a name, and leaves nothing behind however the process ends.
