@@ -12,6 +12,7 @@ import grpc
 import structlog
 from cryptography import x509
 
+from orchestration.access.contexts import demands, shows
 from orchestration.access.errors import BadCredentials
 from orchestration.access.files import Signature, read, signature
 from orchestration.access.settings import TlsSettings
@@ -123,27 +124,10 @@ def _context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLCon
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         context.num_tickets = 0
     context.set_alpn_protocols(["http/1.1"])
-    try:
-        context.load_cert_chain(certificate, key, password=_no_password)
-    except (ssl.SSLError, OSError, ValueError):
-        raise BadCredentials(
-            f"the certificate {certificate} and the key {key} are not a certificate and its own key, both in PEM form"
-            " and the key not encrypted"
-        ) from None
+    shows(context, certificate, key)
     if client_ca is not None:
-        try:
-            context.load_verify_locations(client_ca)
-        except (ssl.SSLError, OSError):
-            raise BadCredentials(
-                f"the file of client authorities {client_ca} holds no certificate in PEM form"
-            ) from None
-        context.verify_mode = ssl.CERT_REQUIRED
+        demands(context, client_ca, "client authorities")
     return context
-
-
-def _no_password() -> str:
-    """Instead of asking at the terminal."""
-    raise ValueError("the key is encrypted")
 
 
 def _configuration(pair: _Pair) -> grpc.ServerCertificateConfiguration:

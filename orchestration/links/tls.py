@@ -14,6 +14,7 @@ from pathlib import Path
 
 import structlog
 
+from orchestration.access.contexts import demands, shows
 from orchestration.access.errors import BadCredentials
 from orchestration.access.files import Signature, read, signature
 from orchestration.links.handshake import NotOfThisMind
@@ -91,19 +92,9 @@ class LinkCertificates:
         context = ssl.SSLContext(protocol)
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         if protocol == ssl.PROTOCOL_TLS_SERVER or self._client_ca is not None:
-            try:
-                context.load_cert_chain(self._certificate, self._key, password=_no_password)
-            except (ssl.SSLError, OSError, ValueError):
-                raise BadCredentials(
-                    f"the certificate {self._certificate} and the key {self._key} of links are not a certificate and"
-                    " its own key, both in PEM form and the key not encrypted"
-                ) from None
+            shows(context, self._certificate, self._key, " of links")
         if authorities is not None:
-            try:
-                context.load_verify_locations(authorities)
-            except (ssl.SSLError, OSError):
-                raise BadCredentials(f"the file of authorities of links {authorities} holds none in PEM form") from None
-            context.verify_mode = ssl.CERT_REQUIRED
+            demands(context, authorities, "authorities of links")
         return context
 
 
@@ -179,8 +170,3 @@ def _why(error: ssl.SSLError | ssl.CertificateError) -> str:
     if getattr(error, "reason", "") in {"WRONG_VERSION_NUMBER", "UNSUPPORTED_PROTOCOL"}:
         return "it does not speak TLS as this mind does: are its settings the same (runtime.link.tls)?"
     return f"no TLS comes about: {getattr(error, 'reason', None) or error}"
-
-
-def _no_password() -> str:
-    """Instead of asking at the terminal."""
-    raise ValueError("the key is encrypted")

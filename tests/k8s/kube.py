@@ -35,6 +35,15 @@ def pods(component: str) -> dict[str, dict[str, Any]]:
     return {pod["metadata"]["name"]: pod for pod in found if "deletionTimestamp" not in pod["metadata"]}
 
 
+def leader() -> str | None:
+    """The name of the pod whose host leads."""
+    for name in pods("mind"):
+        told = kubectl("-n", NAMESPACE, "exec", name, "-c", "host", "--", "cat", "/data/runtime.json", check=False)
+        if told and not json.loads(told)["standing_by"]:
+            return name
+    return None
+
+
 def is_ready(pod: dict[str, Any]) -> bool:
     """Whether it says that it is."""
     conditions = pod["status"].get("conditions", ())

@@ -24,6 +24,7 @@ from tests.k8s.kube import (
     eventually,
     is_ready,
     kubectl,
+    leader,
     memory_and_cpu,
     objects,
     pods,
@@ -87,15 +88,6 @@ def load(request, deployment, loads, reader):
     eventually("perceptions are acknowledged", lambda: len(one.receipts) > 12, 60.0, 0.1)
     yield one
     one.stop()
-
-
-def leader():
-    """The name of the pod whose host leads."""
-    for name in pods("mind"):
-        told = kubectl("-n", NAMESPACE, "exec", name, "-c", "host", "--", "cat", "/data/runtime.json", check=False)
-        if told and not json.loads(told)["standing_by"]:
-            return name
-    return None
 
 
 def nodes(deployment):

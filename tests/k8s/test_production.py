@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.k8s.kube import NAMESPACE, eventually, is_ready, kubectl, objects, pods, ready
+from tests.k8s.kube import NAMESPACE, eventually, is_ready, kubectl, leader, objects, pods, ready
 from tests.k8s.production import ALONE_LOOPBACK, CALLER, LOOPBACK, PODS, ROOM, put
 
 pytestmark = [pytest.mark.timeout(900)]
@@ -146,15 +146,6 @@ def test_a_host_that_ends_is_replaced(production, figures):
         leads_s=led,
         again_s=took,
     )
-
-
-def leader():
-    """The name of the pod whose host leads."""
-    for name in pods("mind"):
-        told = kubectl("-n", NAMESPACE, "exec", name, "-c", "host", "--", "cat", "/data/runtime.json", check=False)
-        if told and not json.loads(told)["standing_by"]:
-            return name
-    return None
 
 
 def finished(name):

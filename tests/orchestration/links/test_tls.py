@@ -306,7 +306,7 @@ async def test_files_that_do_not_fit_are_named_before_anything_starts(tmp_path, 
         ({"certificate": tmp_path / "nowhere"}, "the certificate of links .*nowhere cannot be read"),
         ({"key": stranger.issue("x")[1]}, "are not a certificate and its own key"),
         ({"certificate": empty}, "are not a certificate and its own key"),
-        ({"ca": empty}, "authorities of links .*empty holds none"),
+        ({"ca": empty}, "authorities of links .*empty holds no certificate"),
     ):
         made = good.model_copy(update=wrong)
         with pytest.raises(BadCredentials, match=sentence):
