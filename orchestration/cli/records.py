@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any, Final
 
@@ -39,19 +38,6 @@ _FIELD: Final = 200
 """Characters of a field beside the message: stacks and dumps of objects are for whoever opens the log."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    level: str
-    message: str
-    time: object
-    rest: list[str]
-    """Pairs, as they are written."""
-
-    def words(self) -> str:
-        level = self.level.strip().upper()
-        return " ".join(filter(None, (level, self.message.strip(), *self.rest)))
-
-
 def taken_apart(line: str, now: Instant, zone: tzinfo | None = None) -> Stamped:
     """``stamped``, for records too, ``now`` and ``zone`` as there.
 
@@ -72,7 +58,7 @@ def from_object(value: Mapping[str, Any], now: Instant, zone: tzinfo | None = No
     message = _first(value, _MESSAGES)
     if message is None or not isinstance(value[message], str) or not any(name in value for name in _OWN):
         return None
-    found = _stamped(_parts(value.items(), message, _as_pair), zone)
+    found = _said(value.items(), message, zone)
     return _inside(found, now, zone) if found is not None and message == "log" else found  # as Docker keeps lines
 
 
@@ -119,11 +105,11 @@ def _logfmt(line: str, zone: tzinfo | None) -> Stamped | None:
     message = _first(told, _MESSAGES)
     if message is None or not any(name in told for name in (*_OWN, "time", "t")):
         return None
-    parts = _parts(((name, _unquoted(value)) for name, value in pairs), message, _as_pair)
-    return _stamped(parts, zone)
+    return _said(((name, _unquoted(value)) for name, value in pairs), message, zone)
 
 
-def _parts(pairs: Iterable[tuple[str, Any]], message: str, shown: Callable[[Any], str]) -> _Parts:
+def _said(pairs: Iterable[tuple[str, Any]], message: str, zone: tzinfo | None) -> Stamped | None:
+    """What a record's fields say, first the level, then the one named ``message``; None where that is empty."""
     level = words = ""
     time: object = None
     rest = []
@@ -135,13 +121,10 @@ def _parts(pairs: Iterable[tuple[str, Any]], message: str, shown: Callable[[Any]
         elif name in _LEVEL_NAMES and not level and isinstance(value, str):
             level = value
         elif value not in (None, "") and name != "stream":
-            rest.append(f"{name}={_cut(shown(value))}")
-    return _Parts(level, words, time, rest)
-
-
-def _stamped(parts: _Parts, zone: tzinfo | None) -> Stamped | None:
-    text = parts.words()
-    return Stamped(_when(parts.time, zone), text) if parts.message.strip() else None
+            rest.append(f"{name}={_cut(_as_pair(value))}")
+    if not words.strip():
+        return None
+    return Stamped(_when(time, zone), " ".join(filter(None, (level.strip().upper(), words.strip(), *rest))))
 
 
 def _when(value: object, zone: tzinfo | None) -> Instant | None:

@@ -16,7 +16,6 @@ from orchestration.access.quotas import BYTES, PERCEPTIONS
 from orchestration.access.scopes import Scope
 from orchestration.gateway import encode
 from orchestration.gateway.binding import Guard, Upload
-from orchestration.gateway.errors import InvalidRequest
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.uploads import Talk, Unanswered
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
@@ -111,14 +110,7 @@ def _span(one: pb.ForwardedBatch) -> Span | None:
 
 
 async def _answer(unanswered: Unanswered) -> pb.ForwardedAnswer:
-    refused = unanswered.outcome
-    if not isinstance(refused, InvalidRequest):
-        try:
-            return _told(unanswered.batch, await refused)
-        except InvalidRequest as error:
-            refused = error
-    return pb.ForwardedAnswer(batch=unanswered.batch, refusal=encode.refusal(refused))
-
-
-def _told(batch: int, receipts: Receipts) -> pb.ForwardedAnswer:
-    return pb.ForwardedAnswer(batch=batch, first=receipts.first, count=receipts.count, known=receipts.known)
+    batch, became = unanswered.batch, await unanswered.result()
+    if isinstance(became, Receipts):
+        return pb.ForwardedAnswer(batch=batch, first=became.first, count=became.count, known=became.known)
+    return pb.ForwardedAnswer(batch=batch, refusal=encode.refusal(became))

@@ -32,6 +32,15 @@ class Unanswered:
         """Whether that is known."""
         return isinstance(self.outcome, InvalidRequest) or self.outcome.done()
 
+    async def result(self) -> Receipts | InvalidRequest:
+        """What became of it, once that is known. Raises what the intake answered, when that is the store's error."""
+        if isinstance(self.outcome, InvalidRequest):
+            return self.outcome
+        try:
+            return await self.outcome
+        except InvalidRequest as error:
+            return error
+
     def drop(self) -> None:
         """Take it back, unless it is being committed: nobody is left to hear what becomes of it."""
         if isinstance(self.outcome, asyncio.Future) and not self.outcome.cancel():
@@ -206,10 +215,7 @@ def _is_refusal(outcome: asyncio.Future[Receipts]) -> bool:
 
 
 async def _answer(unanswered: Unanswered) -> bytes:
-    refused = unanswered.outcome
-    if not isinstance(refused, InvalidRequest):
-        try:
-            return acknowledgement(unanswered.batch, await refused)
-        except InvalidRequest as error:
-            refused = error
-    return pb.PerceiveStreamResponse(batch=unanswered.batch, refusal=encode.refusal(refused)).SerializeToString()
+    became = await unanswered.result()
+    if isinstance(became, Receipts):
+        return acknowledgement(unanswered.batch, became)
+    return pb.PerceiveStreamResponse(batch=unanswered.batch, refusal=encode.refusal(became)).SerializeToString()
