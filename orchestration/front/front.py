@@ -175,7 +175,8 @@ class Front:
         self._owned.push_async_callback(self._stop_serving)
         grpc = ""
         if front.grpc:
-            self._gateway = GatewayServer(self._intake, tail, view, gateway, desk, LeaderNodes(upstream), access)
+            nodes, age = LeaderNodes(upstream), front.connection_age
+            self._gateway = GatewayServer(self._intake, tail, view, gateway, desk, nodes, access, age=age)
             port = await self._gateway.start()
             host, _ = split_listen(gateway.listen)
             grpc = leaders.own = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -20,6 +20,10 @@ class FrontSettings(Section):
     text, as those who probe speak it, and with a token as anywhere. ``none``: with HTTP alone."""
     leader: str = ""
     """``HOST:PORT`` of the host that leads, where no coordination names it."""
+    connection_age: Seconds = Field(default=300.0, ge=0)
+    """So long a gRPC connection takes calls; then its client opens another, which may come to a front that was added
+    since. Streams on it end after the same time, with ``UNAVAILABLE``, once what was read is answered, and go on over
+    the next. Give or take a tenth. 0: connections last for as long as clients like."""
     hold: Seconds = Field(default=2.0, ge=0, le=600)
     """How long a batch of perceptions waits for somebody to lead before its caller is told to come back."""
     answer_within: Seconds = Field(default=10.0, gt=0, le=600)

@@ -12,13 +12,15 @@ from google.protobuf.message import Message
 
 from orchestration.access.caller import ANYBODY, CALLER
 from orchestration.client.credentials import Credentials, Metadata
-from orchestration.client.errors import translate
+from orchestration.client.errors import Unavailable, translate
 from orchestration.front.errors import NoLeader
 from orchestration.front.leaders import Leaders
 from orchestration.front.settings import FrontSettings
 from orchestration.gateway.admission import BEHALF
 
 _HUNG_UP = "the connection to it was given up"
+_RENEWED = 5.0
+"""Seconds after which a leader of an older version is asked again what it does not know."""
 
 A = TypeVar("A", bound=Message)
 
@@ -84,6 +86,9 @@ class Upstream:
         try:
             return await call(request, metadata=self.metadata(), timeout=within or self._settings.ask_timeout)  # type: ignore[no-any-return]
         except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+                older = f"{target}, which leads, does not know {method}: ask again when it is of this version"
+                raise Unavailable("UNAVAILABLE", older, _RENEWED) from error
             raise translate(error) from error
         except (grpc.aio.UsageError, grpc.aio.BaseError) as error:
             raise NoLeader(_HUNG_UP) from error

@@ -77,6 +77,11 @@ def said_of(caller: str, traceparent: str, *, recorded: bool = False) -> bytes:
     return said.SerializeToString()
 
 
+def numbered(body: bytes, number: int) -> bytes:
+    """A message of ``encoded`` as batch ``number``, which is not 0: a ``PerceiveStreamRequest``."""
+    return b"\x08%b%b" % (_written(number), body)
+
+
 def forwarded(body: bytes, number: int, said: bytes) -> bytes:
     """A message of ``encoded`` as batch ``number``, which is not 0, in a ``ForwardRequest``.
 

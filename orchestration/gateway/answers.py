@@ -17,6 +17,7 @@ from environment.lineage import UnknownId
 from orchestration.access.errors import Forbidden, OverAllowance, Unauthenticated
 from orchestration.gateway.encode import duration
 from orchestration.gateway.errors import (
+    Aged,
     IntakeBusy,
     InvalidRequest,
     OverQuota,
@@ -75,6 +76,8 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
             return code.ABORTED, text, [_retry(1.0)]
         case Stopping():
             return code.UNAVAILABLE, text, [_retry(1.0)]
+        case Aged():
+            return code.UNAVAILABLE, text, [_retry(0.0)]
         case Unknown():
             return code.NOT_FOUND, text, [details.ResourceInfo(resource_type=error.kind, resource_name=error.name)]
         case UnknownId():

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
+from random import Random, SystemRandom
 from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 import grpc
@@ -23,7 +24,7 @@ from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
 from orchestration.clock import wall
 from orchestration.gateway.answers import abort
-from orchestration.gateway.errors import FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany, TooSlow
+from orchestration.gateway.errors import Aged, FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany, TooSlow
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.telemetry.tracing.ids import called
 
@@ -67,6 +68,8 @@ class Guard:
     settings: GatewaySettings
     access: Access = field(default_factory=lambda: Access(AccessSettings(), mind="", wall=wall))
     """Who may call; by default anybody."""
+    age: float = 0.0
+    """Seconds after which calls without end are ended, so that their callers come to other servers; 0: never."""
     stopping: bool = False
     open: Counter[Kind] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
@@ -80,6 +83,7 @@ class Guard:
     _ended: dict[asyncio.Task[Any], Exception] = field(default_factory=dict)
     """Those of them that were ended from here, and why."""
     _validator: Validator = field(default_factory=Validator)
+    _chance: Random = field(default_factory=SystemRandom)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     @contextmanager
@@ -136,14 +140,15 @@ class Guard:
         return called(next((value for value in sent if isinstance(value, str)), ""), self.request_id(context))
 
     async def refuse(self, context: Context, error: Exception) -> NoReturn:
-        """End a call with an error, and count it."""
-        self.refused[type(error).__name__] += 1
+        """End a call with an error, and count it where it is one."""
+        if not isinstance(error, Aged):
+            self.refused[type(error).__name__] += 1
         await abort(context, error)
 
     async def until_stop(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run ``work`` in the current task, but for no longer than the server, or the caller's token.
+        """Run ``work`` in the current task, but for no longer than the server, the caller's token, or ``age``.
 
-        Raises ``Stopping`` when the server stops, ``Unauthenticated`` when the token ends.
+        Raises ``Stopping`` when the server stops, ``Unauthenticated`` when the token ends, ``Aged`` when it is time.
         """
         task = asyncio.current_task()
         if task is None or self.stopping:
@@ -156,6 +161,8 @@ class Guard:
                 task.cancel()
 
         self._endless.add(task)
+        lasts = self.age * self._chance.uniform(0.9, 1.1)  # not all that began together come back together
+        timer = asyncio.get_running_loop().call_later(lasts, end, Aged(self.age)) if self.age else None
         try:
             with self.access.lease(CALLER.get(), end):
                 return await work
@@ -166,6 +173,8 @@ class Guard:
             task.uncancel()
             raise why from None
         finally:
+            if timer is not None:
+                timer.cancel()
             self._endless.discard(task)
             self._ended.pop(task, None)
 

@@ -145,6 +145,17 @@ class Stopping(GatewayError):
         return "the server is stopping: connect again and go on from the last answer"
 
 
+class Aged(GatewayError):
+    """A stream has lasted for ``seconds``, as long as they do here: connect again, maybe elsewhere, and go on."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+    def __str__(self) -> str:
+        return f"streams last {self.seconds:g} s here: connect again and go on from the last answer"
+
+
 class CannotListen(GatewayError):
     """The address cannot be had: ``why`` says what stands in the way."""
 

@@ -60,18 +60,21 @@ class GatewayServer:
         growth: GrowthDesk | None = None,
         nodes: Nodes | None = None,
         access: Access | None = None,
+        *,
+        age: float = 0.0,
     ) -> None:
         """Raise ``UnsafeListen`` where other machines can reach the address and there is no token.
 
         ``growth`` and ``nodes``: where operators order; None where nobody can. ``access``: who may call, kept by
-        whoever gives it; None for what ``settings.token_file`` says. Then raises ``BadCredentials``.
+        whoever gives it; None for what ``settings.token_file`` says. Then raises ``BadCredentials``. ``age``: seconds
+        after which a connection takes no more calls and streams end, so that callers spread; 0: never.
         """
         self._intake = intake
         self._settings = settings
         self._access = access or Access(AccessSettings(), mind="", wall=wall, operator_token=settings.token_file)
-        self._guard = Guard(settings, self._access)
+        self._guard = Guard(settings, self._access, age)
         require_guard(settings.listen, guarded=self._access.required)
-        self._server = grpc.aio.server(interceptors=(Admission(self._access),), options=_options(settings))
+        self._server = grpc.aio.server(interceptors=(Admission(self._access),), options=_options(settings, age))
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs do not know it
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         offered = {GROWTH: growth, NODES: nodes}
@@ -143,10 +146,12 @@ class GatewayServer:
         return {**own, **self._intake.limit_hits()}
 
 
-def _options(settings: GatewaySettings) -> list[tuple[str, int]]:
+def _options(settings: GatewaySettings, age: float) -> list[tuple[str, int]]:
     """Channel arguments. A message up to twice the limit is read, so that it can be refused with the limit's name."""
     milliseconds = 1000
+    aging = [("grpc.max_connection_age_ms", int(age * milliseconds))] if age else []
     return [
+        *aging,
         ("grpc.max_receive_message_length", 2 * settings.message_bytes),
         ("grpc.max_send_message_length", settings.message_bytes),
         ("grpc.so_reuseport", 0),

@@ -74,7 +74,9 @@ class Gateway:
 
 
 @asynccontextmanager
-async def serving(directory, *, stores=None, log=None, intake=None, access=None, desk=None, nodes=None, **settings):
+async def serving(
+    directory, *, stores=None, log=None, intake=None, access=None, desk=None, nodes=None, age=0.0, **settings
+):
     stores = stores or await open_stores(directory, "alpha", busy_timeout=0.2)
     now = [NOON]
     clock = lambda: now[0]  # noqa: E731
@@ -84,7 +86,7 @@ async def serving(directory, *, stores=None, log=None, intake=None, access=None,
     taken = Intake(log(stores.perceptions) if log else stores.perceptions, chosen.intake, clock)
     around = Surroundings(version="1.2.3", limit_hits=taken.limit_hits)
     view = MindView(stores, WordLlamaEmbedder(), mind="alpha", clock=clock, wall=clock, surroundings=around)
-    server = GatewayServer(taken, tail, view, chosen, desk, nodes, access)
+    server = GatewayServer(taken, tail, view, chosen, desk, nodes, access, age=age)
     port = await server.start()
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
     try:
