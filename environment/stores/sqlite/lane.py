@@ -147,7 +147,7 @@ class Lane:
         return await asyncio.get_running_loop().run_in_executor(self._write_thread, self._on_writer, work)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` on the reading connection, which sees everything committed before."""
+        """Run ``work`` on the reading connection: it sees everything committed before, and nothing committed since."""
         if self._inline:
             return self._on_writer(work)
         self._check()
@@ -188,9 +188,20 @@ class Lane:
         try:
             if self._reader is None:
                 self._reader = connect(self.path, self.synchronous, self.busy_timeout, read_only=True)
-            return work(self._reader)
+            with self._moment(self._reader):
+                return work(self._reader)
         except (sqlite3.Error, OSError) as error:
             raise translate(error, self.path) from error
+
+    @contextmanager
+    def _moment(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """All that is read within it is of one moment, whatever other processes write meanwhile."""
+        connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if connection.in_transaction:  # a failure may have ended it
+                connection.execute("ROLLBACK")
 
     def _close_writer(self) -> None:
         if self._writer is not None:

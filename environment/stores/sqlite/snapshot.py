@@ -10,7 +10,8 @@ is in the later of the two, which may hold perceptions that nobody had read yet,
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,6 +44,12 @@ class _Pinned(Lane):
             raise WrongSchema(found, known, "back it up with the version that runs it")
         if found < known:
             raise WrongSchema(found, known, "start it once with this version, or back it up with the one that runs it")
+
+    @contextmanager
+    def _moment(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """The one it was pinned to."""
+        _ = connection
+        yield
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         raise TypeError(f"{self.path.name} is only read: {work}")
