@@ -250,7 +250,7 @@ class RegistryStore(Protocol):
         ...
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
-        """Delete changes of connections older than ``before``, looking at the oldest ``limit``; how many went."""
+        """Delete changes of connections older than ``before``, at most ``limit``; how many went."""
         ...
 
 

@@ -222,7 +222,7 @@ class SqliteRegistry:
             with transaction(connection):
                 return connection.execute(
                     "DELETE FROM connection_changes WHERE number IN (SELECT number FROM connection_changes "
-                    "WHERE mind = ?1 ORDER BY number LIMIT ?3) AND mind = ?1 AND at < ?2",
+                    "WHERE mind = ? AND at < ? ORDER BY at LIMIT ?)",
                     (self._mind, before, fit(limit)),
                 ).rowcount
 
