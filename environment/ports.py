@@ -392,7 +392,7 @@ class Stores(Protocol):
         ...
 
     async def statistics(self) -> Mapping[str, float]:
-        """Rows and bytes by table, for people."""
+        """Rows and bytes by table, for people: what it costs does not follow the mind's age."""
         ...
 
     async def close(self) -> None:

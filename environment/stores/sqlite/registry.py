@@ -21,10 +21,8 @@ from environment.stores.sqlite.population import growth_head, read_growth, read_
 CHANGE = "owner, topic, peer, at, kind, weight, reason, label, number"
 _LAST = 2**63 - 1
 
-_TABLES = (
-    *("entries", "connections", "connection_changes", "states", "reports", "configurations"),
-    *("members", "growth"),
-)
+_TABLES = ("connections", "states", "reports")
+"""Those that have as many rows as there are actors, or so: what grows with the age of a mind is not counted."""
 
 
 def write_connections(connection: sqlite3.Connection, mind: str, write: WriteConnections) -> None:
@@ -114,12 +112,14 @@ class SqliteRegistry:
         self._mind = mind
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
+        whose = () if owner is None else (owner,)
+        statement = (
+            "SELECT owner, topic, peer, label, weight, ltp, uses, credited, last_use, history FROM connections "  # noqa: S608 - the words are ours
+            f"WHERE mind = ?{' AND owner = ?' if whose else ''} ORDER BY weight DESC, owner, topic, peer"
+        )
+
         def work(connection: sqlite3.Connection) -> list[Connection]:
-            rows = connection.execute(
-                "SELECT owner, topic, peer, label, weight, ltp, uses, credited, last_use, history FROM connections "
-                "WHERE mind = ?1 AND (?2 IS NULL OR owner = ?2) ORDER BY weight DESC, owner, topic, peer",
-                (self._mind, owner),
-            )
+            rows = connection.execute(statement, (self._mind, *whose))
             return [_connection(row) for row in rows]
 
         return await self._lane.read(work)
@@ -229,7 +229,7 @@ class SqliteRegistry:
         return await self._lane.write(work)
 
     async def rows(self) -> dict[str, int]:
-        """Rows by table."""
+        """Rows by table, of those that do not grow with the age of a mind."""
 
         def work(connection: sqlite3.Connection) -> dict[str, int]:
             counted = {}

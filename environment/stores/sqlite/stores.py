@@ -132,6 +132,8 @@ class SqliteStores:
             "perceptions_rows": await self.perceptions.rows(),
             "traces_rows": traces,
             "traces_live_rows": live,
+            "entries_rows": await self.stream.head(),
+            "growth_rows": await self.registry.growth_head(),
         }
         for table, rows in (await self.registry.rows()).items():
             figures[f"{table}_rows"] = rows

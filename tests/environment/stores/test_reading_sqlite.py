@@ -1,13 +1,14 @@
-"""What a reader of SQLite sees while others write."""
+"""What a reader of SQLite sees while others write, and what it costs in an old mind."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from environment.messages import Level, perception_id
-from environment.ports import WriteLevel, WriteTrace
+from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteTrace
 from environment.stores.sqlite import open_stores
-from tests.environment.stores.contract import NOON, perception, revision, trace
+from tests.environment.stores.contract import NOON, change, connection, entry, perception, revision, trace
 
 
 @pytest.fixture
@@ -61,3 +62,38 @@ async def test_a_perception_that_is_being_forgotten_is_there_or_not(stores):
     assert list(await stores.perceptions.get([perception_id(1)])) == [perception_id(1)]
     assert happened
     assert not await stores.perceptions.get([perception_id(1)])
+
+
+async def test_nothing_is_asked_that_costs_more_the_older_a_mind_is(stores):
+    """Each read is looked up in an index by all that it asks for: by the submind too, where it asks for one."""
+    await stores.commit([WriteTrace(trace(1)), WriteTrace(trace(2)), WriteEntries((entry(1),))])
+    held = connection(), replace(connection(), peer="other")
+    await stores.commit([WriteConnections("causes", held, (), (change(1), change(2)))])
+    asked: list[str] = []
+    await stores._lane.read(lambda reader: reader.set_trace_callback(asked.append))
+    await stores.statistics()
+    await stores.traces.get([trace(1).id])
+    await stores.traces.revisions(trace(1).id)
+    await stores.traces.changes(0, 10)
+    await stores.traces.between(NOON, NOON + 9)
+    await stores.stream.read(1, 5)
+    await stores.stream.find(entry(1).id)
+    await stores.registry.state("causes")
+    before = len(asked)
+    await stores.registry.connections("causes")
+    (mark, _) = await stores.registry.history("causes", 5)
+    await stores.registry.history("causes", 5, since=NOON, before=mark.mark)
+    await stores._lane.read(lambda reader: reader.set_trace_callback(None))
+
+    def plan(reader, statement):
+        return [row[3] for row in reader.execute(f"EXPLAIN QUERY PLAN {statement}")]
+
+    for number, statement in enumerate(asked):
+        if not statement.lstrip().startswith(("SELECT", "WITH")):
+            continue
+        steps = await stores._lane.read(lambda reader, statement=statement: plan(reader, statement))
+        assert not [step for step in steps if step.startswith("SCAN") and step.split()[1] not in {"json_each", "chain"}]
+        if "count(*)" in statement:
+            assert any(small in statement for small in ("connections", "live", "states", "reports")), statement
+        elif number >= before:
+            assert any("owner=?" in step for step in steps), statement
