@@ -21,6 +21,7 @@ from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
 from actors.substrate.ports import Embedder, Generation
+from environment.clocks import was_wrong
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, Perception, SubmindReport, SubmindState
 from environment.ports import Stores, Write, WriteConnections, WriteReport, WriteState
@@ -99,6 +100,7 @@ class ActorShell:
         self._others: list[Effect] = []
         self._changed = False
         self._vitals_at: Instant | None = None
+        self._stepped: Instant | None = None
         self._gauge = _Gauge(settings.pressure_every)
 
     @property
@@ -153,6 +155,10 @@ class ActorShell:
         if pressure is not None:
             self._collect(pressure, now)
         events = self.mailbox.take(self._settings.batch)
+        if self._stepped is not None and was_wrong(self._stepped, now):  # what it waits for lies years ahead
+            self.wake_at, self._vitals_at = now, None
+            self._gauge.begin(now)
+        self._stepped = now
         if self.wake_at is not None and self.wake_at <= now:
             self.wake_at = None
             events.append(Tick())
@@ -314,6 +320,10 @@ class _Gauge:
         self._quiet = True
         self.held = False
         """Whether senders are held back."""
+
+    def begin(self, now: Instant) -> None:
+        """Measure anew: the clock was set back."""
+        self._began, self._at, self._area = now, now, 0.0
 
     def pass_time(self, mailbox: Mailbox, now: Instant) -> None:
         """The mailbox has been as it is until ``now``; to be called before it changes."""

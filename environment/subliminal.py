@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from environment import crawling, salience
+from environment.clocks import was_wrong
 from environment.errors import StaleRevision
 from environment.expiry import Expiry
 from environment.index.ports import VectorIndex
@@ -249,6 +250,15 @@ class SubliminalEnvironment:
         writes: list[Write] = [self._retire(self._live[name]) for name in sunk]
         writes += self._make_room(now)
         return Outcome(len(writes), writes)
+
+    def settle(self, now: Instant) -> Outcome[int]:
+        """Have those evaporate from ``now`` on that a wrong clock dated, and so would only begin years later; how many.
+
+        Looks at every live trace.
+        """
+        ahead = [trace for trace in self._live.values() if was_wrong(trace.level.at, now)]
+        settled = [self._stand(trace, replace(trace.level, at=now)) for trace in ahead]
+        return Outcome(len(settled), [_standing(trace) for trace in settled])
 
     def load(self, traces: Iterable[Trace]) -> None:
         """Hold live traces as the store has them: after a restart, in batches, before anything else is done.

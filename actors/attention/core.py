@@ -41,6 +41,7 @@ from actors.submind.budget import Allowance
 from actors.submind.composing import clock_time, earlier, material
 from actors.submind.peers import Directory
 from actors.substrate.ports import Act, Request, Role
+from environment.clocks import elapsed, was_wrong
 from environment.identity import entry_id
 from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
 from environment.salience import at as level_at
@@ -187,7 +188,7 @@ class AttentionCore(Inward):
         if self._held is None:
             return []
         due = self._held.at + self._hold()
-        return self._decide(now) if due <= now else [WakeAt(due)]
+        return self._decide(now) if due <= now or was_wrong(self._held.at, now) else [WakeAt(due)]
 
     def _decide(self, now: Instant) -> list[Effect]:
         """The held candidate has won its surroundings: it passes when it stands out among winners."""
@@ -291,16 +292,16 @@ class AttentionCore(Inward):
     def _tend(self, now: Instant) -> list[Effect]:
         effects: list[Effect] = []
         for key, (candidate, at) in list(self._handed.items()):
-            if now - at >= self._settings.resend_after:
+            if elapsed(at, now) >= self._settings.resend_after:
                 self._handed[key] = (candidate, now)
                 effects.append(Send(STREAM, Conscious(candidate), 1.0))
         for token, wording in list(self._wording.items()):
-            if now - wording.at >= self._settings.wording_patience:  # its own words will do
+            if elapsed(wording.at, now) >= self._settings.wording_patience:  # its own words will do
                 del self._wording[token]
                 effects += self._hand_over(wording.focus, wording.bound, wording.focus.thought.text, wording.value, now)
         if self._handed or self._wording:
             effects.append(WakeAt(now + self._settings.resend_after))
-        if now - self._surveyed_at >= self._settings.survey_every:
+        if elapsed(self._surveyed_at, now) >= self._settings.survey_every:
             self._surveyed_at = now
             effects.append(Send(ENVIRONMENT, Survey(self.name, _SURVEYED)))
         return [*effects, WakeAt(self._surveyed_at + self._settings.survey_every)]

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from environment.clocks import was_wrong
 from environment.messages import Instant
 
 
@@ -72,6 +73,9 @@ class RatePace:
 
     def share(self, now: Instant) -> float:
         self._start = now if self._start is None else self._start
+        if self._times and was_wrong(self._times[-1], now):
+            self._times.clear()
+            self._start = now - self.picked / self._rate
         self._times.append(now)
         span = max(now - self._times[0], 60.0)
         coming = max(1.0, len(self._times) / span * self._horizon / self._rate)

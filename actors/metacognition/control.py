@@ -10,6 +10,7 @@ from actors.events import Configured, Event, Observation, Observed, Proposal, Pr
 from actors.metacognition.settings import MetacognitionSettings
 from actors.names import ATTENTION
 from actors.snapshots import pack, unpack
+from environment.clocks import was_wrong
 from environment.messages import Instant
 
 _REMEDY = {
@@ -62,7 +63,7 @@ class ControlCore(Inward):
         if not self._wanted:
             return []
         due = self._last + self._settings.act_every
-        if now < due:
+        if now < due and not was_wrong(self._last, now):
             return [WakeAt(due)]
         observation, proposal, reason = self._wanted.pop(0)
         self._last = now

@@ -19,6 +19,7 @@ from typing import Protocol
 
 from actors.substrate.errors import BudgetSpent
 from actors.substrate.settings import BudgetSettings
+from environment.clocks import dated
 from environment.errors import SubliminalError
 from environment.messages import Instant
 
@@ -85,6 +86,10 @@ class Window:
         if amount >= 0 or bucket in self._buckets:
             self._buckets[bucket] = max(0.0, self._buckets.get(bucket, 0.0) + amount)
 
+    def set_back(self, seconds: float) -> None:
+        """The clock was set back: what was spent so many seconds ahead counts from now on, no shorter than it would."""
+        self._buckets = {bucket - int(seconds // self._width): amount for bucket, amount in self._buckets.items()}
+
     def merge(self, other: Window, but: Mapping[str, float]) -> None:
         """What counts there counts here as well, without what ``but`` says of it."""
         for bucket, amount in other._buckets.items():
@@ -113,7 +118,7 @@ class Hold:
 class Ledger:
     """Three windows: tokens an hour, tokens a day, cost a day. Pure: every method is told the time.
 
-    Time that runs backwards is taken as standing still.
+    Time that runs backwards stands still here; where the clock was set back, what was spent is as old as it was.
     """
 
     limits: Limits
@@ -179,6 +184,7 @@ class Ledger:
             return
         other = Ledger(self.limits)
         other.restore(state)
+        other._forward(now)
         of, before = other._copied or ("", [])
         known = before if of and (of == own or of in self._took) else [{}, {}, {}]
         for mine, theirs, copied in zip(self._windows, other._windows, known, strict=True):
@@ -211,7 +217,11 @@ class Ledger:
             window.add(bucket, amount)
 
     def _forward(self, now: Instant) -> Instant:
-        self._latest = max(self._latest, now)
+        latest = dated(self._latest, now)
+        if latest < self._latest:
+            for window in self._windows:
+                window.set_back(self._latest - latest)
+        self._latest = max(latest, now)
         return self._latest
 
 

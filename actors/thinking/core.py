@@ -34,6 +34,7 @@ from actors.submind.postbox import Postbox
 from actors.substrate.ports import Act, Depth, Request, Role
 from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
+from environment.clocks import elapsed
 from environment.identity import thought_id
 from environment.messages import EntryKind, Instant, StreamEntry, Thought, ThoughtKind, Vector
 
@@ -141,7 +142,7 @@ class ThinkingCore(Inward):
         """An act whose memories or words never came is begun again, a few times."""
         effects: list[Effect] = []
         for key, act in list(self._acts.items()):
-            if now - act.entry.at > _GIVE_UP:
+            if elapsed(act.entry.at, now) > _GIVE_UP:
                 del self._acts[key]
                 effects.append(Count("acts_given_up_total"))
             elif now - act.asked >= _ASK_AGAIN:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from environment.clocks import dated
 from environment.messages import Instant
 from orchestration.membership.ports import Allowance, Taken
 
@@ -17,10 +18,14 @@ class Bucket:
     at: Instant
 
     def refilled(self, allowance: Allowance, now: Instant) -> Bucket:
-        """As it is at ``now``. A clock that is behind changes nothing: no time is counted twice."""
-        if now <= self.at:
-            return replace(self, level=min(self.level, allowance.capacity))
-        level = self.level + (now - self.at) * allowance.per_second
+        """As it is at ``now``. A clock that is behind changes nothing: no time is counted twice.
+
+        Unless it is so far behind that the one before it was wrong: then time goes on from here.
+        """
+        at = dated(self.at, now)
+        if now <= at:
+            return Bucket(min(self.level, allowance.capacity), at)
+        level = self.level + (now - at) * allowance.per_second
         return Bucket(min(level, allowance.capacity), now)
 
     def take(self, amount: float, allowance: Allowance, now: Instant) -> tuple[Bucket, Taken]:
