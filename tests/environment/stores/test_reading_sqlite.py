@@ -64,6 +64,15 @@ async def test_a_perception_that_is_being_forgotten_is_there_or_not(stores):
     assert not await stores.perceptions.get([perception_id(1)])
 
 
+async def test_changes_that_a_wrong_clock_dated_keep_no_others_from_being_forgotten(stores):
+    ahead = tuple(change(10**8 + n) for n in range(3))
+    await stores.commit([WriteConnections("causes", (), (), ahead)])
+    await stores.commit([WriteConnections("causes", (), (), tuple(change(n) for n in range(3)))])
+    assert await stores.registry.forget(NOON + 5, limit=2) == 2
+    assert await stores.registry.forget(NOON + 5, limit=2) == 1
+    assert [c.at for c in await stores.registry.history()] == [c.at for c in ahead[::-1]]
+
+
 async def test_nothing_is_asked_that_costs_more_the_older_a_mind_is(stores):
     """Each read is looked up in an index by all that it asks for: by the submind too, where it asks for one."""
     await stores.commit([WriteTrace(trace(1)), WriteTrace(trace(2)), WriteEntries((entry(1),))])

@@ -43,14 +43,6 @@ class RegistryPromises:
         assert await stores.registry.forget(NOON + 2) == 1
         assert await stores.registry.history() == [change(3, "people"), change(2)]
 
-    async def test_changes_that_a_wrong_clock_dated_keep_no_others_from_being_forgotten(self, stores):
-        ahead = tuple(change(10**8 + n) for n in range(3))
-        await stores.commit([WriteConnections("causes", (), (), ahead)])
-        await stores.commit([WriteConnections("causes", (), (), tuple(change(n) for n in range(3)))])
-        assert await stores.registry.forget(NOON + 5, limit=2) == 2
-        assert await stores.registry.forget(NOON + 5, limit=2) == 1
-        assert [c.at for c in await stores.registry.history()] == [c.at for c in ahead[::-1]]
-
     async def test_the_history_is_read_in_pages_while_it_grows(self, stores):
         made = [replace(change(n // 4, "causes" if n % 3 else "people"), reason=f"{n}") for n in range(24)]
         for start in range(0, 24, 6):  # several at one time, in one commit and across commits
