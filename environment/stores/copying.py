@@ -35,6 +35,9 @@ MARK = "~moving"
 """The state that says how far a copy has come; no actor can be called so."""
 PROBE = "readiness"
 """The state by which a host tries whether it can write: no part of a mind."""
+LOG_OUTS = "~log-outs"
+"""The state by which processes that serve a mind tell each other who logged out: no part of it either."""
+_ASIDE = frozenset({PROBE, LOG_OUTS})
 BACKUP = "backup "
 """What the name of a source begins with that is a backup; its id follows."""
 KINDS = (
@@ -125,7 +128,7 @@ class Copy:
 
     async def _see_that_it_is_empty(self) -> None:
         target = self.target
-        states = set(await target.moving.states()) - {PROBE}
+        states = set(await target.moving.states()) - _ASIDE
         there = {
             "perceptions": await target.perceptions.head(),
             "entries of the stream": await target.stream.head(),
@@ -251,7 +254,7 @@ async def mark_of(stores: Movable) -> Mark | None:
 
 async def state_names(stores: Source) -> list[str]:
     """The states that are part of the mind."""
-    return [name for name in await stores.moving.states() if name not in {MARK, PROBE}]
+    return [name for name in await stores.moving.states() if name not in {MARK, *_ASIDE}]
 
 
 async def tally(stores: Source, tell: Tell = _nobody) -> dict[str, Tally]:

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import structlog
 
+from environment.ports import Stores
 from orchestration.access.audit import AuditLog
 from orchestration.access.caller import ANYBODY, Caller
 from orchestration.access.certificates import Certificates
@@ -84,7 +85,7 @@ class Access:
         self.certificates = Certificates(settings.tls) if settings.tls.certificate is not None else None
         provider = settings.jwt
         self._provider = IdentityProvider(provider, mind, wall, clock) if provider.jwks else None
-        self.sessions = Sessions(settings.session, mind, wall)
+        self.sessions = Sessions(settings.session, mind, wall, clock)
         self.brake = Brake(settings.session)
         self.quotas = Quotas(settings.quotas, clock)
         self.audit = AuditLog(settings.audit, mind, wall, folder)
@@ -123,8 +124,14 @@ class Access:
             raise Unauthenticated("this token is not known here: send `authorization: Bearer TOKEN`", "TOKEN_UNKNOWN")
         return found
 
-    def logged_in(self, cookie: str) -> Caller:
+    def share(self, stores: Stores) -> None:
+        """Hear through ``stores``, for as long as ``keep`` runs, who logs out at other processes of the mind."""
+        self.sessions.over.share(stores)
+
+    async def logged_in(self, cookie: str) -> Caller:
         """Who a cookie of the page was made for. Raises ``Unauthenticated`` where it or its token does not hold."""
+        self.sessions.read(cookie)  # who has none asks the store nothing
+        await self.sessions.over.heard()
         caller = self.sessions.read(cookie)
         if caller.kind == "token":
             now = self._register.at(caller.digest, self._wall())
@@ -135,10 +142,11 @@ class Access:
             caller = replace(now, expires=caller.expires, session=True, login=caller.login)
         return caller
 
-    def log_out(self, cookie: str) -> None:
-        """Take a cookie back, and end what is open by it."""
+    async def log_out(self, cookie: str) -> None:
+        """Take a cookie back, end what is open by it, and let other processes of the mind know."""
         if login := self.sessions.end(cookie):
             self._end(lease for lease in self._leases if lease.caller.login == login)
+            await self.sessions.over.tell()
 
     def speaks(self, caller: Caller, sources: Iterable[str], peer: str = "") -> frozenset[str]:
         """Whether somebody may speak as ``sources``; those that are operators.
@@ -166,7 +174,7 @@ class Access:
         """Why a caller who was let in is not to be any longer; None while he may stay."""
         if caller.expires is not None and self._wall() >= caller.expires:
             return Unauthenticated(_GONE, "TOKEN_EXPIRED")
-        if caller.login and self.sessions.is_over(caller.login):
+        if caller.login and caller.login in self.sessions.over:
             return Unauthenticated("you have logged out: log in again", "SESSION_ENDED")
         if caller.kind != "token":
             return None
@@ -216,6 +224,8 @@ class Access:
         while True:
             await asyncio.sleep(self.settings.reload_every)
             try:
+                if self.sessions.over.unwritten or any(lease.caller.login for lease in self._leases):
+                    self.sessions.over.listen()
                 self.refresh()
                 self.audit.flush()
             except Exception:  # noqa: BLE001 - whatever it is, tokens must go on being looked at

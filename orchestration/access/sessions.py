@@ -8,6 +8,7 @@ import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import jwt
@@ -15,12 +16,12 @@ import jwt
 from orchestration.access.caller import Caller
 from orchestration.access.errors import BadCredentials, Braked, Unauthenticated
 from orchestration.access.files import read
+from orchestration.access.logouts import LogOuts
 from orchestration.access.scopes import Scope
 from orchestration.access.settings import SessionSettings
 
 _ALGORITHM = "HS256"
 _LEAST_KEY = 32
-_ENDED = 10_000
 _ADDRESSES = 4096
 _FIRST_PAUSE = 0.1
 _OVER = "you are not logged in any more: log in again"
@@ -31,16 +32,19 @@ class Sessions:
 
     A cookie says which token was shown, by its digest, and until when; it is signed, so that it can be read by every
     process that has the key, and made by no other. The token is looked up at each request: when it is revoked, whoever
-    logged in with it is out at once. Who logs out is out in this process at once; elsewhere the cookie is gone from the
-    browser, and a copy of it holds until it expires.
+    logged in with it is out at once. Who logs out is out at once in this process, and in those it shares ``over`` with
+    when they next look.
     """
 
-    def __init__(self, settings: SessionSettings, mind: str, wall: Callable[[], float]) -> None:
-        """Raises ``BadCredentials`` for a key that is too short."""
+    def __init__(
+        self, settings: SessionSettings, mind: str, wall: Callable[[], float], clock: Callable[[], float] = monotonic
+    ) -> None:
+        """Raises ``BadCredentials`` for a key that is too short. ``clock``: seconds that never go back."""
         self._settings = settings
         self._audience = f"session:{mind}"
         self._wall = wall
-        self._ended: OrderedDict[str, None] = OrderedDict()
+        self.over = LogOuts(wall, clock, settings.heard_every)
+        """Log-ins that somebody logged out of."""
         if settings.key_file is None:
             self._key = secrets.token_bytes(_LEAST_KEY)
         else:
@@ -75,17 +79,12 @@ class Sessions:
     def end(self, cookie: str) -> str:
         """Take a cookie back; which log-in that was. One that does not hold is none of ours: empty."""
         try:
-            login = str(self._claims(cookie)["jti"])
+            claims = self._claims(cookie)
         except Unauthenticated:
             return ""
-        self._ended[login] = None
-        if len(self._ended) > _ENDED:
-            self._ended.popitem(last=False)
+        login = str(claims["jti"])
+        self.over.add(login, float(claims["exp"]))
         return login
-
-    def is_over(self, login: str) -> bool:
-        """Whether somebody logged out of it."""
-        return login in self._ended
 
     def _claims(self, cookie: str) -> dict[str, Any]:
         try:
@@ -98,7 +97,7 @@ class Sessions:
             )
         except jwt.PyJWTError:
             raise Unauthenticated(_OVER, "SESSION_ENDED") from None
-        if claims["jti"] in self._ended:
+        if str(claims["jti"]) in self.over:
             raise Unauthenticated(_OVER, "SESSION_ENDED")
         return claims
 

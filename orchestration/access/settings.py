@@ -99,6 +99,8 @@ class SessionSettings(Section):
 
     lifetime: Seconds = Field(default=12 * 3600.0, gt=0)
     """How long one holds; never longer than the token it was made with."""
+    heard_every: Seconds = Field(default=1.0, gt=0, le=60)
+    """How often a process looks who logged out at others that serve the mind, while somebody is logged in here."""
     key_file: Path | None = None
     """A file of at least 32 bytes that signs them; several processes behind one address share it. Empty: a key is
     drawn at each start, and who was logged in logs in again."""

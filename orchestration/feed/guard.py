@@ -174,7 +174,7 @@ class Guard:
             return await self._access.caller(authorization)
         if method not in _SAFE and "origin" not in headers:
             raise Unauthenticated("a browser says where a request comes from, and this one did not", "ORIGIN_REQUIRED")
-        return self._access.logged_in(cookie)
+        return await self._access.logged_in(cookie)
 
     async def _log_in(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Log-ins come from anybody: they have places of their own, so that they take nobody else's."""

@@ -54,7 +54,7 @@ def sessions(feed: FeedContext) -> APIRouter:
         """Who is logged in."""
         cookie = request.cookies.get(cookie_name(feed), "")
         try:
-            return one(_told(access.logged_in(cookie), required=access.required))
+            return one(_told(await access.logged_in(cookie), required=access.required))
         except Unauthenticated:
             return one({"required": access.required, "scopes": []})
 
@@ -88,10 +88,10 @@ def sessions(feed: FeedContext) -> APIRouter:
         cookie = request.cookies.get(cookie_name(feed), "")
         try:
             peer = request.client.host if request.client else ""
-            access.audit.often("log out", access.logged_in(cookie), peer=peer)
+            access.audit.often("log out", await access.logged_in(cookie), peer=peer)
         except Unauthenticated:
             pass  # was out already
-        access.log_out(cookie)
+        await access.log_out(cookie)
         answer = one({"required": access.required, "scopes": []})
         _set(answer, feed, "", 0)
         return answer

@@ -141,6 +141,7 @@ class Front:
         self._owned.push_async_callback(upstream.close)
         access.quotas = LeaderQuotas(settings.access.quotas, monotonic, upstream)
         stores = await self._open()
+        access.share(stores)
         await self._follow(leaders)
         accepted = self._begin_tracing()
         self._log = RelayedLog(

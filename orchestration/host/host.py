@@ -106,6 +106,7 @@ class Host:
             self._owned.enter_context(DataLock(embedded))
         stores = await open_mind(settings, self.data_dir, "host", apart=True)
         self._owned.push_async_callback(stores.close)
+        self.access.share(stores)
         moving = await mark_of(stores)
         if moving is not None and moving.stage:
             raise StillMoving(str(address_of(settings, self.data_dir)).partition("?")[0], moving.source)

@@ -83,6 +83,7 @@ class Served(Gateway):
     access: Access
     feed: FeedServer
     http: httpx.AsyncClient
+    nodes: NoNodes
 
 
 @asynccontextmanager
@@ -90,12 +91,14 @@ async def serving(directory, settings, *, feed=None, gateway=None, verify=True):
     directory.mkdir(parents=True, exist_ok=True)
     stores = await open_stores(directory, MIND)
     access = Access(settings, mind=MIND, wall=time.time)
+    access.share(stores)
     tail = StreamTail(stores.stream, TailSettings(fast=0.002, idle=0.02))
     intake = Intake(stores.perceptions, IntakeSettings(), time.time)
     view = MindView(stores, WordLlamaEmbedder(), mind=MIND, clock=time.time, wall=time.time)
     desk = GrowthDesk(stores, GrowthSettings(), {"concern": "cognitive"}, time.time)
+    nodes = NoNodes()
     chosen = GatewaySettings(**({"listen": "127.0.0.1:0", "drain": 0, "grace": 1} | (gateway or {})))
-    server = GatewayServer(intake, tail, view, chosen, desk, NoNodes(), access)
+    server = GatewayServer(intake, tail, view, chosen, desk, nodes, access)
     port = await server.start()
     chosen_feed = FeedSettings(**({"listen": "127.0.0.1:0", "grace": 1} | (feed or {})))
     app = create_app(view, tail, intake, chosen_feed, access=access, version="1", desk=desk)
@@ -105,7 +108,7 @@ async def serving(directory, settings, *, feed=None, gateway=None, verify=True):
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
     http = httpx.AsyncClient(base_url=feed_server.url, timeout=10, trust_env=False, verify=verify)
     try:
-        yield Served(stores, tail, view, intake, server, port, channel, [], access, feed_server, http)
+        yield Served(stores, tail, view, intake, server, port, channel, [], access, feed_server, http, nodes)
     finally:
         keeping.cancel()
         await http.aclose()

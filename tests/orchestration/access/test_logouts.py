@@ -1,0 +1,147 @@
+"""Who logs out at one process is out at all that serve the mind: now, later, and while the store was away."""
+
+import asyncio
+import os
+
+import httpx
+import pytest
+
+from environment.errors import StoreUnavailable
+from environment.ports import WriteState
+from environment.stores.copying import LOG_OUTS, state_names
+from environment.stores.sqlite import open_stores
+from orchestration.access.logouts import LogOuts
+from orchestration.access.scopes import Scope
+from tests.orchestration.access.test_sessions import ended, logged_in
+from tests.orchestration.until import until
+
+
+@pytest.fixture
+def session(tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(os.urandom(32))
+    return {"key_file": key, "heard_every": 0.05}
+
+
+@pytest.fixture
+async def stores(tmp_path):
+    opened = await open_stores(tmp_path / "shared", "alpha")
+    yield opened
+    await opened.close()
+
+
+def log_outs(stores, now=(0.0,)):
+    made = LogOuts(lambda: now[0], lambda: now[0], 1.0)
+    made.share(stores)
+    return made
+
+
+def elsewhere(served, browser):
+    """The same browser, or whoever has a copy of its cookie, at another process."""
+    return httpx.AsyncClient(base_url=served.feed.url, timeout=20, trust_env=False, cookies=browser.cookies)
+
+
+async def test_a_copy_of_the_cookie_opens_nothing_at_another_process_and_what_it_has_open_there_ends(
+    serve, keys, session
+):
+    token = keys.make("reader", Scope.WATCH)
+    async with serve(session=session) as one, serve(session=session) as two, logged_in(one, token) as browser:
+        async with elsewhere(two, browser) as copy, copy.stream("GET", "/v1/stream/events") as events:
+            assert events.status_code == 200
+            assert (await browser.delete("/v1/session")).status_code == 200
+            await ended(events)
+        async with elsewhere(two, httpx.AsyncClient(cookies=copy.cookies)) as again:
+            answer = await again.get("/v1/status")
+            assert (answer.status_code, answer.json()["type"].rpartition(":")[2]) == (401, "session-ended")
+        async with logged_in(two, token) as fresh:
+            assert (await fresh.get("/v1/status")).status_code == 200
+    async with serve(session=session) as later, elsewhere(later, copy) as again:  # with the same key
+        assert (await again.get("/v1/status")).status_code == 401
+
+
+async def test_a_store_that_is_away_keeps_nobody_from_logging_out_and_is_told_later(serve, keys, session):
+    token = keys.make("reader", Scope.WATCH)
+    async with serve(session=session) as one, serve(session=session) as two, logged_in(one, token) as browser:
+        write = one.stores.commit
+
+        async def away(writes, fence=0):
+            raise StoreUnavailable("away")
+
+        one.stores.commit = away
+        async with elsewhere(two, browser) as copy:
+            assert (await browser.delete("/v1/session")).status_code == 200
+            assert (await copy.get("/v1/status")).status_code == 200  # nobody could tell it yet
+            one.stores.commit = write
+            async with copy.stream("GET", "/v1/stream/events") as events:
+                if events.status_code != 401:
+                    await ended(events)
+            assert (await copy.get("/v1/status")).status_code == 401
+
+
+async def test_of_two_that_write_at_once_both_are_heard_of(stores):
+    now = [0.0]
+    one, two, third = (log_outs(stores, now) for _ in range(3))
+    one.add("a", 100.0)
+    two.add("b", 100.0)
+    await asyncio.gather(one.tell(), two.tell())
+    for _ in range(2):
+        now[0] += 2
+        await one.heard()
+        await two.heard()
+    await third.heard()
+    for each in (one, two, third):
+        assert "a" in each
+        assert "b" in each
+        assert not each.unwritten
+
+
+async def test_what_would_have_expired_is_forgotten_and_their_number_is_bounded(stores):
+    now = [0.0]
+    one = log_outs(stores, now)
+    for number in range(5000):
+        one.add(f"n{number}", 1000.0 + number)
+    await one.tell()
+    assert "n0" not in one
+    assert "n4999" in one
+    assert len(await stores.registry.state(LOG_OUTS)) < 200_000
+    now[0] = 10_000.0
+    one.add("new", 20_000.0)
+    await one.tell()
+    assert await stores.registry.state(LOG_OUTS) == b'{"new": 20000.0}'
+
+
+@pytest.mark.parametrize("note", [b"", b"nonsense", b"[]", b'{"a": "b", "c": null}', b"\xff"])
+async def test_what_is_no_list_of_log_outs_is_replaced(stores, note):
+    await stores.commit([WriteState(LOG_OUTS, note)])
+    one = log_outs(stores)
+    one.add("mine", 100.0)
+    await one.tell()
+    assert await stores.registry.state(LOG_OUTS) == b'{"mine": 100.0}'
+
+
+async def test_it_is_looked_at_no_more_often_than_configured_and_not_while_nobody_is_logged_in(serve, keys, session):
+    token = keys.make("reader", Scope.WATCH)
+    async with serve(session=session | {"heard_every": 60}) as served:
+        read, asked = served.stores.registry.state, []
+
+        async def counted(name):
+            asked.append(name)
+            return await read(name)
+
+        served.stores.registry.state = counted
+        async with httpx.AsyncClient(base_url=served.feed.url, cookies={"submind-alpha": "forged"}) as stranger:
+            assert (await stranger.get("/v1/status")).status_code == 401
+        assert asked == []
+        async with logged_in(served, token) as browser:
+            for _ in range(20):
+                assert (await browser.get("/v1/status")).status_code == 200
+        await until(lambda: asked)
+        assert asked == [LOG_OUTS]
+
+
+async def test_they_are_no_part_of_the_mind(stores):
+    one = log_outs(stores)
+    one.add("a", 100.0)
+    await one.tell()
+    assert LOG_OUTS in await stores.moving.states()
+    assert await state_names(stores) == []
