@@ -60,8 +60,14 @@ class Caller:
         return self.kind != "anybody" and not self.behalf
 
     def signs(self, by: str) -> str:
-        """What stands in a log for somebody who calls himself ``by``: with the token's name, where there is one."""
-        return by if self.kind == "anybody" else f"{by} ({self.told})"
+        """What stands in a log for somebody who calls himself ``by``: with the token's name, where there is one.
+
+        Who gives no name is called by the token's, or ``somebody``.
+        """
+        by = " ".join(by.split())
+        if self.kind == "anybody":
+            return by or "somebody"
+        return f"{by} ({self.told})" if by else self.told
 
 
 NOBODY = Caller("", "anybody", frozenset())

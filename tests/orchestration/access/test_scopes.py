@@ -5,6 +5,7 @@ import pytest
 from google.protobuf.message_factory import GetMessageClass
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
+from orchestration.access.caller import ANYBODY
 from orchestration.access.scopes import ROUTES, RPCS, Free, Scope, need_of_route
 from orchestration.pb.submind.v1 import (
     consciousness_pb2,
@@ -176,3 +177,15 @@ async def test_a_path_that_is_routed_otherwise_than_it_is_looked_up_opens_nothin
                     asked = path.replace("{id}", "g-1") + tail
                     answer = await served.http.request(method, asked, headers=header(mute))
                     assert answer.status_code in {400, 403, 404, 405}, (method, asked, answer.text)
+
+
+async def test_an_order_of_nobody_in_particular_stands_under_the_name_of_the_token(serve, keys):
+    ops = keys.make("ops")
+    async with serve() as served:
+        for by, signed in ((" ", "ops"), ("ann\n  desk", "ann desk (ops)")):
+            assert (
+                await served.http.post("/v1/growth/freeze", json={"by": by}, headers=header(ops))
+            ).status_code == 200
+            assert (await served.http.get("/v1/growth", headers=header(ops))).json()["frozen"]["by"] == signed
+            await served.http.post("/v1/growth/thaw", json={"by": "ann"}, headers=header(ops))
+    assert ANYBODY.signs(" ") == "somebody"
