@@ -51,9 +51,7 @@ class Admission(_Interceptor):
         metadata = dict(handler_call_details.invocation_metadata or ())
         behalf = metadata.get(BEHALF, "")
         try:
-            caller = await self._access.caller(
-                metadata.get("authorization"), unquote(behalf) if isinstance(behalf, str) else ""
-            )
+            caller = await self._access.caller(metadata.get("authorization"), behalf if isinstance(behalf, str) else "")
             if isinstance(need, Scope):
                 caller.require(need, method.rpartition("/")[2])
         except AccessError as error:

@@ -107,6 +107,16 @@ async def test_who_called_the_front_is_named_to_the_leader(serve, keys, tmp_path
         assert await LeaderNodes(way.upstream).restart("concern") == ["concern"]
 
 
+async def test_a_name_with_a_percent_sign_is_no_other_name_at_the_leader(serve, keys, tmp_path):  # noqa: F811
+    token = tmp_path / "token"
+    token.write_text(keys.make("front", *WANTED))
+    async with serve() as leader, relaying(leader.target, upstream={"token_file": token}) as way:
+        leader.access.audit._path = tmp_path / "audit.log"
+        CALLER.set(Caller("%6Fps", "jwt", frozenset({Scope.OPERATE})))  # decoded twice: ops
+        assert await LeaderNodes(way.upstream).restart("concern") == ["concern"]
+        assert [one["behalf"] for one in read_audit(tmp_path) if one["action"] == "RestartSubmind"] == ["%6Fps"]
+
+
 async def test_what_is_said_as_an_operator_stands_at_the_leader_in_the_name_of_who_said_it(
     serve,  # noqa: F811
     keys,  # noqa: F811
