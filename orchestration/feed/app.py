@@ -20,7 +20,7 @@ from orchestration.feed.figures import FeedFigures
 from orchestration.feed.growth import growth
 from orchestration.feed.guard import Guard
 from orchestration.feed.perceptions import perceptions, schemas
-from orchestration.feed.probes import probes
+from orchestration.feed.probes import NotReady, probes
 from orchestration.feed.problems import Problem, install
 from orchestration.feed.queries import known_queries
 from orchestration.feed.reads import reads
@@ -99,9 +99,11 @@ class _Described(FastAPI):
         if self.openapi_schema is None:
             made = super().openapi()
             parts = made.setdefault("components", {}).setdefault("schemas", {})
-            problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-            parts.update(problem.pop("$defs", {}))
-            parts.update({Problem.__name__: problem, **schemas()})
+            for problem in (Problem, NotReady):
+                form = problem.model_json_schema(ref_template="#/components/schemas/{model}")
+                parts.update(form.pop("$defs", {}))
+                parts[problem.__name__] = form
+            parts.update(schemas())
             if self._secured:
                 made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
                 made["security"] = [{"token": []}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from time import monotonic
+from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel
@@ -17,6 +18,7 @@ from orchestration.access.caller import CALLER
 from orchestration.access.scopes import Scope as Right
 from orchestration.feed.answers import one
 from orchestration.feed.context import FeedContext
+from orchestration.feed.problems import MEDIA_TYPE, Problem, Refusal
 from orchestration.view.status import MindState
 
 _PROBE = "readiness"
@@ -39,10 +41,27 @@ class Readiness(BaseModel):
     """Why it is not ready, or not wholly well."""
 
 
-def told(*, ready: bool, state: str, reasons: Sequence[str]) -> Response:
+class NotReady(Problem, Readiness):
+    """Why it does not, as a problem."""
+
+
+NOT_READY: dict[int | str, dict[str, Any]] = {
+    503: {
+        "description": "Not ready.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{NotReady.__name__}"}}},
+    }
+}
+_ASK = "not ready: who shows a token that may `watch` is told why"
+
+
+def told(request: Request, *, ready: bool, state: str, reasons: Sequence[str]) -> Response:
     """The answer to a probe. Why it is as it is names subminds and stores: that is for whoever may watch."""
-    more = {"state": state, "reasons": list(reasons)} if Right.WATCH in CALLER.get().scopes else {}
-    return one({"ready": ready, **more}, 200 if ready else 503)
+    seen = Right.WATCH in CALLER.get().scopes
+    more: dict[str, Any] = {"state": state, "reasons": list(reasons)} if seen else {}
+    if ready:
+        return one({"ready": True, **more})
+    why = ("; ".join(reasons) or f"the mind is {state}") if seen else _ASK
+    return Refusal(503, "not-ready", why).response(request.scope, ready=False, **more)
 
 
 def probes(feed: FeedContext) -> APIRouter:
@@ -55,8 +74,8 @@ def probes(feed: FeedContext) -> APIRouter:
         """Alive: this process answers. Says nothing of the mind."""
         return one({"status": "alive"})
 
-    @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness, "description": "Not ready."}})
-    async def readyz() -> Response:
+    @router.get("/readyz", response_model=Readiness, responses=NOT_READY)
+    async def readyz(request: Request) -> Response:
         """Ready: the store can be written and the mind runs. If not, why, where who asks may watch the mind."""
         refused = await writable.why_not()
         try:
@@ -70,7 +89,7 @@ def probes(feed: FeedContext) -> APIRouter:
         if feed.closing.is_set():
             reasons.insert(0, "the server is stopping")
         ready = runs and not refused and not feed.closing.is_set()
-        return told(ready=ready, state=state, reasons=reasons)
+        return told(request, ready=ready, state=state, reasons=reasons)
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics(request: Request) -> Response:

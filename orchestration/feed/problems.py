@@ -87,8 +87,8 @@ class Refusal:
     retry_after: float | None = None
     headers: tuple[tuple[str, str], ...] = ()
 
-    def response(self, scope: Scope) -> Response:
-        """The answer to the request of ``scope``."""
+    def response(self, scope: Scope, **members: Any) -> Response:
+        """The answer to the request of ``scope``; ``members``: what it says besides (extension members)."""
         request_id = scope.get("state", {}).get("request_id")
         problem = Problem(
             type=_TYPE + self.kind,
@@ -102,7 +102,7 @@ class Refusal:
         headers = {"Cache-Control": "no-store", **dict(self.headers)}
         if self.retry_after is not None:
             headers["Retry-After"] = str(max(1, math.ceil(self.retry_after)))
-        return Response(dumps(problem.model_dump(exclude_none=True)), self.status, headers, MEDIA_TYPE)
+        return Response(dumps({**problem.model_dump(exclude_none=True), **members}), self.status, headers, MEDIA_TYPE)
 
 
 class RefusedRequest(Exception):

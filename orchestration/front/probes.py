@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from environment.errors import SubliminalError
 from orchestration.feed.answers import one
 from orchestration.feed.context import FeedContext
-from orchestration.feed.probes import Health, Readiness, told
+from orchestration.feed.probes import NOT_READY, Health, Readiness, told
 from orchestration.view.status import MindState
 
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -29,10 +29,8 @@ def front_probes(no_leader: Callable[[], str]) -> Callable[[FeedContext], APIRou
             """Alive: this process answers. Says nothing of the mind."""
             return one({"status": "alive"})
 
-        @router.get(
-            "/readyz", response_model=Readiness, responses={503: {"model": Readiness, "description": "Not ready."}}
-        )
-        async def readyz() -> Response:
+        @router.get("/readyz", response_model=Readiness, responses=NOT_READY)
+        async def readyz(request: Request) -> Response:
             """Ready: the stores can be read. Whether anybody leads is told and does not count.
 
             A front without a leader has callers wait, and says when to come back; nobody would, were it taken out of
@@ -51,7 +49,7 @@ def front_probes(no_leader: Callable[[], str]) -> Callable[[FeedContext], APIRou
                 reasons.insert(0, f"no leader takes perceptions in: {why}")
             if feed.closing.is_set():
                 reasons.insert(0, "the server is stopping")
-            return told(ready=ready, state=state, reasons=reasons)
+            return told(request, ready=ready, state=state, reasons=reasons)
 
         @router.get("/metrics", response_class=PlainTextResponse)
         async def metrics(request: Request) -> Response:

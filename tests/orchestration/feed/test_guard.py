@@ -186,7 +186,18 @@ async def test_not_ready_while_the_mind_is_down(serve):
     async with serve(process=MindState.DOWN) as feed:
         answer = await feed.client.get("/readyz")
         assert answer.status_code == 503
-        assert answer.json() == {"ready": False, "state": "down", "reasons": ["killed"]}
+        assert answer.headers["content-type"] == "application/problem+json"
+        told = answer.json()
+        assert told.pop("instance").endswith(answer.headers["x-request-id"])
+        assert told == {
+            "type": "urn:submind:problem:not-ready",
+            "title": "Service Unavailable",
+            "status": 503,
+            "detail": "killed",
+            "ready": False,
+            "state": "down",
+            "reasons": ["killed"],
+        }
 
 
 async def test_a_port_that_is_taken_is_named(feed):
