@@ -2,13 +2,14 @@
 
 from orchestration.access.settings import ClientSettings
 from orchestration.client.credentials import Credentials
-from orchestration.client.errors import Busy, ClientError, Denied, Rejected, Unavailable, UnknownId
+from orchestration.client.errors import Busy, ClientError, Closed, Denied, Rejected, Unavailable, UnknownId
 from orchestration.client.mind import MindClient
 
 __all__ = [
     "Busy",
     "ClientError",
     "ClientSettings",
+    "Closed",
     "Credentials",
     "Denied",
     "MindClient",

@@ -75,6 +75,13 @@ class UnknownId(ClientError):
     """The mind holds nothing of that id: it never did, or it has been forgotten."""
 
 
+class Closed(ClientError):
+    """This client was closed, and what was under way with it: open another."""
+
+    def __init__(self, code: str = "CANCELLED", message: str = "this client was closed: open another") -> None:
+        super().__init__(code, message)
+
+
 def _details(error: grpc.aio.AioRpcError) -> Status:
     metadata: Any = error.trailing_metadata() or ()  # the stubs do not know that it can be iterated
     for key, value in metadata:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from itertools import count
 from random import Random, SystemRandom
@@ -16,12 +17,13 @@ from environment.lineage import Explanation
 from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
 from environment.search import Hit, SearchFilters
 from orchestration.client.credentials import Credentials
-from orchestration.client.errors import Unavailable, translate
+from orchestration.client.errors import Closed, Unavailable, translate
 from orchestration.client.growth import GrowthClient
 from orchestration.client.nodes import NodeClient
 from orchestration.client.patience import Patience
 from orchestration.client.upload import Upload, message_of
 from orchestration.gateway import decode, encode
+from orchestration.gateway.answers import BEGAN
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage
 from orchestration.view.tail import EVERYTHING, EntryFilter
@@ -48,9 +50,11 @@ _OPTIONS = (
 class MindClient:
     """Talks to one mind: ``async with MindClient("127.0.0.1:50051") as mind: ...``.
 
-    Every method may raise a ``ClientError``. Calls that meet a mind that is away or busy are repeated for ``patience``
-    seconds; ``watch`` and ``perceive_many``, once they have been connected, for ever. A repeated perception is never
-    taken in twice: each is sent with an idempotency key, its own or one made here.
+    Every method may raise a ``ClientError``: ``Denied`` where the token does not allow it, ``Rejected`` where what was
+    asked is wrong, ``UnknownId``, ``Busy`` and ``Unavailable`` where it may be asked again, ``Closed`` after ``close``.
+    Calls that meet a mind that is away or busy are repeated for ``patience`` seconds; ``watch`` and ``perceive_many``,
+    once they have been connected, for ever. A repeated perception is never taken in twice: each is sent with an
+    idempotency key, its own or one made here.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class MindClient:
         self._chance = chance or SystemRandom()
         self._keys = (f"{self._chance.getrandbits(64):016x}-{number:08x}" for number in count())
         self._open: grpc.aio.Channel | None = None
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -84,7 +89,8 @@ class MindClient:
         await self.close()
 
     async def close(self) -> None:
-        """Hang up. May be called twice."""
+        """Hang up for good: what is under way ends with ``Closed``. May be called twice."""
+        self._closed = True
         if self._open is not None:
             channel, self._open = self._open, None
             await channel.close(None)
@@ -212,9 +218,12 @@ class MindClient:
                 response_deserializer=answer.FromString,
             )(asked, metadata=self.metadata)
             try:
-                async for told in call:
-                    patience.succeeded(for_good=True)
-                    yield told
+                with self.under_way():
+                    if await self.began(call):
+                        patience.succeeded(for_good=True)
+                    async for told in call:
+                        patience.succeeded(for_good=True)
+                        yield told
                 await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
             except grpc.aio.AioRpcError as error:
                 meaning = translate(error)
@@ -226,7 +235,9 @@ class MindClient:
 
     @property
     def channel(self) -> grpc.aio.Channel:
-        """The connection, opened at its first use."""
+        """The connection, opened at its first use. Raises ``Closed``."""
+        if self._closed:
+            raise Closed
         if self._open is None:
             self._open = self._credentials.channel(self._target, _OPTIONS)
         return self._open
@@ -244,8 +255,27 @@ class MindClient:
         """The perceptions, each with an idempotency key: its own, or one that nobody else has."""
         return [one if one.key else replace(one, key=next(self._keys)) for one in batch]
 
-    async def ask(self, method: str, request: Message, answer: type[A]) -> A:
-        """One question to a method (``Service/Method``) that may be asked again; its answer."""
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """While a call waits. Raises ``Closed`` where it ended because this client was closed."""
+        try:
+            yield
+        except (asyncio.CancelledError, grpc.aio.UsageError) as error:  # so grpc tells of a channel that was closed
+            task = asyncio.current_task()
+            if not self._closed or (task is not None and task.cancelling()):
+                raise
+            raise Closed from error
+
+    @staticmethod
+    async def began(call: Any) -> bool:
+        """Whether the mind has let a stream begin: it says so first, however long there is nothing else to say."""
+        return any(key == BEGAN[0][0] for key, _ in await call.initial_metadata() or ())
+
+    async def ask(self, method: str, request: Message, answer: type[A], *, within: float | None = None) -> A:
+        """One question to a method (``Service/Method``) that may be asked again; its answer.
+
+        ``within``: seconds, for one that takes longer than others.
+        """
         call: Any = self.channel.unary_unary(
             f"/submind.v1.{method}",
             request_serializer=type(request).SerializeToString,
@@ -254,7 +284,8 @@ class MindClient:
         patience = self.patience()
         while True:
             try:
-                return await call(request, metadata=self.metadata, timeout=self._timeout)  # type: ignore[no-any-return]
+                with self.under_way():
+                    return await call(request, metadata=self.metadata, timeout=within or self._timeout)  # type: ignore[no-any-return]
             except grpc.aio.AioRpcError as error:
                 meaning = translate(error)
                 if not isinstance(meaning, Unavailable):

@@ -10,6 +10,9 @@ from orchestration.pb.submind.v1 import nodes_pb2 as pb
 if TYPE_CHECKING:
     from orchestration.client.mind import MindClient
 
+_LONG = 300.0
+"""Seconds that a node may take to be drained, and a submind to be born anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
@@ -53,10 +56,11 @@ class NodeClient:
 
     async def drain(self, node: str, *, undo: bool = False) -> None:
         """Have a node give up its actors and take no others, or take them again."""
-        await self._mind.ask("NodeService/DrainNode", pb.DrainNodeRequest(node=node, undo=undo), pb.DrainNodeResponse)
+        request = pb.DrainNodeRequest(node=node, undo=undo)
+        await self._mind.ask("NodeService/DrainNode", request, pb.DrainNodeResponse, within=_LONG)
 
     async def restart(self, name: str) -> list[str]:
         """Have a submind save, end and live on in a new process; returns when it does, with all who share it."""
         request = pb.RestartSubmindRequest(name=name)
-        answer = await self._mind.ask("NodeService/RestartSubmind", request, pb.RestartSubmindResponse)
+        answer = await self._mind.ask("NodeService/RestartSubmind", request, pb.RestartSubmindResponse, within=_LONG)
         return list(answer.renewed)

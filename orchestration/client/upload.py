@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import grpc
 
 from environment.messages import NewPerception, Receipt
-from orchestration.client.errors import Rejected, Unavailable, translate
+from orchestration.client.errors import ClientError, Rejected, Unavailable, translate
+from orchestration.client.patience import Patience
 from orchestration.gateway import decode, encode
 from orchestration.gateway.errors import FieldViolation
 from orchestration.pb.submind.v1 import perception_pb2 as pb
@@ -70,7 +71,7 @@ class Upload:
             ended = False
             while not ended:
                 try:
-                    async for receipt in self._one_connection():
+                    async for receipt in self._one_connection(patience):
                         patience.succeeded(for_good=True)
                         yield receipt
                     ended = True
@@ -116,6 +117,7 @@ class Upload:
             following.result()  # raises what the source raised
         finally:
             following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
 
     async def _hand_over(self, batch: list[NewPerception]) -> None:
         """Put a batch into messages that a server takes; what no message can hold is refused here."""
@@ -137,7 +139,7 @@ class Upload:
         if parcel.perceptions:
             await self._ready.put(parcel)
 
-    async def _one_connection(self) -> AsyncIterator[Receipt]:
+    async def _one_connection(self, patience: Patience) -> AsyncIterator[Receipt]:
         """Send what is unanswered, then what is new, until all is answered. Raises ``ClientError``."""
         method: Any = self._mind.channel.stream_stream(
             "/submind.v1.PerceptionService/PerceiveStream",
@@ -148,7 +150,12 @@ class Upload:
         free = asyncio.Semaphore(self._window - len(self._unanswered))
         sender = asyncio.create_task(self._send(call, free), name="perceive-many-send")
         try:
-            while isinstance(answer := await call.read(), pb.PerceiveStreamResponse):
+            with self._mind.under_way():
+                if await self._mind.began(call):
+                    patience.succeeded(for_good=True)
+            while isinstance(answer := await self._read(call), pb.PerceiveStreamResponse):
+                if not self._unanswered:
+                    raise ClientError("INTERNAL", "the server answered a batch that was not sent")
                 batch = self._unanswered[0].perceptions
                 receipts = decode.receipts(answer.receipts)
                 if answer.HasField("refusal"):
@@ -166,6 +173,10 @@ class Upload:
             call.cancel()
             sender.cancel()
             await asyncio.gather(sender, return_exceptions=True)
+
+    async def _read(self, call: _Call) -> object:
+        with self._mind.under_way():
+            return await call.read()
 
     async def _send(self, call: _Call, free: asyncio.Semaphore) -> None:
         try:

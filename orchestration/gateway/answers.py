@@ -33,6 +33,8 @@ from orchestration.placement.errors import PlacementError
 
 DETAILS_KEY = "grpc-status-details-bin"
 """The trailing metadata under which gRPC carries a ``google.rpc.Status``."""
+BEGAN = (("x-submind-began", "1"),)
+"""The metadata with which a stream begins: who reads it knows that it was let in, long before there is an answer."""
 
 _log = structlog.get_logger(__name__)
 

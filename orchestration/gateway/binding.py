@@ -23,7 +23,7 @@ from orchestration.access.caller import CALLER
 from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
 from orchestration.clock import wall
-from orchestration.gateway.answers import abort
+from orchestration.gateway.answers import BEGAN, abort
 from orchestration.gateway.errors import Aged, FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany, TooSlow
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.telemetry.tracing.ids import called
@@ -233,6 +233,7 @@ def server_stream(guard: Guard, request: type[Message], method: StreamMethod) ->
         with guard.call(context):
             try:
                 with guard.slot(Kind.WATCHERS), guard.access.quotas.stream(CALLER.get()):
+                    await context.send_initial_metadata(BEGAN)
                     await guard.until_stop(talk(raw, context))
             except Exception as error:  # noqa: BLE001 - every error has an answer
                 await guard.refuse(context, error)
@@ -261,6 +262,7 @@ def both_streams(guard: Guard, method: UploadMethod) -> grpc.RpcMethodHandler[by
         with guard.call(context):
             try:
                 with guard.slot(Kind.STREAMS), guard.access.quotas.stream(CALLER.get()):
+                    await context.send_initial_metadata(BEGAN)
                     await method(_ContextUpload(context))
             except Exception as error:  # noqa: BLE001 - every error has an answer
                 await guard.refuse(context, error)
