@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from orchestration.cli.examples import shown
 from orchestration.cli.failure import Failure, told
 from orchestration.cli.safety import safe
 
@@ -69,7 +70,15 @@ class LazyCommand(TyperCommand):
             from orchestration.cli.options import certificate_options  # noqa: PLC0415 - not for `submind --help`
 
             command.params += certificate_options()
+        _teach(command, self.name or "")
         return command.make_context(info_name, args, parent=parent, **extra)
+
+
+def _teach(command: Any, name: str) -> None:
+    """Let the help of a command, and of those below it, end with what one types."""
+    command.epilog = shown(name)
+    for below in getattr(command, "commands", {}).values():
+        _teach(below, f"{name} {below.name}")
 
 
 class CommandGroup(TyperGroup):

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from orchestration.cli import COMMANDS
+from orchestration.cli.examples import EXAMPLES
+from orchestration.cli.options import certificate_options
 from tests.orchestration.cli.conftest import environ
 
 
@@ -102,3 +111,37 @@ def test_asking_a_mind_imports_neither_ray_nor_a_web_server() -> None:
 
 def test_replay_never_imports_ray_or_a_server() -> None:
     assert loaded("import orchestration.cli.replaying", "ray", "grpc", "fastapi", "uvicorn") == "[]"
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command by what one types for it, as it is when it is called."""
+    left = [(name, module) for name, (module, _) in COMMANDS.items()]
+    for name, module in left:
+        group = get_command(importlib.import_module(f"orchestration.cli.{module}").app)
+        command = group.commands[name] if isinstance(group, TyperGroup) else group
+        if any(parameter.name == "grpc" for parameter in command.params):
+            command.params += [one for one in certificate_options() if one.name not in {p.name for p in command.params}]
+        yield name, command
+        yield from ((f"{name} {below.name}", below) for below in getattr(command, "commands", {}).values())
+
+
+def test_every_command_has_an_example_and_each_is_one_that_it_takes() -> None:
+    known = dict(commands())
+    assert known.keys() == EXAMPLES.keys()
+    for name, lines in EXAMPLES.items():
+        for line in lines:
+            typed = re.split(r" [|>] ", line[line.index("submind ") :])[0]
+            _, *words = shlex.split(typed)
+            called = name.split()
+            if words[:2] != called and (inner := " ".join(words[:2])) in known:  # of a group: one of those below it
+                called = inner.split()
+            assert words[: len(called)] == called, line
+            known[" ".join(called)].make_context(name, words[len(called) :])
+
+
+def test_help_ends_with_its_examples() -> None:
+    done = run("search", "--help", COLUMNS="120")
+    assert EXAMPLES["search"][0] in done.stdout
+    narrow = run("token", "new", "--help", COLUMNS="40")
+    assert "submind token new web-1" in narrow.stdout
+    assert max(map(len, narrow.stdout.splitlines())) <= 40

@@ -1,0 +1,60 @@
+"""What one types: an example or two for every command, shown at the end of its ``--help``."""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "run": ("submind run --mind harbour/mind.yaml --data-dir harbour/data", "submind run --example"),
+    "serve": (
+        "submind serve --store 'cassandra://db1,db2/minds?dc=dc1' --coordination etcd://e1:2379 --mind mind.yaml",
+    ),
+    "perceive": (
+        "submind perceive app.log --follow --source app",
+        "journalctl -f -o short-iso | submind perceive - --source web-1",
+    ),
+    "watch": ("submind watch", "submind watch --from 1 --min-salience 0.7 --json | jq -r .text"),
+    "replay": ("submind replay yesterday.jsonl --budget 20", "submind replay --data-dir mind-data --since 2026-03-03"),
+    "explain": ("submind explain 12",),
+    "search": ("submind search 'a smell of warm metal' --since 2026-03-03 -k 5",),
+    "subminds": ("submind subminds", "submind subminds --json | jq -r .name"),
+    "connections": (
+        "submind connections --submind causes",
+        "submind connections --submind causes --history --follow",
+    ),
+    "status": ("submind status", "submind status --grpc mind.example.org:50051 --token-file token --ca ca.crt"),
+    "nodes": ("submind nodes",),
+    "drain": ("submind drain worker-2 --wait 300", "submind drain worker-2 --undo"),
+    "restart": ("submind restart causes people",),
+    "growth": ("submind growth --after 40", "submind growth --follow"),
+    "freeze": ("submind freeze --reason 'too many births since noon'",),
+    "thaw": ("submind thaw --reason 'found out why'",),
+    "approve": ("submind approve g-12 --reason 'it has too much to do'",),
+    "reject": ("submind reject g-12 --reason 'not today'",),
+    "init": ("submind init harbour --name harbour",),
+    "migrate": ("submind migrate --store 'cassandra://db1,db2/minds?dc=dc1' --check",),
+    "configure": (
+        "submind configure attention.per_hour=3 --coordination etcd://e1:2379",
+        "submind configure --list",
+    ),
+    "copy": ("submind copy --from mind-data --to 'cassandra://db1,db2/minds?dc=dc1'",),
+    "audit": ("submind audit --data-dir mind-data --refused --since 2026-03-03",),
+    "token": ("submind token new web-1 --scope perceive --file tokens.yaml > web-1.token",),
+    "token new": (
+        "submind token new web-1 --scope perceive --expires 90d --file tokens.yaml > web-1.token",
+        "submind token new page -s watch -s operate --file tokens.yaml",
+    ),
+    "token list": ("submind token list --file tokens.yaml",),
+    "token revoke": ("submind token revoke web-1 --file tokens.yaml",),
+    "backup": ("submind backup --to backups --data-dir mind-data --keep 7",),
+    "restore": (
+        "submind restore backups/harbour.submind --check",
+        "submind restore backups/harbour.submind --data-dir new-data",
+    ),
+    "doctor": ("submind doctor --mind mind.yaml --data-dir mind-data",),
+}
+"""Command, or command and what it is told to do, to lines for a shell."""
+
+
+def shown(command: str) -> str | None:
+    """The examples of a command as the end of its help; a line each."""
+    lines = EXAMPLES.get(command)
+    return None if lines is None else "\n\n".join((f"Example{'s' if len(lines) > 1 else ''}:", *lines))
