@@ -10,6 +10,7 @@ import numpy as np
 from actors.core import Description, Inward
 from actors.effects import Count, Effect, Send
 from actors.events import Broadcast, Configured, Event, Observation, Observed, Posted, Started, Tick, Vitals
+from actors.growth import Gone
 from actors.metacognition.settings import MetacognitionSettings
 from actors.names import CONTROL
 from actors.snapshots import pack, unpack
@@ -59,6 +60,8 @@ class MonitoringCore(Inward):
             case Posted():
                 self._postbox.arrived(event.ids)
                 return []
+            case Gone():
+                return self._forget(event.name, now)
             case Configured():
                 self._settings = event.metacognition
                 return []
@@ -132,6 +135,17 @@ class MonitoringCore(Inward):
             now,
             key=f"budget:{vitals.sender}",
         )
+
+    def _forget(self, gone: str, now: Instant) -> list[Effect]:
+        """One that has ended is in no trouble any more, and nobody bears its name again."""
+        effects: list[Effect] = []
+        for observation in (Observation.OVERLOAD, Observation.BUDGET):
+            key = f"{observation.value}:{gone}"
+            effects += self._judge(observation, trouble=False, reason=f"{gone} has ended", now=now, key=key)
+            self._said.pop(key, None)
+        self._drops.pop(gone, None)
+        self._fallbacks.pop(gone, None)
+        return effects
 
     def _judge(self, observation: Observation, trouble: bool, reason: str, now: Instant, key: str = "") -> list[Effect]:
         """Say a trouble when it begins and when it is over; in between be silent."""

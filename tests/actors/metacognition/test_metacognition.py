@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from actors.effects import Send
-from actors.events import Broadcast, Observation, Observed, Post, Proposal, Propose, Tick, Vitals
+from actors.events import Broadcast, Observation, Observed, Post, Posted, Proposal, Propose, Tick, Vitals
+from actors.growth import Gone
 from actors.metacognition.control import ControlCore
 from actors.metacognition.monitoring import MonitoringCore
 from actors.metacognition.settings import MetacognitionSettings
@@ -72,6 +73,21 @@ def test_control_proposes_slowly_and_takes_back():
     reborn = ControlCore("control", "propose", MetacognitionSettings(act_every=1800.0))
     reborn.restore(core.snapshot())
     assert [p.proposal for p in sent(reborn.handle(Tick(), 4000.0), Propose)] == [Proposal.NARROW_INHIBITION]
+
+
+def test_who_has_ended_is_in_no_trouble_and_leaves_nothing_behind():
+    core = monitoring()
+    tell(core, [thought(source=f"s{i}") for i in range(6)])
+    empty = len(core.snapshot())
+    for number in range(100):
+        name = f"people-{number:03}"
+        for dropped in (0.0, 5000.0):
+            core.handle(Vitals(name, {"messages_dropped_total": dropped}), 100.0 * number + dropped / 100)
+        over = sent(core.handle(Gone(name, "people"), 100.0 * number + 60), Observed)
+        assert [(o.observation, o.over) for o in over] == [(Observation.OVERLOAD, True)]
+    core.handle(Posted("", tuple(t.id for t in core._postbox.dump())), 1e5)
+    assert len(core.snapshot()) == empty
+    assert core.describe().figures["troubles"] == 0
 
 
 def test_monitoring_survives_a_snapshot():
