@@ -249,6 +249,15 @@ class Broadcast:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """The shell tells the stream that a thought was numbered long ago, and that nothing of its step was written."""
+
+    entry: StreamEntry
+    head: int
+    """The last number of the stream."""
+
+
+@dataclass(frozen=True, slots=True)
 class Survey:
     """Ask the environment for its most salient traces that are not conscious yet, answered by ``Salient``."""
 
@@ -326,6 +335,7 @@ Event: TypeAlias = (
     | Salient
     | Conscious
     | Broadcast
+    | Said
     | Survey
     | Vitals
     | Observed

@@ -15,14 +15,26 @@ import msgspec
 from actors.chance import phase
 from actors.core import Core
 from actors.effects import Commit, Count, Divide, Effect, Generate, Note, Read, Retire, Send, Settled, WakeAt
-from actors.events import Configured, Credit, Event, Generated, Message, Perceived, Register, Started, Tick, Vitals
+from actors.events import (
+    Configured,
+    Credit,
+    Event,
+    Generated,
+    Message,
+    Perceived,
+    Register,
+    Said,
+    Started,
+    Tick,
+    Vitals,
+)
 from actors.growth import Gone, Pressure
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
 from actors.substrate.ports import Embedder, Generation
 from environment.clocks import was_wrong
-from environment.errors import StoreUnavailable
+from environment.errors import DuplicateEntry, StoreUnavailable
 from environment.messages import Instant, Perception, SubmindReport, SubmindState
 from environment.ports import Stores, Write, WriteConnections, WriteReport, WriteState
 
@@ -210,6 +222,8 @@ class ActorShell:
             except StoreUnavailable:
                 self.counters["store_refusals_total"] += 1
                 raise
+            except DuplicateEntry as error:
+                await self._said(error)
             if self.meter:
                 self.meter.observe("store_commit_seconds", self.meter.now() - began)
             self.counters["store_commits_total"] += 1
@@ -229,6 +243,14 @@ class ActorShell:
                     self._driver.note(self.name, effect)
                 case Divide() | Retire() | Settled():
                     self._driver.propose(self.name, effect)
+
+    async def _said(self, error: DuplicateEntry) -> None:
+        """Instead of a step that would say once more what was said: have the core take it back."""
+        entry, head = await self._stores.stream.find(error.entry_id), await self._stores.stream.head()
+        if entry is None:
+            raise error
+        self._others = []
+        self._sort(self.core.handle(Said(entry, head), entry.at))
 
     async def save(self, wall: Instant, state: SubmindState = SubmindState.RUNNING, reason: str = "") -> None:
         """Write state and report, if anything changed since the last time. Raises ``StoreUnavailable``."""

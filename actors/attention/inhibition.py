@@ -43,11 +43,13 @@ class Inhibition:
         when it rests on something that happened later.
         """
         last = self._last.get(trace.id)
+        newest = max((p.time for p in trace.thought.perceptions), default=trace.thought.time)
+        if last is None and trace.conscious is not None:  # so long ago that nobody knows as which version: as this one
+            last = self._note(trace.id, _Seen(now, trace.version, newest))
         if last is not None:
             return trace.version <= last.version or now - last.at < self._settings.refractory
         if trace.thought.kind is ThoughtKind.RESULT and trace.level.value >= self._settings.break_in:
             return False  # an answer to somebody is about what was just conscious, and is awaited
-        newest = max((p.time for p in trace.thought.perceptions), default=trace.thought.time)
         about = (*trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1]))
         return any(seen is not None and newest <= seen.newest for seen in map(self._last.get, about))
 
@@ -72,10 +74,14 @@ class Inhibition:
         for i in (trace.id, *trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1])):
             before = self._last.get(i)
             version = trace.version if i == trace.id else before.version if before else 0
-            self._last[i] = _Seen(now, version, newest)
-            self._last.move_to_end(i)
+            self._note(i, _Seen(now, version, newest))
+
+    def _note(self, name: str, seen: _Seen) -> _Seen:
+        self._last[name] = seen
+        self._last.move_to_end(name)
         while len(self._last) > _REMEMBERED:
             self._last.popitem(last=False)
+        return seen
 
     def dump(self) -> dict[str, object]:
         """For a snapshot."""

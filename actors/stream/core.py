@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Generate, Send, WakeAt
-from actors.events import Broadcast, Candidate, Configured, Conscious, Event, Generated, Started, Tick
+from actors.events import Broadcast, Candidate, Configured, Conscious, Event, Generated, Said, Started, Tick
 from actors.names import ATTENTION, ENVIRONMENT, MONITORING, THINKING
 from actors.perception.wording import read
 from actors.stream.settings import StreamSettings
@@ -23,9 +23,9 @@ from environment.ports import WriteEntries
 class StreamCore(Inward):
     """The one writer of the stream.
 
-    Guarantees: sequence numbers go up by one, never change and never repeat; a thought handed over again is
-    confirmed, not repeated; nothing is broadcast before it is durable. Nothing of it needs saving: it is restored
-    from the log, and what was not numbered yet is handed over again by attention.
+    Guarantees: sequence numbers go up by one, never change and never repeat; a thought handed over again is confirmed,
+    not repeated, however long ago it was said; nothing is broadcast before it is durable. Nothing of it needs saving:
+    it is restored from the log, and what was not numbered yet is handed over again by attention.
     """
 
     def __init__(self, name: str, dim: int, recent: Sequence[StreamEntry], settings: StreamSettings) -> None:
@@ -48,6 +48,8 @@ class StreamCore(Inward):
                 return self._receive(event.candidate, now)
             case Generated():
                 return self._bridged(event, now)
+            case Said():
+                return self._take_back(event)
             case Tick() | Started():
                 return self._advance(now)
             case Configured():
@@ -84,6 +86,18 @@ class StreamCore(Inward):
     def _dues(self) -> list[Instant]:
         """When each that waits has waited long enough."""
         return [due for _, due in self._waiting.values()]
+
+    def _take_back(self, said: Said) -> list[Effect]:
+        """Number again from the head of the log; who handed over what it holds already hears so, and does it no more.
+
+        What was numbered beside it is handed over again.
+        """
+        self._known = OrderedDict((i, e) for i, e in self._known.items() if e.seq <= said.head)
+        self._known[said.entry.id] = said.entry
+        self._next = said.head + 1
+        thoughts = [e for e in self._known.values() if e.kind is EntryKind.THOUGHT and e.vector is not None]
+        self._last = max(thoughts, key=lambda e: e.seq, default=None)
+        return [Send(name, Broadcast(said.entry, None), 1.0) for name in (ATTENTION, ENVIRONMENT)]
 
     def _in_order(self) -> list[Candidate]:
         return sorted((c for c, _ in self._waiting.values()), key=lambda c: (c.time, c.id))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.attention.core import AttentionCore
+from actors.attention.inhibition import Inhibition
 from actors.attention.pacing import Budget, BudgetPace, RatePace
 from actors.attention.settings import AttentionSettings
 from actors.effects import Generate, Send
@@ -240,3 +241,16 @@ def test_an_allowance_keeps_its_bound(per_hour, gaps):
         now += gap
         granted += allowance.take(now)
         assert granted <= max(1.0, per_hour / 4) + per_hour * now / 3600 + 1e-6
+
+
+def test_what_was_conscious_long_ago_is_not_so_again_before_it_changes():
+    """Longer ago than attention remembers: the environment still knows that it was."""
+    inhibition = Inhibition(DIM, AttentionSettings())
+    old = trace()
+    inhibition.remember(old, 1.0)
+    for n in range(4096):
+        inhibition.remember(trace(), 2.0 + n)
+    again = replace(old, conscious=1)
+    assert inhibition.suppressed(again, 1e6)
+    assert inhibition.suppressed(again, 2e6)
+    assert not inhibition.suppressed(replace(again, version=2), 3e6)
