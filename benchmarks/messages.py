@@ -25,10 +25,7 @@ import asyncio
 import json
 import os
 import random
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections import deque
@@ -38,6 +35,7 @@ import msgspec
 
 from actors.events import Reinforce
 from actors.mailbox import Mailbox
+from benchmarks.rivals.autogen import Autogen, autogen_python
 from orchestration.links.addresses import Endpoint
 from orchestration.links.directory import Directory
 from orchestration.links.handshake import new_secret
@@ -49,8 +47,6 @@ EVERY = 0.02
 """Seconds between two messages when latency is measured."""
 AT_ONCE = LinkSettings().window // LinkSettings().batch
 """Calls of bare Ray on their way at a time: as many messages as a link has on its way."""
-
-AUTOGEN = Path(__file__).with_name("rivals") / "autogen_conversation.py"
 
 
 class Hearer:
@@ -247,73 +243,6 @@ class Calls:
         return reached, (await self._hearer.result.remote())[1]
 
 
-def autogen_python(environment: Path) -> Path | None:
-    """Python of an environment that has autogen, made where it is not there; None where that cannot be."""
-    python = environment / "bin" / "python"
-    probe = [python, "-c", "import autogen_ext.runtimes.grpc._worker_runtime"]
-    if python.exists() and subprocess.run(probe, capture_output=True, check=False).returncode == 0:
-        return python
-    for command in (
-        [sys.executable, "-m", "venv", environment],
-        [python, "-m", "pip", "install", "--quiet", "autogen-core", "autogen-ext[grpc]"],
-        probe,
-    ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(f"autogen is not measured: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
-            return None
-    return python
-
-
-class Autogen:
-    """The same of autogen's gRPC runtime; the better of its two ways."""
-
-    def __init__(self, python: Path) -> None:
-        address = f"127.0.0.1:{free_port()}"
-        self._parts = {}
-        for part in ("host", "hear", "say"):
-            command = [python, AUTOGEN, part, address, TEXT, str(EVERY)]
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            self._parts[part] = subprocess.Popen(command, text=True, **pipes)
-            self._hear(part)
-
-    def measure(self, messages, slow):
-        rates = [self._said(how, messages)["rate"] for how in ("send", "publish")]
-        return max(rates), self._said("slow", slow)["late"]
-
-    def close(self):
-        for part in ("say", "hear", "host"):
-            process = self._parts[part]
-            process.stdin.close()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-    def _said(self, how, count):
-        self._tell("say", [how, count])
-        self._hear("say")
-        self._tell("hear", count)
-        return self._hear("hear")
-
-    def _tell(self, part, what):
-        self._parts[part].stdin.write(json.dumps(what) + "\n")
-        self._parts[part].stdin.flush()
-
-    def _hear(self, part):
-        line = self._parts[part].stdout.readline()
-        if not line:
-            raise RuntimeError(f"autogen's {part} ended with {self._parts[part].wait()}")
-        return json.loads(line)
-
-
-def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
-
-
 def secured(place: Path) -> LinkSettings:
     """Links with certificates of an authority that ends with this run."""
     import trustme  # noqa: PLC0415 - of the development environment
@@ -341,7 +270,7 @@ async def measure(arguments):
         )
         subminds, calls = Subminds(ray, f"{place}/l", LinkSettings()), Calls(ray)
         encrypted = Subminds(ray, f"{place}/s", secured(Path(place) / "pki"))
-        autogen = Autogen(python) if python is not None else None
+        autogen = Autogen(python, TEXT, EVERY) if python is not None else None
         try:
             await subminds.open()
             await encrypted.open()

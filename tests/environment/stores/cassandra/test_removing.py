@@ -8,7 +8,7 @@ from environment.errors import FencedOut, StoreUnavailable
 from environment.lineage import NodeKind, explain
 from environment.ports import WriteConnections, WriteEntries, WriteRemoved, WriteReport, WriteState, WriteTrace
 from environment.stores.cassandra import partitions
-from tests.environment.stores.cassandra.test_lanes import dies_before_its_rows, opened
+from tests.environment.stores.cassandra.lanes import dies_before_its_rows, opened
 from tests.environment.stores.contract import NOON, change, connection, entry, report, trace
 
 __all__ = ["opened"]

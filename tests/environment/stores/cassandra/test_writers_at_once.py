@@ -1,0 +1,150 @@
+"""Several processes that write to one mind, killed at any moment."""
+
+import asyncio
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import textwrap
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from environment.errors import StoreUnavailable
+from environment.messages import Level
+from environment.ports import WriteEntries, WriteLevel, WriteTrace
+from environment.stores.cassandra.stores import open_stores
+from tests.environment.stores.cassandra.lanes import ROOT, SMALL, dies_before_its_rows, opened
+from tests.environment.stores.contract import NOON, entry, live_ids, name, trace
+
+__all__ = ["opened"]
+
+WRITER = """
+    import asyncio, random, sys
+    from environment.ports import WriteLevel, WriteTrace
+    from environment.stores.opening import open_stores
+    from tests.environment.stores.contract import trace
+
+    async def main(place, mind, start):
+        stores = await open_stores(place, mind)
+        print("ready", flush=True)
+        for n in range(start, start + 30):
+            await stores.commit([WriteTrace(trace(n)), WriteTrace(trace(n + 1000)), WriteTrace(trace(5000))])
+        await stores.close()
+
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+"""
+
+
+def run_python(script, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": ROOT},
+    )
+
+
+async def test_two_processes_write_through_one_lane(opened, shared_keyspace):
+    place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
+    writers = [run_python(WRITER, place, opened.mind, start) for start in (0, 30)]
+    for writer in writers:
+        with writer:
+            assert "ready" in await asyncio.to_thread(writer.stdout.read)
+        assert writer.returncode == 0
+    stores = await opened()
+    expected = {trace(n).id for start in (0, 1000) for n in range(start, start + 60)} | {trace(5000).id}
+    assert set(await live_ids(stores, 1000)) == expected
+    assert await stores.traces.head() == len(expected)
+    reached, changed = await stores.traces.changes(0, 1000)
+    assert (reached, {t.id for t in changed}) == (len(expected), expected)
+    figures = await stores.statistics()
+    assert (figures["traces_rows"], figures["traces_live_rows"]) == (len(expected), len(expected))
+
+
+DYING = """
+    import asyncio, sys
+    from environment.ports import WriteEntries, WriteTrace
+    from environment.stores.opening import open_stores
+    from tests.environment.stores.contract import entry, trace
+
+    async def main(place, mind):
+        stores = await open_stores(place, mind, lane="stream")
+        seq = await stores.stream.head()
+        fence = await stores.lead()
+        seq = await stores.stream.head()
+        while True:
+            seq += 1
+            await stores.commit([WriteEntries((entry(seq),)), WriteTrace(trace(seq))], fence)
+            print(seq, flush=True)
+
+    asyncio.run(main(sys.argv[1], sys.argv[2]))
+"""
+
+
+async def test_the_stream_goes_on_without_gap_after_kill_9(opened, shared_keyspace):
+    place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
+    said = 0
+    for life in range(3):
+        with run_python(DYING, place, opened.mind) as process:
+            for _ in range(7 + life):
+                said = int(await asyncio.to_thread(process.stdout.readline))
+            process.send_signal(signal.SIGKILL)
+            rest = (await asyncio.to_thread(process.stdout.read)).split()
+            said = int(rest[-1]) if rest else said
+    stores = await opened()
+    await stores.lead()
+    stream = await stores.stream.read(1, 1000)
+    assert [each.seq for each in stream] == list(range(1, len(stream) + 1))
+    assert [each.id for each in stream] == [name("c", n) for n in range(1, len(stream) + 1)]
+    assert len(stream) >= said >= 24
+    assert set(await live_ids(stores, 1000)) == {trace(each.seq).id for each in stream}
+
+
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_any_mixture_of_openings_and_deaths_keeps_one_history(data, shared_keyspace):
+    """Openings take turns on the lanes, some die between a decision and its rows: nothing is lost, doubled or torn."""
+
+    async def live():
+        place, mind = f"{shared_keyspace}?dc={shared_keyspace.dc}", secrets.token_hex(6)
+        openings = [await open_stores(place, mind, settings=SMALL, rng=random.Random(n)) for n in range(2)]
+        seq, levels = 0, {}
+        try:
+            for _ in range(data.draw(st.integers(3, 10))):
+                stores = openings[data.draw(st.integers(0, 1))]
+                number, dies = data.draw(st.integers(1, 4)), data.draw(st.booleans())
+                value = data.draw(st.sampled_from([0.25, 0.5, 0.75]))
+                alive = data.draw(st.booleans())
+                writes = [
+                    WriteTrace(trace(number)),
+                    WriteLevel(trace(number).id, Level(value, NOON, 60.0), live=alive, conscious=None),
+                    WriteEntries((entry(seq + 1),)),
+                ]
+                whole = stores._writer.lanes.__class__
+                if dies:
+                    dies_before_its_rows(stores)
+                try:
+                    await stores.commit(writes)
+                except StoreUnavailable:
+                    assert dies
+                    stores._writer.lanes.__class__ = whole
+                    await openings[data.draw(st.integers(0, 1))].commit(writes)
+                seq += 1
+                levels[trace(number).id] = (value, alive)
+            last = await open_stores(place, mind)
+            openings.append(last)
+            stream = await last.stream.read(1, 100)
+            assert [each.id for each in stream] == [entry(n + 1).id for n in range(seq)]
+            found = await last.traces.get(list(levels))
+            assert {i: (t.level.value, t.live) for i, t in found.items()} == levels
+            assert set(await live_ids(last)) == {i for i, (_, alive) in levels.items() if alive}
+            figures = await last.statistics()
+            assert figures["traces_live_rows"] == sum(alive for _, alive in levels.values())
+        finally:
+            for each in openings:
+                await each.close()
+
+    asyncio.run(live())
