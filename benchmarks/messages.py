@@ -26,6 +26,7 @@ import json
 import os
 import random
 import statistics
+import sys
 import tempfile
 import time
 from collections import deque
@@ -35,12 +36,15 @@ import msgspec
 
 from actors.events import Reinforce
 from actors.mailbox import Mailbox
-from benchmarks.rivals.autogen import Autogen, autogen_python
 from orchestration.links.addresses import Endpoint
 from orchestration.links.directory import Directory
 from orchestration.links.handshake import new_secret
 from orchestration.links.links import Links
 from orchestration.links.settings import LinkSettings, LinkTlsSettings
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.rivals.autogen import Autogen, autogen_python
 
 TEXT = "x" * 200
 EVERY = 0.02

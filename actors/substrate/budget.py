@@ -44,6 +44,10 @@ class Limits:
         whole = (settings.tokens_per_hour, settings.tokens_per_day, settings.cost_per_day)
         return Limits(*(None if part is None else part / shares for part in whole))
 
+    def bounds(self) -> tuple[float | None, float | None, float | None]:
+        """Of each of a ledger's windows."""
+        return self.tokens_per_hour, self.tokens_per_day, self.cost_per_day
+
 
 class Window:
     """A sum over the last ``span`` seconds, in buckets of a sixtieth of it.
@@ -139,9 +143,7 @@ class Ledger:
     def limit(self, limits: Limits) -> None:
         """From now on these are the limits; what was spent still counts."""
         self.limits = limits
-        for window, bound in zip(
-            self._windows, (limits.tokens_per_hour, limits.tokens_per_day, limits.cost_per_day), strict=True
-        ):
+        for window, bound in zip(self._windows, limits.bounds(), strict=True):
             window.limit = bound
 
     def hold(self, tokens: float, cost: float, now: Instant) -> Hold:
@@ -177,10 +179,7 @@ class Ledger:
         taken over: that is here already.
         """
         now = self._forward(now)
-        if name in self._took:
-            return
-        self._took = {one: at for one, at in self._took.items() if at + 2 * DAY > now} | {name: now}
-        if state is None:
+        if not self._first(name, now) or state is None:
             return
         other = Ledger(self.limits)
         other.restore(state)
@@ -190,6 +189,28 @@ class Ledger:
         for mine, theirs, copied in zip(self._windows, other._windows, known, strict=True):
             mine.merge(theirs, copied)
         self._took = other._took | self._took
+
+    def take(self, key: str, state: bytes | None, part: Limits, rest: Limits, now: Instant) -> None:
+        """A ``part`` of another ledger's limits is this one's from now on, it keeps the ``rest``; once for a ``key``.
+
+        ``state``: the other's, as it was after it was told. What it had spent beyond its rest it had spent of the part.
+        """
+        now = self._forward(now)
+        if not self._first(key, now) or state is None:
+            return
+        other = Ledger(rest)
+        other.restore(state)
+        for mine, theirs, bound in zip(self._windows, other._windows, part.bounds(), strict=True):
+            if bound is not None and theirs.limit is not None:
+                spent = min(bound, theirs.spent(now) - theirs.limit)
+                mine.add(mine.bucket(now), max(0.0, spent))
+
+    def _first(self, name: str, now: Instant) -> bool:
+        """Whether that was not taken over yet; it is from now on."""
+        if name in self._took:
+            return False
+        self._took = {one: at for one, at in self._took.items() if at + 2 * DAY > now} | {name: now}
+        return True
 
     def snapshot(self) -> bytes:
         """The state as JSON, to be given to ``restore``. Limits are not in it: they come from the configuration."""
@@ -258,6 +279,7 @@ class Account:
         self._store = store
         self._loaded = store is None
         self._owed: list[str] = []
+        self._taking: dict[str, tuple[str, Limits, Limits]] = {}
         self._lock = asyncio.Lock()
 
     async def hold(self, tokens: float, cost: float) -> Hold:
@@ -290,6 +312,21 @@ class Account:
         """
         self._owed += [name for name in names if name not in self._owed and name != self.name]
 
+    def take(self, key: str, name: str, part: Limits, rest: Limits) -> None:
+        """A ``part`` of the limits of the account ``name`` is this one's (``Ledger.take``) before it spends more."""
+        if name != self.name:
+            self._taking.setdefault(key, (name, part, rest))
+
+    async def settle_in(self) -> None:
+        """Have what others spent counted and saved, where it is not: who is told of this account next counts it.
+
+        Raises whatever the store raises; may be called again.
+        """
+        async with self._lock:
+            if self._owed or self._taking:
+                await self._load()
+                await self._save()
+
     def left(self) -> dict[str, float]:
         """What remains now, by limit."""
         return self._ledger.left(self._now())
@@ -307,6 +344,9 @@ class Account:
             state = await self._store.load_ledger(self._owed[0])
             self._ledger.absorb(self._owed[0], state, self._now(), self.name)
             del self._owed[0]
+        for key, (name, part, rest) in tuple(self._taking.items()):
+            self._ledger.take(key, await self._store.load_ledger(name), part, rest, self._now())
+            del self._taking[key]
 
     async def _save(self) -> None:
         if self._store is not None:

@@ -14,7 +14,7 @@ from actors.events import Configured
 from orchestration.links.addresses import Endpoint, machine_of
 from orchestration.links.codec import encode
 from orchestration.links.connection import Connection, here_of
-from orchestration.links.frames import Configure, Frame, Housed, Listing, Ping, Pong, Stop
+from orchestration.links.frames import Configure, Frame, Housed, Listing, Ping, Pong, Roster, Stop
 from orchestration.links.listening import Doors
 from orchestration.links.settings import LinkSettings
 
@@ -93,6 +93,11 @@ class Directory:
         """Tell an actor that settings were changed. Does nothing where it is nowhere."""
         if (line := self._line.get(name)) is not None:
             line.write(encode(Configure(name, event)))
+
+    def enlist(self, process: str, roster: Roster) -> None:
+        """Tell a pack who lives in it. Does nothing where it is nowhere."""
+        if (line := self._line.get(process)) is not None:
+            line.write(encode(roster))
 
     def _heard(self, frame: Frame, connection: Connection) -> None:
         match frame:

@@ -103,4 +103,16 @@ class Listing:
     """These are all there are: who is not among them is nowhere."""
 
 
-Frame: TypeAlias = Batch | Received | Full | Ping | Pong | Stop | Configure | Housed | Listing
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The mind process tells a pack who lives in it, against those it began its life with."""
+
+    version: int
+    """The latest counts. Told in the health of the pack, as ``roster``, once it is so."""
+    came: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """Name, role and goals of who does as well."""
+    gone: tuple[str, ...]
+    """Who is to save and end."""
+
+
+Frame: TypeAlias = Batch | Received | Full | Ping | Pong | Stop | Configure | Housed | Listing | Roster

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
@@ -13,7 +14,7 @@ from orchestration.backoff import backoff
 from orchestration.links.addresses import AddressBook, Endpoint, machine_of
 from orchestration.links.codec import encode
 from orchestration.links.connection import Connection, call, here_of
-from orchestration.links.frames import Frame, Housed, Listing
+from orchestration.links.frames import Frame, Housed, Listing, Roster
 from orchestration.links.inbox import Inbox, Resident
 from orchestration.links.listening import Doors
 from orchestration.links.outboxes import Outboxes
@@ -49,6 +50,8 @@ class Links:
         self.counters: defaultdict[str, float] = defaultdict(float)
         """Drops and the like, by metric name."""
         self.book = AddressBook()
+        self.enlisted: Callable[[Roster], None] | None = None
+        """Is told by the directory who lives in this process, where that may change."""
         self._here = here_of(machine_of(place), settings, secret)
         self._directory = directory
         self._chance = chance
@@ -135,5 +138,7 @@ class Links:
     def _heard(self, frame: Frame, connection: Connection) -> None:
         if isinstance(frame, Listing):
             self.book.update(frame.entries, whole=frame.whole)
+        elif isinstance(frame, Roster) and self.enlisted is not None:
+            self.enlisted(frame)
         else:
             self._inbox.receive(frame, connection)

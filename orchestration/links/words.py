@@ -43,12 +43,27 @@ class Alive:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """A part of the budgets that went from one process to another. In parts of a configured submind."""
+
+    key: str
+    """No other has it: it counts once."""
+    process: str
+    """Where it came from."""
+    part: float
+    rest: float
+    """What that process kept."""
+
+
+@dataclass(frozen=True, slots=True)
 class Share:
     """An actor's process is told what it has of a configured submind's budgets. Answered by ``Shared``."""
 
     value: float
     estate: tuple[str, ...] = ()
     """Processes that ended whose part it has since: what they had spent, it has spent."""
+    moved: tuple[Moved, ...] = ()
+    """Parts that came to it from processes that live on."""
 
 
 @dataclass(frozen=True, slots=True)

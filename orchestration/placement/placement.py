@@ -6,7 +6,7 @@ Sans-I/O: what was seen and when comes in, ``places`` comes out.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -155,6 +155,11 @@ class Placement:
             self._stir(name, now)
             del self._stays[name]
 
+    def resize(self, name: str, subminds: int) -> None:
+        """So many live in an actor now. Nobody is moved for it."""
+        if name in self._needs:
+            self._needs[name] = replace(self._needs[name], subminds=subminds)
+
     def born(self, name: str, node: str, now: float) -> None:
         """An actor lives on that node now."""
         stay = self._stays.get(name)
@@ -183,20 +188,21 @@ class Placement:
             self._drained.add(node.id)
         return node
 
-    def crowds(self, living: int, units: float) -> dict[str, int]:
-        """Subminds on each node that would take ``units`` more; of ``living`` those that have no place count on each.
+    def crowds(self, living: int, units: float, open_to: Collection[str] = ()) -> dict[str, int]:
+        """Subminds on each node that would take ``units`` more, or has one of the actors that are ``open_to`` another.
 
-        They may come to live on any.
+        Of ``living`` those that have no place count on each: they may come to live on any.
         """
         placed = dict.fromkeys(self._seen, 0)
         for name, stay in self._stays.items():
             if stay.node in placed and name in self._needs:
                 placed[stay.node] += self._needs[name].subminds
         elsewhere = max(0, living - sum(placed.values()))
+        hosts = {self._stays[name].node for name in open_to if name in self._stays}
         return {
             node.id: placed[node.id] + elsewhere
             for node in self._seen.values()
-            if not node.barred and node.id not in self._drained and self._free(node) >= units
+            if not node.barred and node.id not in self._drained and (node.id in hosts or self._free(node) >= units)
         }
 
     def _free(self, node: Seen) -> float:

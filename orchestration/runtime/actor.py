@@ -26,13 +26,14 @@ import structlog
 from actors.substrate.budget import Limits
 from orchestration.backoff import backoff
 from orchestration.clock import wall
-from orchestration.housing import embedded_in, log_file, open_patiently
+from orchestration.housing import log_file, open_patiently
+from orchestration.links.frames import Roster
 from orchestration.links.links import Links
 from orchestration.links.words import Share
 from orchestration.private import make_private
 from orchestration.runtime import cluster, processes
 from orchestration.runtime.cohort import Cohort
-from orchestration.runtime.ledgers import InheritedLedgers, StoreLedgers
+from orchestration.runtime.cohort import Member as CohortMember
 from orchestration.runtime.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.lives import InPopulation
@@ -40,6 +41,8 @@ from orchestration.runtime.meter import LiveMeter
 from orchestration.runtime.observed import ObservedCore, ObservedDriver, Observer
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.overdue import Overdue
+from orchestration.runtime.packing import is_pack
+from orchestration.runtime.purses import inherit, settle_in, shares_of, thinking
 from orchestration.runtime.timing import Appending, Reading
 from orchestration.runtime.together import JointStores
 from orchestration.runtime.touch import Touch
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
 
     from actors.events import Configured
     from actors.shell import ActorShell, Driver
-    from actors.substrate.budget import Account, LedgerStore
+    from actors.substrate.budget import Account
     from actors.substrate.ports import Embedder, Substrate
     from actors.substrate.settings import BudgetSettings
     from environment.ports import Stores
@@ -62,7 +65,6 @@ if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
-NO_SHARES: Mapping[str, float] = {}
 
 
 class Wiring(Protocol):
@@ -88,25 +90,17 @@ class ActorProcess:
     def __init__(self, orders: ActorOrders) -> None:
         self._orders = orders
 
-    def live(
-        self,
-        restarts: int,
-        configured: Configured | None = None,
-        shares: Mapping[str, float] = NO_SHARES,
-        estate: Sequence[str] = (),
-    ) -> str:
+    def live(self, restarts: int, configured: Configured | None = None, orders: ActorOrders | None = None) -> str:
         """Live until told to stop, or until an error; returns an ``Ending``.
 
-        ``configured``: what changed of the settings since this process was given its orders. ``shares``: what those
-        who live here have of a configured submind's part of the budgets, where that is not all of it; ``estate``: whose
-        spending they took over with it.
+        ``configured``: what changed of the settings since this process was given its orders. ``orders``: what those are
+        by now.
         """
         gc.enable()  # off since its process began (``worker.py``)
         may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
         raylet.setproctitle(f"{processes.TITLE}{self._orders.name}")
-        orders = replace(self._orders, parts={**self._orders.parts, **shares}, estate=(*estate, *self._orders.estate))
-        return asyncio.run(live(orders, restarts, configured)).value
+        return asyncio.run(live(orders or self._orders, restarts, configured)).value
 
 
 async def live(orders: ActorOrders, restarts: int, configured: Configured | None = None) -> Ending:
@@ -199,12 +193,13 @@ class House:
         self._overdue = overdue
         self._chance = chance
         self._purses = purses
-        self._alone = len(orders.plans) == 1
+        self._alone = not is_pack(orders.name)
         self._stores = stores if self._alone else JointStores(stores)
         self._beat = asyncio.get_running_loop().time()
         self._wiring = wiring_of(orders.run)
         self._budget = orders.run.settings.substrate.budget
         self._shared: asyncio.Future[Mapping[str, Any]] | None = None
+        self._settling: set[asyncio.Task[None]] = set()
 
     def resident(self, configured: Configured | None) -> LiveActor | Cohort:
         """Whoever lives here, found under its name by all others: the one actor there is, or all of them."""
@@ -215,24 +210,54 @@ class House:
         else:
             supervision = orders.run.settings.runtime.supervision
             rest = orders.fence, supervision, self._chance, self._links.forget
-            resident = Cohort(orders.plans, self._begin, self._stores, *rest)
-            for member in resident.members:
+            resident = cohort = Cohort(
+                orders.plans,
+                self._begin,
+                self._stores,
+                *rest,
+                came=self._came,
+                left=self._left,
+                roster=orders.roster,
+            )
+            for member in cohort.members:
                 self._links.house(member.plan.name, member)
+            self._links.enlisted = partial(self._enlist, cohort)
         self._links.house(orders.name, resident)
         if configured is not None:
             resident.configure(configured)
         return resident
 
+    def _enlist(self, cohort: Cohort, roster: Roster) -> None:
+        from orchestration.wiring import ActorPlan  # noqa: PLC0415 - it is there by now
+
+        cohort.enlist(roster.version, [ActorPlan(*one) for one in roster.came], roster.gone)
+
+    def _came(self, member: CohortMember) -> None:
+        """Somebody came to live here, with a part of the budgets that is told once it has begun to."""
+        orders, name = self._orders, member.plan.name
+        parts = {name: 0.0, **orders.parts}
+        self._orders = replace(orders, plans=(*orders.plans, member.plan), parts=parts)
+        self._spend(self._budget)
+        self._links.house(name, member)
+
+    def _left(self, name: str) -> None:
+        """Somebody lives here no more: its part of the budgets is another's."""
+        orders = self._orders
+        self._orders = replace(orders, plans=tuple(plan for plan in orders.plans if plan.name != name))
+        self._spend(self._budget)
+
     def _begin(self, plan: ActorPlan) -> LiveActor:
         run = self._orders.run
         settings = run.settings
-        first = plan is self._orders.plans[0]
         meter = LiveMeter(None)
+
+        def first() -> bool:  # whoever that is by now
+            return bool(self._orders.plans) and plan.name == self._orders.plans[0].name
 
         async def birth(driver: Driver) -> ActorShell:
             nonlocal meter
-            process = self._recorder.figures if first and self._recorder is not None else dict[str, float]
-            meter = LiveMeter(self._substrate if first else None, process)
+            process = self._recorder.figures if self._recorder is not None else dict[str, float]
+            meter = LiveMeter(self._substrate, process, first)
             observers = self._observers(plan, meter)
             for observer in observers:
                 driver = ObservedDriver(driver, observer)
@@ -250,10 +275,13 @@ class House:
                 shell.core = ObservedCore(shell.core, observer)
             return shell
 
-        def shared(name: str, share: Share) -> None:
+        def shared(name: str, share: Share, confirm: Callable[[], None]) -> None:
             self._orders = replace(self._orders, parts={**self._orders.parts, name: share.value})
-            inherit(self._purses, self._orders.name, share.estate)
+            inherit(self._purses, self._orders, share.estate, share.moved)
             self._spend(self._budget)
+            settling = asyncio.create_task(settle_in(self._purses, confirm), name=f"share-{name}")
+            self._settling.add(settling)
+            settling.add_done_callback(self._settling.discard)
 
         return LiveActor(
             birth,
@@ -299,68 +327,7 @@ class House:
     def _spend(self, budget: BudgetSettings) -> None:
         self._budget = budget
         for purse in self._purses:
-            purse.limit(Limits.share(budget, _shares(self._orders)))
-
-
-def _shares(orders: ActorOrders) -> float:
-    """How often what a process may spend goes into the whole: an embedder on a server has an account beside each."""
-    parts = sum(orders.parts.get(plan.name, 1.0) for plan in orders.plans)  # a pack has those of all its members
-    accounts = 2 if orders.run.settings.substrate.embedder.kind == "openai" else 1
-    return max(1.0, orders.shares * accounts / parts)
-
-
-async def thinking(orders: ActorOrders, stores: Stores, purses: list[Account]) -> tuple[Substrate, Embedder]:
-    """What the actor thinks with; accounts it is paid from go into ``purses``.
-
-    Budgets go by the wall: money is spent there, and a mind that catches up with the past lives many days in one of it.
-    Answers of a server are shared by all actors of this machine, so none is paid for twice. What was spent is kept
-    beside them, or with a mind on a cluster in its stores, which it takes along to any machine.
-    """
-    from actors.substrate.build import build_embedder, build_substrate  # noqa: PLC0415 - numpy, half a second
-
-    run, name = orders.run, orders.name
-    settings = run.settings.substrate
-    if settings.kind == "extractive" and settings.embedder.kind == "wordllama":
-        return build_substrate(settings, wall), build_embedder(settings, wall)
-    from environment.stores.sqlite.answers import open_answers  # noqa: PLC0415 - only minds that ask a server
-
-    answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
-    embedded = embedded_in(run.settings, run.data_dir) is not None
-    ledgers: LedgerStore = answers if embedded else StoreLedgers(stores, orders.fence)
-    if orders.parent:
-        ledgers = InheritedLedgers(ledgers, name, orders.parent)
-    shares = _shares(orders)
-    chance = random.SystemRandom()
-    made = (
-        build_substrate(
-            settings,
-            wall,
-            answers,
-            account=name,
-            shares=shares,
-            ledgers=ledgers,
-            chance=chance,
-            opened=purses.append,
-        ),
-        build_embedder(
-            settings,
-            wall,
-            answers,
-            account=f"{name}/embed",
-            shares=shares,
-            ledgers=ledgers,
-            chance=chance,
-            opened=purses.append,
-        ),
-    )
-    inherit(purses, name, orders.estate)
-    return made
-
-
-def inherit(purses: Sequence[Account], process: str, estate: Sequence[str]) -> None:
-    """Have the accounts of a process take over those of processes that ended."""
-    for purse in purses:
-        purse.inherit(gone + purse.name.removeprefix(process) for gone in estate)
+            purse.limit(Limits.share(budget, shares_of(self._orders)))
 
 
 def _log_watch(stores: Stores, orders: ActorOrders) -> LogWatch:

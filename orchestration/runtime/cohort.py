@@ -1,4 +1,4 @@
-"""Many actors in one process: each with a life of its own, its deaths and its restarts."""
+"""Many actors in one process: each with a life of its own, its deaths and its restarts. They may come and go."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ class Member:
         self.fate = fate
         self.quarantined = ""
         """Why it is not started again; empty while it is."""
+        self.leaving = False
+        """It has no other life: it is to save, end, and live here no more."""
 
     def deliver(self, letters: Sequence[Letter]) -> bool:
         """Take mail in; what comes between two lives waits for the next. Whether there is room for more."""
@@ -64,7 +66,8 @@ class Cohort:
 
     Guarantees: what happens to one happens to no other: an error in its core ends that life alone, the next begins
     from the saved state after a pause that grows with recent deaths, and one that dies too often is quarantined, all
-    as it would in a process of its own. ``live`` returns when all were stopped, or another run leads.
+    as it would in a process of its own. Who comes and goes while it lives (``enlist``) disturbs nobody else. ``live``
+    returns when all were stopped, or another run leads.
     """
 
     def __init__(
@@ -76,16 +79,36 @@ class Cohort:
         settings: SupervisionSettings,
         chance: random.Random,
         forget: Callable[[str], None],
+        *,
+        came: Callable[[Member], None] | None = None,
+        left: Callable[[str], None] | None = None,
+        roster: int = 0,
     ) -> None:
-        """``forget`` is told who lives here no more."""
+        """``forget`` is told who is not found here any more.
+
+        ``came`` and ``left`` are told who lives here since ``enlist``, and who no more. ``roster``: that of ``plans``.
+        """
         self._begin = begin
         self._forget = forget
+        self._came = came or (lambda _: None)
+        self._left = left or (lambda _: None)
         self._stores = stores
         self._fence = fence
+        self._settings = settings
         self._chance = chance
-        self.members = [Member(plan, begin(plan), Fate(plan.name, settings, chance)) for plan in plans]
+        founders = tuple(plans)
+        self._founders = frozenset(plan.name for plan in founders)
+        self.members = [self._member(plan) for plan in founders]
+        self._roster = self._so = roster
         self._configured: Configured | None = None
         self._stopping = asyncio.Event()
+        self._before = 0
+        self._lives: dict[str, asyncio.Task[Ending]] = {}
+        self._over: asyncio.Future[Ending] | None = None
+        """Once ``live`` was begun: how that ends."""
+
+    def _member(self, plan: ActorPlan) -> Member:
+        return Member(plan, self._begin(plan), Fate(plan.name, self._settings, self._chance))
 
     def deliver(self, letters: Sequence[Letter]) -> bool:
         """Nobody writes to a cohort as such."""
@@ -109,6 +132,7 @@ class Cohort:
             "thinking": sum(one["thinking"] for one in living),
             "store_refusals_in_a_row": max((one["store_refusals_in_a_row"] for one in living), default=0.0),
             "configuration": min((one["configuration"] for one in living), default=float("inf")),
+            "roster": float(self._so),
         }
         for member in self.members:
             if member.fate.restarts:
@@ -117,25 +141,96 @@ class Cohort:
                 found[f"quarantined:{member.plan.name}"] = 1.0
         return found
 
+    def enlist(self, version: int, came: Iterable[ActorPlan], gone: Iterable[str]) -> None:
+        """Who lives here, against whom it began with: whoever is new begins to live, who is not named saves and ends.
+
+        An older version than the last changes nothing.
+        """
+        if version <= self._roster or self._stopping.is_set():
+            return
+        self._roster = version
+        new = {plan.name: plan for plan in came}
+        named = (self._founders - frozenset(gone)) | new.keys()
+        for member in tuple(self.members):
+            new.pop(member.plan.name, None)
+            if member.plan.name not in named and not member.leaving:
+                self._dismiss(member)
+        for plan in new.values():
+            member = self._member(plan)
+            self.members.append(member)
+            if self._configured is not None:
+                member.configure(self._configured)
+            self._came(member)
+            if self._over is not None:
+                self._start(member)
+        self._look()
+
+    def _dismiss(self, member: Member) -> None:
+        member.leaving = True
+        member.actor.stop()
+        life = self._lives.get(member.plan.name)
+        if life is None or life.done():
+            self._part(member)
+
+    def _part(self, member: Member) -> None:
+        """It has ended."""
+        self.members.remove(member)
+        self._lives.pop(member.plan.name, None)
+        _log.info("actor_left", submind=member.plan.name)
+        self._forget(member.plan.name)
+        self._left(member.plan.name)
+        self._look()
+
+    def _look(self) -> None:
+        """Whether those live here, and only those, who were named last."""
+        if not any(member.leaving for member in self.members):
+            self._so = self._roster
+
     def stop(self) -> None:
         """Ask everybody to finish what they began, save and end; ``live`` returns then."""
         self._stopping.set()
         for member in self.members:
             member.actor.stop()
+        self._end()
 
     async def live(self, restarts: int = 0) -> Ending:
         """Live until stopped. ``restarts``: lives of this process before this one."""
-        lives = [asyncio.create_task(self._keep(member, restarts), name=member.plan.name) for member in self.members]
+        self._before = restarts
+        self._over = asyncio.get_running_loop().create_future()
+        for member in self.members:
+            self._start(member)
+        self._end()
         try:
-            for ended in asyncio.as_completed(lives):
-                if await ended is Ending.FENCED_OUT:
-                    return Ending.FENCED_OUT
-            await self._stopping.wait()  # where all are quarantined
-            return Ending.STOPPED
+            return await self._over
         finally:
+            lives = tuple(self._lives.values())
             for life in lives:
                 life.cancel()
             await asyncio.gather(*lives, return_exceptions=True)
+
+    def _start(self, member: Member) -> None:
+        life = asyncio.create_task(self._keep(member, self._before), name=member.plan.name)
+        self._lives[member.plan.name] = life
+        life.add_done_callback(lambda ended: self._ended(member, ended))
+
+    def _ended(self, member: Member, life: asyncio.Task[Ending]) -> None:
+        over = self._over
+        if over is None or over.done() or life.cancelled():
+            return
+        error = life.exception()
+        if error is not None:
+            over.set_exception(error)
+        elif life.result() is Ending.FENCED_OUT:
+            over.set_result(Ending.FENCED_OUT)
+        elif member.leaving:
+            self._part(member)
+        self._end()
+
+    def _end(self) -> None:
+        """It is over once all have ended who were asked to."""
+        over, lives = self._over, self._lives.values()
+        if over is not None and not over.done() and self._stopping.is_set() and all(life.done() for life in lives):
+            over.set_result(Ending.STOPPED)
 
     async def _keep(self, member: Member, before: int) -> Ending:
         """Live after life of one of them."""
@@ -146,7 +241,7 @@ class Cohort:
                 except Exception as error:  # noqa: BLE001 - whatever a core raises ends its life, and that alone
                     _log.exception("actor_died", error=type(error).__name__)
                     cause = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-                if self._stopping.is_set() or not await self._bury(member, before, cause):
+                if self._stopping.is_set() or member.leaving or not await self._bury(member, before, cause):
                     return Ending.STOPPED
 
     async def _bury(self, member: Member, before: int, cause: str) -> bool:
@@ -170,7 +265,7 @@ class Cohort:
             await asyncio.wait_for(self._stopping.wait(), verdict.after)
         with suppress(TimeoutError):  # the next life speaks for itself, and must have the last word
             await asyncio.wait_for(saying, _SAYING)
-        return not self._stopping.is_set()
+        return not self._stopping.is_set() and not member.leaving
 
     async def _say(self, member: Member, state: SubmindState, reason: str, restarts: int) -> None:
         with suppress(FencedOut):  # the next life finds out

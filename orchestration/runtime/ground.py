@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -49,8 +49,19 @@ class Ground(Protocol):
         """An actor less."""
         ...
 
-    def crowds(self, living: int) -> Mapping[str, int]:
-        """How many of the subminds that live are, or may come to be, on each machine that has room for one more."""
+    def resize(self, name: str, subminds: int) -> None:
+        """So many live in a pack now."""
+        ...
+
+    def node(self, name: str) -> str | None:
+        """Where a process has its place; None where it has none."""
+        ...
+
+    def crowds(self, living: int, open_to: Collection[str] = ()) -> Mapping[str, int]:
+        """How many of the subminds that live are, or may come to be, on each machine that has room for one more.
+
+        ``open_to``: packs that have room for one, and so has the machine that they are on.
+        """
         ...
 
     def nodes(self) -> list[dict[str, Any]]:
@@ -84,7 +95,13 @@ class OwnGround:
     def remove(self, name: str) -> None:  # noqa: ARG002 - a Ground's signature
         return
 
-    def crowds(self, living: int) -> Mapping[str, int]:
+    def resize(self, name: str, subminds: int) -> None:  # noqa: ARG002 - a Ground's signature
+        return
+
+    def node(self, name: str) -> str | None:  # noqa: ARG002 - a Ground's signature
+        return ""
+
+    def crowds(self, living: int, open_to: Collection[str] = ()) -> Mapping[str, int]:  # noqa: ARG002 - likewise
         return {"": living}
 
     def nodes(self) -> list[dict[str, Any]]:
@@ -124,8 +141,15 @@ class JoinedGround:
     def remove(self, name: str) -> None:
         self._nodes.remove(name)
 
-    def crowds(self, living: int) -> Mapping[str, int]:
-        return self._nodes.placement.crowds(living, self._settings.units_of.get(COGNITIVE, self._settings.units))
+    def resize(self, name: str, subminds: int) -> None:
+        self._nodes.placement.resize(name, subminds)
+
+    def node(self, name: str) -> str | None:
+        return self._nodes.placement.places.get(name)
+
+    def crowds(self, living: int, open_to: Collection[str] = ()) -> Mapping[str, int]:
+        units = self._settings.units_of.get(COGNITIVE, self._settings.units)
+        return self._nodes.placement.crowds(living, units, open_to)
 
     def nodes(self) -> list[dict[str, Any]]:
         return self._nodes.placement.described()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,6 +16,7 @@ from orchestration.runtime.orders import ActorOrders
 
 if TYPE_CHECKING:
     from orchestration.runtime.supervise import ActorKeeper
+    from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
 
@@ -54,6 +56,18 @@ class Household:
         if late:
             _log.error("actors_did_not_stop", submind=[name])
             keeper.kill()
+
+    def admit(self, process: str, plan: ActorPlan) -> None:
+        """An actor lives in a pack from now on that there is."""
+        order = self.orders[process]
+        self.orders[process] = replace(order, plans=(*order.plans, plan))
+        self.keepers[process].admit(plan)
+
+    async def dismiss(self, process: str, name: str) -> None:
+        """An actor is to end that lives in a pack; returns when it has."""
+        order = self.orders[process]
+        self.orders[process] = replace(order, plans=tuple(plan for plan in order.plans if plan.name != name))
+        await self.keepers[process].dismiss(name)
 
     def home(self, name: str) -> str:
         """The process that an actor lives in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from actors.effects import Divide, Retire, Settled
 from actors.growth import Gone
@@ -13,8 +14,10 @@ from orchestration.links.words import POPULATION, HasSettled, ProposedDivision, 
 class InPopulation:
     """The word that one actor has with the population, beside its core."""
 
-    def __init__(self, name: str, links: Links, shared: Callable[[str, Share], None] | None = None) -> None:
-        """``shared`` is told what the actor of that name has of a configured submind's budgets."""
+    def __init__(
+        self, name: str, links: Links, shared: Callable[[str, Share, Callable[[], None]], None] | None = None
+    ) -> None:
+        """``shared`` is told what the actor of that name has of a configured submind's budgets, and calls back."""
         self.heir = ""
         """To whom it leaves what it has: it has been retired; empty while it lives."""
         self._name = name
@@ -26,9 +29,11 @@ class InPopulation:
         """Whether something is said to the process rather than to the core; it is done at once."""
         match event:
             case Share(value):
-                if self._shared is not None:
-                    self._shared(self._name, event)
-                self.say(Shared(self._name, value))
+                confirm = partial(self.say, Shared(self._name, value))
+                if self._shared is None:
+                    confirm()
+                else:
+                    self._shared(self._name, event, confirm)
                 return True
             case Gone(name, heir) if name == self._name:
                 self.heir = heir

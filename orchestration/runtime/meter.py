@@ -14,14 +14,20 @@ _TOLD = ("budget_left", "cache_hits", "cache_shared")
 class LiveMeter:
     """A shell's ``Meter``: histograms of durations, and the substrate's figures.
 
-    Of several actors that share a substrate one tells its figures, the others are given None: sums stay true.
+    Of several actors that share a substrate one tells its figures: sums stay true.
     """
 
-    def __init__(self, substrate: Substrate | None, more: Callable[[], Mapping[str, float]] = dict) -> None:
-        """``more``: figures of the process, told by one of its actors as well."""
+    def __init__(
+        self,
+        substrate: Substrate | None,
+        more: Callable[[], Mapping[str, float]] = dict,
+        tells: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """``more``: figures of the process; ``tells``: whether this actor tells those and the substrate's."""
         self._metrics = Metrics()
         self._substrate = substrate
         self._more = more
+        self._tells = tells
 
     def now(self) -> float:
         return time.perf_counter()
@@ -30,6 +36,8 @@ class LiveMeter:
         self._metrics.observe(name, seconds)
 
     def flat(self) -> dict[str, float]:
+        if not self._tells():
+            return self._metrics.flat()
         status = self._substrate.status() if self._substrate is not None else {}
         told = {name: float(value) for name in _TOLD if isinstance(value := status.get(name), int | float)}
         return {**self._metrics.flat(), **told, **self._more()}

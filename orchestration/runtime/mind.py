@@ -21,15 +21,16 @@ from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
 from orchestration.housing import open_patiently
 from orchestration.links.directory import Directory
-from orchestration.links.words import Share
+from orchestration.links.words import Moved
 from orchestration.placement.errors import NoSuchNode, PlacementError
 from orchestration.runtime import processes
 from orchestration.runtime.actor import wiring_of
 from orchestration.runtime.ground import Ground, namespace_of, open_ground
+from orchestration.runtime.growing import Growing, lodge
 from orchestration.runtime.household import Household
 from orchestration.runtime.joining import join, reachable_from
 from orchestration.runtime.orders import ActorOrders, RunOrders
-from orchestration.runtime.packing import pack
+from orchestration.runtime.packing import is_pack
 from orchestration.runtime.pipe import ASK, CONFIGURE, Exit, Report, read_body, read_configured, read_orders
 from orchestration.runtime.population import Grown, Population
 from orchestration.runtime.reporting import write_reports
@@ -122,14 +123,14 @@ class MindProcess:
         members = await population.begin()
         plans = wiring_of(self.run).plan(self.run.settings, members)
         born = {member.name for member in members}
-        packs = pack([plan for plan in plans if plan.name not in born], self.run.settings.runtime.subminds_per_actor)
+        packs = await lodge(stores, population, plans, fence)
         shares = len(plans) - len(born)
-        orders = [self._order(one.name, one.plans, fence, shares, directory) for one in packs]
-        home = {plan.name: order.name for order in orders for plan in order.plans}
-        for plan in plans:
-            if plan.name in born:
-                parent = population.parent(plan.name)
-                orders.append(self._order(plan.name, (plan,), fence, shares, directory, home.get(parent, parent)))
+        home = {plan.name: one.name for one in packs for plan in one.plans}
+        parents = {one.name: "" if is_pack(one.name) else population.parent(one.name) for one in packs}
+        orders = [
+            self._order(one.name, one.plans, fence, shares, directory, home.get(parents[one.name], parents[one.name]))
+            for one in packs
+        ]
         at = wall()
         reports = [
             SubmindReport(name=plan.name, role=plan.role, goal=plan.goal, state=SubmindState.STARTING, at=at)
@@ -154,12 +155,14 @@ class MindProcess:
         here = processes.machine()
         parts: dict[str, float] = {}
         estate: tuple[str, ...] = ()
+        moved: tuple[Moved, ...] = ()
         if self.population is not None:
             told = {plan.name: self.population.share(plan.name) for plan in plans}
             parts = {name: share.value for name, share in told.items()}
             estate = tuple(gone for share in told.values() for gone in share.estate)
+            moved = tuple(one for share in told.values() for one in share.moved)
         at, mind = directory.endpoint, os.getpid()
-        return ActorOrders(self.run, name, plans, fence, mind, here, shares, at, parts, estate, parent)
+        return ActorOrders(self.run, name, plans, fence, mind, here, shares, at, parts, estate, parent, moved)
 
     async def _live(self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], ground: Ground) -> Exit:
         from orchestration.runtime.supervise import ActorKeeper  # noqa: PLC0415 - imports Ray
@@ -177,7 +180,7 @@ class MindProcess:
             household.add(order)
         all_born = asyncio.create_task(self._say_running(ground, household))
         telling = asyncio.create_task(self._tell_of_homeless(stores, household, ground))
-        growing = await self._grow(household, ground, directory, orders[0])
+        growing = await self._grow(household, ground, directory, orders[0], stores)
         try:
             await household.until_fenced_or(self.stopping)
             await growing.close()
@@ -188,30 +191,23 @@ class MindProcess:
             ground.leave()
         return Exit.FENCED_OUT if household.fenced.is_set() else Exit.STOPPED
 
-    async def _grow(self, household: Household, ground: Ground, directory: Directory, like: ActorOrders) -> Population:
+    async def _grow(
+        self, household: Household, ground: Ground, directory: Directory, like: ActorOrders, stores: Stores
+    ) -> Population:
         """Have the population change from now on."""
         population = self.population
         if population is None:
             raise RuntimeError("the mind does not lead")
 
-        def join(plan: ActorPlan, parent: str) -> None:
-            ground.add(plan.name, plan.role)
-            at = household.home(parent)
-            household.add(self._order(plan.name, (plan,), like.fence, like.shares, directory, at))
-
-        async def leave(name: str) -> None:
-            await household.remove(name, self.run.settings.runtime.supervision.settle)
-            ground.remove(name)
-
-        def share(name: str, told: Share) -> None:
-            if (keeper := household.keepers.get(household.home(name))) is not None:
-                keeper.shares[name] = told.value
-                keeper.estate = tuple(dict.fromkeys((*told.estate, *keeper.estate)))
+        def order(name: str, plans: tuple[ActorPlan, ...], parent: str) -> ActorOrders:
+            return self._order(name, plans, like.fence, like.shares, directory, parent)
 
         def counted(figures: Mapping[str, float]) -> None:
             self.report.tell(growth=figures)
 
-        await population.open(Grown(join, leave, share, ground.crowds, household.fenced.set, counted), directory)
+        on = Growing(self.run.settings, stores, population, household, ground, order, like.fence)
+        grown = Grown(on.join, on.leave, on.share, on.crowds, household.fenced.set, counted)
+        await population.open(grown, directory)
         return population
 
     async def _say_running(self, ground: Ground, household: Household) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestration.clock import Clock
 from orchestration.links.addresses import Endpoint
+from orchestration.links.words import Moved
 from orchestration.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class ActorOrders:
     name: str
     """The process's, by which it is asked how it is."""
     plans: tuple[ActorPlan, ...]
-    """Who lives in it: one, or a pack."""
+    """Who lives in it: one, or a pack. With each that comes to live there or leaves it is another version."""
     fence: int
     """Epoch this run leads under: once another run leads, its writes are refused."""
     mind_pid: int
@@ -61,3 +62,7 @@ class ActorOrders:
     """Processes that ended whose part those who live here have since: what they had spent, it has spent as well."""
     parent: str = ""
     """The process of who divided, for a submind that was born: what that had spent, it has spent as well."""
+    moved: tuple[Moved, ...] = ()
+    """Parts of the budgets that came to those who live in it from processes that live on."""
+    roster: int = 0
+    """The version of ``plans``."""

@@ -39,6 +39,7 @@ from orchestration.links.words import (
     Shared,
 )
 from orchestration.runtime.ledgers import ledgers_of
+from orchestration.runtime.lodging import Lodgings
 from orchestration.runtime.orders import RunOrders
 from orchestration.wiring import ActorPlan, peer_of, plan_of
 
@@ -65,8 +66,8 @@ _PARTING = 10.0
 class Grown:
     """How what was granted comes to pass."""
 
-    join: Callable[[ActorPlan, str], None]
-    """Start a submind that was born of the one named."""
+    join: Callable[[ActorPlan, str], Awaitable[bool]]
+    """Start a submind that was born of the one named; whether it has yet to be told what it has of the budgets."""
     leave: Callable[[str], Awaitable[None]]
     """End one."""
     share: Callable[[str, Share], None]
@@ -91,6 +92,8 @@ class Population:
         settings = run.settings
         configured = {submind.name: submind.role.value for submind in settings.mind.everyone()}
         self.log = GrowthLog(stores, settings.growth, configured, wall, fence)
+        self.lodgings = Lodgings(settings.runtime.subminds_per_actor)
+        """Who shares which process."""
         self._run = run
         self._stores = stores
         self._fence = fence
@@ -123,7 +126,12 @@ class Population:
 
     def share(self, name: str) -> Share:
         """What an actor has of a configured one's budgets, and whose spending it took over with it."""
-        return Share(self._shares.of(name), self._shares.estate(name, wall()))
+        now = wall()
+        return Share(self._shares.of(name), self._shares.estate(name, now), self.lodgings.moves(name, now))
+
+    def part(self, name: str) -> float:
+        """The first of that alone."""
+        return self._shares.of(name)
 
     def parent(self, name: str) -> str:
         """Whose spending a submind that was born takes over; empty for those configured."""
@@ -263,9 +271,11 @@ class Population:
         parent = member.parent
         await self._share_out(parent)
         if self.members[member.name].living:
-            self._on.join(plan_of(member), parent)
+            untold = await self._on.join(plan_of(member), parent)
             self._tell_all(Born(peer_of(member)))
             await self._tell_unsettled(parent)
+            if untold:
+                await self._share_out(member.name)
 
     async def _share_out(self, name: str) -> None:
         """Tell the process of an actor what that has of the budgets now; returns once it keeps to it."""

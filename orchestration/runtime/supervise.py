@@ -6,7 +6,8 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import ray
 import structlog
@@ -17,6 +18,8 @@ from environment.errors import FencedOut
 from environment.messages import SubmindState
 from environment.ports import Stores
 from orchestration.links.directory import Directory
+from orchestration.links.frames import Roster
+from orchestration.links.words import Share
 from orchestration.runtime.actor import ActorProcess
 from orchestration.runtime.fate import Fate
 from orchestration.runtime.live import Ending
@@ -24,6 +27,9 @@ from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.seat import Seat
 from orchestration.runtime.settings import SupervisionSettings
+
+if TYPE_CHECKING:
+    from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
 _BIRTH_POLL = 0.1
@@ -42,7 +48,8 @@ class ActorKeeper:
     once it was answers no ping for ``hung_after``, is killed. ``changed`` is called when restarts or quarantine change.
 
     Where a pack of actors shares the process, these are the lives of the process: those within it are its own business
-    (``cohort.py``), of which it tells.
+    (``cohort.py``), of which it tells. Who came to live in it or is to leave it is told until that is so, and holds
+    in its next life from the beginning.
     """
 
     def __init__(
@@ -79,10 +86,13 @@ class ActorKeeper:
         self._recalled = asyncio.Event()
         self._over = asyncio.Event()
         self._configured: Configured | None = None
-        self.shares: dict[str, float] = {}
-        """What its next life has of a configured submind's part of the budgets, where that changed."""
-        self.estate: tuple[str, ...] = ()
-        """Whose spending it took over with that."""
+        self._shares: dict[str, Share] = {}
+        self._begun: ActorOrders | None = None
+        """What the life that is under way began with; None while there is none."""
+        self._so = 0
+        """The version of who lives there that is so by now."""
+        self._turned = asyncio.Event()
+        """Set when it is to be told who lives there."""
 
     @property
     def restarts(self) -> int:
@@ -93,6 +103,28 @@ class ActorKeeper:
         """Settings were changed: tell the actor now, in its next life, and until it says that it knows."""
         self._configured = event
         self._directory.configure(self.name, event)
+
+    def share(self, name: str, told: Share) -> None:
+        """What one who lives there has of the budgets in its next life."""
+        self._shares[name] = told
+
+    def admit(self, plan: ActorPlan) -> None:
+        """Somebody lives in this pack as well from now on."""
+        self._enlist((*self._orders.plans, plan))
+
+    async def dismiss(self, name: str) -> None:
+        """Somebody is to save and end, and lives in this pack no more; returns when that is so."""
+        version = self._enlist(tuple(plan for plan in self._orders.plans if plan.name != name))
+        self._shares.pop(name, None)
+        while self._begun is not None and self._so < version:  # noqa: ASYNC110 - or another life may have begun
+            await asyncio.sleep(_BIRTH_POLL)
+
+    def _enlist(self, plans: tuple[ActorPlan, ...]) -> int:
+        version = self._orders.roster + 1
+        self._orders = replace(self._orders, plans=plans, roster=version)
+        self.members = frozenset(plan.name for plan in plans)
+        self._turned.set()
+        return version
 
     async def keep(self) -> Ending:
         """Live after life. Returns when it was stopped, fenced out or quarantined (which counts as stopped)."""
@@ -157,6 +189,7 @@ class ActorKeeper:
             return None if await self._bury(error, node) else Ending.STOPPED
         finally:
             pinging.cancel()
+            self._begun = None
             self.alive.clear()
         self._seat.died(node)
         if ending is Ending.STOPPED and not self._stopping.is_set():  # called away just as it ended
@@ -165,7 +198,15 @@ class ActorKeeper:
         return ending
 
     def _begin(self, actor: Any) -> Any:
-        return actor.live.remote(self._fate.restarts, self._configured, self.shares, self.estate)
+        told = self._shares.values()
+        orders = replace(
+            self._orders,
+            parts={**self._orders.parts, **{name: share.value for name, share in self._shares.items()}},
+            estate=tuple(dict.fromkeys((*(gone for share in told for gone in share.estate), *self._orders.estate))),
+            moved=tuple(dict.fromkeys((*(one for share in told for one in share.moved), *self._orders.moved))),
+        )
+        self._begun, self._so = orders, orders.roster
+        return actor.live.remote(self._fate.restarts, self._configured, orders)
 
     async def _late(self, life: asyncio.Future[str]) -> None:
         """Return when it was asked to stop and there is nobody who could hear that."""
@@ -258,11 +299,24 @@ class ActorKeeper:
                     self.born.set()
                     if self._configured and pong.health.get("configuration", 0.0) < self._configured.version:
                         self._directory.configure(self.name, self._configured)
+                self._call_the_roll(int(pong.health.get("roster", 0.0)))
             elif loop.time() - well >= patience:
                 _log.error("actor_hung", submind=self.name, silent=round(loop.time() - well, 1))
                 ray.kill(self._actor, no_restart=True)
                 well = loop.time()
-            await asyncio.sleep(self._settings.ping_every if self.alive.is_set() else _BIRTH_POLL)
+            calm = self.alive.is_set() and self._so == self._orders.roster
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._turned.wait(), self._settings.ping_every if calm else _BIRTH_POLL)
+            self._turned.clear()
+
+    def _call_the_roll(self, so: int) -> None:
+        """Tell a pack who lives in it, where that is not so yet."""
+        self._so = max(self._so, so)
+        if self._begun is None or self._so == self._orders.roster:
+            return
+        now, then = ({plan.name: plan for plan in one.plans} for one in (self._orders, self._begun))
+        came = tuple((plan.name, plan.role, plan.goals) for name, plan in now.items() if name not in then)
+        self._directory.enlist(self.name, Roster(self._orders.roster, came, tuple(then.keys() - now.keys())))
 
 
 async def _first(*waits: Awaitable[Any]) -> None:

@@ -16,7 +16,19 @@ from environment.messages import Level, Trace
 from orchestration.host.supervise import _configured
 from orchestration.links.addresses import Endpoint
 from orchestration.links.codec import Decoder, decode, encode
-from orchestration.links.frames import Batch, Configure, Frame, Full, Housed, Listing, Ping, Pong, Received, Stop
+from orchestration.links.frames import (
+    Batch,
+    Configure,
+    Frame,
+    Full,
+    Housed,
+    Listing,
+    Ping,
+    Pong,
+    Received,
+    Roster,
+    Stop,
+)
 from orchestration.settings import Settings
 from tests.actors.making import thought
 
@@ -89,6 +101,7 @@ FRAMES = [
     Stop("peer"),
     Housed(Endpoint("m", "p", "h", 4), ("a",), ("b",), whole=True),
     Listing({"a": Endpoint("m", "p"), "b": None}, whole=True),
+    Roster(2, (("pumps-1", "cognitive", ("Find out why.", "Say so.")),), ("lamps-2",)),
 ]
 
 

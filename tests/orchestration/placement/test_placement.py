@@ -199,3 +199,18 @@ def test_where_all_nodes_have_their_subminds_a_newborn_has_no_place_and_others_d
     assert made.places["child"] in {"id-b", "id-c"}
     made.born("child", made.places["child"], 41.0)
     assert made.crowds(5, 100.0) == {}, "no node has so much room"
+
+
+def test_a_node_that_is_full_takes_a_newborn_where_a_pack_on_it_has_room():
+    needs = needs_of([("p~1", "cognitive"), ("p~2", "cognitive")], SETTINGS, {"p~1": 3, "p~2": 4})
+    made = Placement(SETTINGS, needs, per_node=5)
+    made.looked(seen(("a", 1.0), ("b", 1.0)), 0.0)
+    all_born(made, 1.0)
+    first, second = made.places["p~1"], made.places["p~2"]
+    assert first != second
+    assert made.crowds(7, 1.0) == {}
+    assert made.crowds(7, 1.0, ["p~1", "gone"]) == {first: 3}
+    made.resize("p~1", 4)
+    assert made.crowds(8, 1.0, ["p~1", "p~2"]) == {first: 4, second: 4}
+    made.drain(first.removeprefix("id-"))
+    assert made.crowds(8, 1.0, ["p~1", "p~2"]) == {second: 4}

@@ -1,7 +1,8 @@
 """A mind of real cores, of which the cognitive ones take their time, and write down what they take in.
 
 A wiring module: ``python -m tests.orchestration.runtime.busy DATA_DIR`` runs it under a real host and a real Ray. Who
-told what and who took it in stands in ``told.NAME`` and ``taken.NAME`` in the directory ``BOOK``, an id a line.
+told what and who took it in stands in ``told.NAME`` and ``taken.NAME`` in the directory ``BOOK``, an id a line. So many
+cognitive ones as ``PACK`` says share a process.
 """
 
 import os
@@ -74,7 +75,8 @@ def settings():
     }
     own = load_settings(flags={section: (section, values) for section, values in given.items()})
     link = base.runtime.link.model_copy(update={"window": 16, "batch": 8})  # what has no room waits with its sender
-    runtime = base.runtime.model_copy(update={"link": link})
+    density = base.runtime.subminds_per_actor.model_copy(update={"cognitive": int(os.environ.get("PACK", "1"))})
+    runtime = base.runtime.model_copy(update={"link": link, "subminds_per_actor": density})
     return base.model_copy(update={"runtime": runtime} | {name: getattr(own, name) for name in given})
 
 

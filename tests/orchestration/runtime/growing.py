@@ -1,7 +1,7 @@
 """A small mind that grows on command: a text that says ``divide NAME`` has NAME propose it, and so for ``retire``.
 
 A wiring module: ``python -m tests.orchestration.runtime.growing DATA_DIR`` runs it under a real host and a real Ray.
-``GROWTH`` in the environment is its section of the settings, as JSON.
+``GROWTH`` in the environment is its section of the settings, as JSON; ``PACK``: cognitive ones to a process.
 """
 
 import json
@@ -120,6 +120,10 @@ def plan(settings, members=()):
     return configured + tuple(plan_of(member) for member in members if member.living)
 
 
+async def in_common(settings, stores, embedder):
+    return {}
+
+
 async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, seed=0):
     core = Ear() if actor.name == "text" else Grower(actor.name)
     return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
@@ -132,7 +136,9 @@ def settings():
     flags = {"mind": {"subminds": subminds}, "growth": bounds | json.loads(os.environ.get("GROWTH", "{}"))}
     base = small()
     own = load_settings(flags={section: (section, values) for section, values in flags.items()})
-    return base.model_copy(update={"mind": own.mind, "growth": own.growth})
+    density = base.runtime.subminds_per_actor.model_copy(update={"cognitive": int(os.environ.get("PACK", "1"))})
+    runtime = base.runtime.model_copy(update={"subminds_per_actor": density})
+    return base.model_copy(update={"mind": own.mind, "growth": own.growth, "runtime": runtime})
 
 
 def main():

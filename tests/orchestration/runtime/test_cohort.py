@@ -118,6 +118,49 @@ async def test_what_they_counted_survives_the_process(tmp_path):
             assert await task == Ending.STOPPED
 
 
+def named(*names):
+    return [ActorPlan(name, "cognitive", ("be",)) for name in names]
+
+
+async def test_who_comes_and_who_leaves_disturbs_nobody(tmp_path):
+    async with crowd(tmp_path, "doomed") as (members, cohort, stores, _):
+        await until(lambda: cohort.health()["born"])
+        stay, leave = CALM[0], CALM[1]
+        shell = members[stay].actor.shell
+        tell(members[leave])
+        await until(lambda: members[leave].actor.shell.core.describe().figures["heard"] == 1)
+        cohort.enlist(1, named("late"), [leave])
+        cohort.enlist(1, named("never"), [])  # said again, or too late
+        late = next(member for member in cohort.members if member.plan.name == "late")
+        tell(late)
+        await until(lambda: late.actor.shell and late.actor.shell.core.describe().figures["heard"] == 1)
+        await until(lambda: cohort.health()["roster"] == 1)
+        assert {member.plan.name for member in cohort.members} == {*CALM, "doomed", "late"} - {leave}
+        assert await stores.registry.state(leave) == b"1", "it saved"
+        assert (await reports(stores))[leave].state == "stopped"
+        for deaths in (1, 2, 3):  # one that is given up can leave as well
+            tell(members["doomed"])
+            await until(
+                lambda deaths=deaths: members["doomed"].fate.restarts == deaths or members["doomed"].quarantined
+            )
+            await until(lambda: members["doomed"].actor.shell or members["doomed"].quarantined)
+        await until(lambda: members["doomed"].quarantined)
+        cohort.enlist(2, [], [leave, "doomed", "late"])
+        await until(lambda: cohort.health()["roster"] == 2)
+        assert {member.plan.name for member in cohort.members} == {*CALM} - {leave}
+        assert members[stay].actor.shell is shell
+
+
+async def test_one_that_is_told_to_leave_while_it_waits_for_another_life_has_none(tmp_path):
+    async with crowd(tmp_path, "doomed") as (members, cohort, _, _):
+        await until(lambda: cohort.health()["born"])
+        tell(members["doomed"])
+        await until(lambda: members["doomed"].fate.restarts == 1)
+        cohort.enlist(1, [], ["doomed"])
+        await until(lambda: cohort.health()["roster"] == 1)
+        assert {member.plan.name for member in cohort.members} == {*CALM}
+
+
 async def test_what_takes_too_long_is_interrupted_wherever_it_waits():
     overdue = Overdue(0.2)
     overdue.start()
@@ -175,4 +218,4 @@ def test_who_shares_a_process():
     ]
     assert [plan for one in packs for plan in one.plans] == everyone
     (single,) = pack(plans("cognitive", 1), DensitySettings(cognitive=4))
-    assert single.name == "cognitive-0"
+    assert single.name == "cognitive~1", "others may come to live there"

@@ -14,9 +14,9 @@ from environment.errors import FencedOut
 from environment.stores.sqlite import open_stores
 from orchestration.clock import CatchUpClock, wall
 from orchestration.links.addresses import Endpoint
-from orchestration.runtime.actor import thinking
 from orchestration.runtime.ledgers import InheritedLedgers, StoreLedgers
 from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.runtime.purses import thinking
 from orchestration.settings import Settings
 from orchestration.wiring import plan
 
@@ -197,3 +197,55 @@ async def test_an_heir_of_another_line_counts_what_the_child_could_not_spend():
     heir.limit(Limits(1500.0))
     await heir.settle(await heir.hold(1, 0), 0, 0)
     assert heir.left()["tokens_left_hour"] == 1500 - 410
+
+
+@pytest.mark.parametrize("seed", range(40))
+async def test_parts_that_move_between_processes_open_no_budget(seed):
+    """Whatever moves where and whenever it is said, no hour holds more than all of them were given."""
+    chance, kept, whole = random.Random(seed), Kept(), BudgetSettings(tokens_per_hour=4000)
+    now, parts, told, number = [0.0], {"a~1": 2.0, "a~2": 1.0, "a~3": 1.0}, {}, 0
+
+    def account(name):
+        found = Account(name, Limits.share(whole, 4 / parts[name]), lambda: now[0], kept)
+        for one in told.get(name, ()):
+            found.take(*one)
+        return found
+
+    accounts, spent = {name: account(name) for name in parts}, []
+    for _ in range(600):
+        now[0] += chance.uniform(0, 40)
+        name = chance.choice(list(parts))
+        what = chance.random()
+        if what < 0.04 and parts[name] > 0.25:
+            number += 1
+            part, to = parts[name] / 2, chance.choice([one for one in parts if one != name])
+            parts[name] -= part
+            accounts[name].limit(Limits.share(whole, 4 / parts[name]))
+            parts[to] += part
+            moved = f"m{number}", name, Limits.share(whole, 4 / part), Limits.share(whole, 4 / parts[name])
+            told.setdefault(to, []).append(moved)
+            accounts[to].limit(Limits.share(whole, 4 / parts[to]))
+            accounts[to].take(*moved)
+            await accounts[to].settle_in()  # before it says that it knows
+        elif what < 0.08:
+            accounts[name] = account(name)  # another life, told again
+        else:
+            before = now[0]
+            spent.append((before, await spend(accounts[name], chance)))
+        hour = sum(amount for when, amount in spent if when > now[0] - 3600.0)
+        assert hour <= 4000, (seed, number)
+    assert sum(amount for _, amount in spent) > 4000
+
+
+async def test_what_was_not_spent_of_a_part_may_be_spent_at_once():
+    kept, whole = Kept(), BudgetSettings(tokens_per_hour=1000)
+    parent = Account("a~1", Limits.share(whole, 1), lambda: 1000.0, kept)
+    await parent.hold(600, 0)
+    parent.limit(Limits.share(whole, 2))
+    child = Account("a~2", Limits.share(whole, 2), lambda: 1000.0, kept)
+    child.take("born:c", "a~1", Limits.share(whole, 2), Limits.share(whole, 2))
+    with pytest.raises(BudgetSpent):
+        await child.hold(401, 0)
+    await child.hold(400, 0)
+    with pytest.raises(BudgetSpent):
+        await parent.hold(1, 0)

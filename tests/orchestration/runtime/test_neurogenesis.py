@@ -31,6 +31,11 @@ def book(directory, kind):
     return found
 
 
+def homes(mind, *names):
+    """The processes that subminds of these names may live in, of which there is one."""
+    return {role for role in (*names, "cognitive~1", "cognitive~2") if f"actor:{role}" in mind.processes()}
+
+
 class Watched:
     """The mind, and its stores as anybody may read them."""
 
@@ -61,11 +66,12 @@ class Watched:
         return all(r.mailbox == 0 for r in reports)
 
 
-async def test_an_overloaded_submind_divides_is_relieved_and_has_all_back_when_its_child_retires(tmp_path):
+@pytest.mark.parametrize("pack", [1, 8], ids=["alone", "packed"])
+async def test_an_overloaded_submind_divides_is_relieved_and_has_all_back_when_its_child_retires(tmp_path, pack):
     chance = random.Random(1)
     directory = tmp_path / "book"
     directory.mkdir()
-    mind, stores = LivingMind(tmp_path / "mind", busy_run, {"BOOK": str(directory)}), None
+    mind, stores = LivingMind(tmp_path / "mind", busy_run, {"BOOK": str(directory), "PACK": str(pack)}), None
     try:
         mind.start(running=False)
         mind.running(seconds=240.0)
@@ -82,7 +88,8 @@ async def test_an_overloaded_submind_divides_is_relieved_and_has_all_back_when_i
         child = born.other
         await at_last(lambda: seen.report(child))
         assert await at_last(lambda: _is(seen.figure("association", "share"), 0.5))
-        assert await seen.figure(child, "share") == 0.5
+        assert await at_last(lambda: _is(seen.figure(child, "share"), 0.5))
+        assert homes(mind, "association", child) == ({"association", child} if pack == 1 else {"cognitive~1"})
 
         topics = set((await seen.report(child)).topics)
         for _ in range(10):  # both still speak of both worlds, as much as two can handle

@@ -8,6 +8,7 @@ import sys
 from contextlib import asynccontextmanager
 
 import httpx
+import pytest
 
 from environment.messages import SubmindState
 from environment.population import GrowthKind
@@ -17,7 +18,11 @@ from tests.orchestration.living import LivingMind
 WITHIN = 240.0
 KILLS = int(os.environ.get("SUBMIND_TEST_KILLS", "1"))
 SEED = int(os.environ.get("SUBMIND_TEST_SEED", "1"))
-ROLES = ("mind", "actor:causes", "actor:people", "gcs")
+ROLES = {
+    1: ("mind", "actor:causes", "actor:people", "gcs"),
+    2: ("mind", "actor:cognitive~1", "actor:cognitive~2", "gcs"),
+}
+"""Who is killed, by how many share a process."""
 
 
 def growing_run(data_dir):
@@ -25,8 +30,8 @@ def growing_run(data_dir):
 
 
 @asynccontextmanager
-async def growing(directory, **bounds):
-    mind = LivingMind(directory, growing_run, {"GROWTH": json.dumps(bounds)})
+async def growing(directory, pack=1, **bounds):
+    mind = LivingMind(directory, growing_run, {"GROWTH": json.dumps(bounds), "PACK": str(pack)})
     stores = None
     try:
         mind.start(running=False)
@@ -106,9 +111,10 @@ async def test_approved_born_frozen_and_ended(tmp_path):
         await at_last(lambda: _not_there(mind, "actor:pumps-3"))
 
 
-async def test_killed_at_any_moment_it_is_whole_again(tmp_path):
+@pytest.mark.parametrize("pack", [1, 2], ids=["alone", "packed"])
+async def test_killed_at_any_moment_it_is_whole_again(tmp_path, pack):
     chance = random.Random(SEED)
-    async with growing(tmp_path) as mind:
+    async with growing(tmp_path, pack) as mind:
         for turn in range(1, KILLS + 1):
             born = await mind.members(settled=False)
             retire = [f"retire {born[-1]} people"] if turn % 3 == 0 and born else []
@@ -116,13 +122,14 @@ async def test_killed_at_any_moment_it_is_whole_again(tmp_path):
             await mind.say("divide causes", *retire)
             if turn == 1 or chance.random() < 0.7:
                 await at_last(lambda before=before: _decided(mind, before))  # and hardly more
-            mind.mind.kill(chance.choice(ROLES) if turn > 1 else "mind")
+            there = mind.mind.processes()
+            mind.mind.kill(chance.choice([role for role in ROLES[pack] if role in there]) if turn > 1 else "mind")
             await at_last(lambda: _up(mind))
             await at_last(mind.whole)
         assert await mind.events(GrowthKind.DIVIDED)
         for member in await mind.stores.registry.members():
             assert await mind.stores.registry.state(member.name)
-            assert not member.living or f"actor:{member.name}" in mind.mind.processes()
+            assert pack > 1 or not member.living or f"actor:{member.name}" in mind.mind.processes()
 
 
 async def at_last(condition):
