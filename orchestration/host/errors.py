@@ -34,6 +34,22 @@ class StillMoving(HostError):
         return f"the mind is still moving to {self.place}: finish `{going_on(self.source)}` first"
 
 
+class LogCutShort(HostError):
+    """The perceptions of a mind end before what its subminds have read: its files are not of one moment."""
+
+    def __init__(self, place: str, read: int, head: int) -> None:
+        super().__init__(place, read, head)
+        self.place = place
+        self.read = read
+        self.head = head
+
+    def __str__(self) -> str:
+        return (
+            f"perceptions.db in {self.place} ends at number {self.head}, and mind.db beside it has read up to"
+            f" {self.read}: they are not of one moment. Restore the mind from a backup, or begin anew elsewhere"
+        )
+
+
 class UnsafePlace(HostError):
     """The directory for sockets is not this user's alone."""
 

@@ -25,6 +25,7 @@ from orchestration.growth.desk import GrowthDesk
 from orchestration.host.configuring import Working
 from orchestration.host.directory import keep_listed
 from orchestration.host.errors import StillMoving
+from orchestration.host.fitting import see_that_they_fit
 from orchestration.host.gate import Gate
 from orchestration.host.nodes import NodeDesk
 from orchestration.host.origin import clock_in
@@ -47,6 +48,7 @@ from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
 
 if TYPE_CHECKING:
+    from environment.stores.moving import Movable
     from orchestration.feed.server import FeedServer
 
 _log = structlog.get_logger(__name__)
@@ -71,7 +73,7 @@ class Host:
 
     Guarantees: perceptions are acknowledged from the end of ``start`` to the beginning of ``stop``, whether the mind
     below is up or not. ``start`` raises ``AlreadyRunning``, ``UnsafeListen``, ``BadCredentials``, ``CannotListen``,
-    ``StoreBroken``, ``WrongSchema`` or ``OSError`` and then leaves nothing running.
+    ``StoreBroken``, ``LogCutShort``, ``WrongSchema`` or ``OSError`` and then leaves nothing running.
     """
 
     def __init__(self, settings: Settings, data_dir: Path, *, wiring: str = "orchestration.wiring") -> None:
@@ -107,9 +109,7 @@ class Host:
         stores = await open_mind(settings, self.data_dir, "host", apart=True)
         self._owned.push_async_callback(stores.close)
         self.access.share(stores)
-        moving = await mark_of(stores)
-        if moving is not None and moving.stage:
-            raise StillMoving(str(address_of(settings, self.data_dir)).partition("?")[0], moving.source)
+        await self._see_that_it_is_whole(stores)
         coordination = await self._owned.enter_async_context(
             open_coordination(
                 settings.coordination.address, settings.mind.name, settings=settings.coordination, base=settings
@@ -157,6 +157,15 @@ class Host:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.reign.leads.wait(), settings.host.start_within)
 
+    async def _see_that_it_is_whole(self, stores: Movable) -> None:
+        """Raise ``StillMoving`` or ``LogCutShort``."""
+        moving = await mark_of(stores)
+        if moving is not None and moving.stage:
+            raise StillMoving(str(address_of(self.settings, self.data_dir)).partition("?")[0], moving.source)
+        embedded = embedded_in(self.settings, self.data_dir)
+        if embedded is not None:
+            await see_that_they_fit(stores, _readers(self.settings), str(embedded))
+
     def _begin_tracing(self) -> Accepted | None:
         """Whom to tell of what is accepted; None where nothing is traced."""
         self._recorder = begin(self.settings.telemetry.tracing, self.settings.mind.name, "host")
@@ -168,7 +177,7 @@ class Host:
     def _stand(self, coordination: Coordination, stores: Stores, gate: Gate, candidate: str, clock: Clock) -> Reign:
         """What this host does once it leads, and how it comes to."""
         settings = self.settings
-        readers = [s.name for s in settings.mind.subminds if s.role is SubmindRole.PERCEPTUAL]
+        readers = _readers(settings)
         duties = [
             lambda: keep_forgetting(stores, readers, settings.host.retention, wall, clock.now),
             lambda: self.working.record(wall),
@@ -280,6 +289,11 @@ class Host:
             "mind_leads": float(self.reign.leads.is_set()),
             "mind_terms_total": float(self.reign.terms),
         }
+
+
+def _readers(settings: Settings) -> list[str]:
+    """Who reads the perception log, by name."""
+    return [submind.name for submind in settings.mind.subminds if submind.role is SubmindRole.PERCEPTUAL]
 
 
 def _advertised(settings: Settings, grpc: str) -> str:

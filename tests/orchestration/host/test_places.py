@@ -11,12 +11,14 @@ from environment.messages import NewPerception, SubmindReport
 from environment.ports import WriteReport
 from environment.stores.sqlite import open_stores
 from orchestration.clock import CatchUpClock, WallClock
-from orchestration.host.errors import AlreadyRunning, UnsafePlace
+from orchestration.host.errors import AlreadyRunning, LogCutShort, UnsafePlace
+from orchestration.host.fitting import see_that_they_fit
+from orchestration.host.host import Host
 from orchestration.host.origin import clock_in
 from orchestration.host.places import LONGEST, DataLock, new_run_dir, run_base
 from orchestration.host.retention import forget_once, passed
 from orchestration.host.settings import RetentionSettings
-from orchestration.settings import ClockSettings
+from orchestration.settings import ClockSettings, Settings
 
 
 def test_a_directory_has_one_mind_and_the_other_is_told_who(tmp_path):
@@ -107,3 +109,26 @@ async def test_one_that_never_hears_anything_holds_nothing_back(stores):
     assert await passed(stores, ["text", "image"]) == 10
     assert await forget_once(stores, ["text", "image"], RetentionSettings(perceptions=None), 1e9, 1e9) == 0
     assert await forget_once(stores, ["text", "image"], RetentionSettings(perceptions=1.0), 1e9, 1e9) == 10
+
+
+async def test_a_log_that_was_cut_short_is_not_written_on(stores):
+    """Numbers would be given again, and nobody would read what came under them."""
+    await heard(stores, *range(10))
+    await see_that_they_fit(stores, ["text", "image"], "here")
+    await stands(stores, "text", 10.0)
+    await see_that_they_fit(stores, ["text", "image"], "here")
+    await stands(stores, "text", 11.0)
+    with pytest.raises(LogCutShort, match=r"ends at number 10, and mind\.db beside it has read up to 11"):
+        await see_that_they_fit(stores, ["text", "image"], "here")
+
+
+async def test_a_host_does_not_start_where_its_perceptions_are_gone(tmp_path):
+    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
+    await heard(stores, *range(10))
+    await stands(stores, "text", 10.0)
+    await stores.close()
+    for file in tmp_path.glob("perceptions.db*"):
+        file.unlink()
+    host = Host(Settings(), tmp_path)
+    with pytest.raises(LogCutShort, match=str(tmp_path)):
+        await host.start()
