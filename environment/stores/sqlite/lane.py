@@ -14,21 +14,28 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
+import msgspec
+
 from environment.errors import StoreBroken, StoreFull, StoreUnavailable, SubliminalError
 
 T = TypeVar("T")
 Synchronous: TypeAlias = Literal["FULL", "OFF"]
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT}
+_DAMAGED = "it is damaged; restore the mind from a backup, or begin anew in another place"
 _BROKEN = {
-    sqlite3.SQLITE_CORRUPT: "it is damaged; restore it from a backup, or move it away to begin anew",
-    sqlite3.SQLITE_NOTADB: "it is not an SQLite database; move it away to begin anew",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: "it is no SQLite database; restore the mind from a backup, or begin anew in another place",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that its directory exists and may be written",
     sqlite3.SQLITE_READONLY: "it may not be written; check its owner and permissions",
     sqlite3.SQLITE_PERM: "it may not be opened; check its owner and permissions",
 }
 
 
+_UNFIT = {sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG}
+"""What was to be written is at fault, and would be however often it is tried."""
+_GARBLED = (msgspec.DecodeError, UnicodeDecodeError)
+"""A row whose page is in order, and which says nothing that anybody wrote."""
 _ROUND = 0.008
 """SQLite waits 1, 2, 5 ms, then ever longer, so that among many writers some starve: after 5 ms it is asked anew."""
 _LARGEST = (1 << 63) - 1
@@ -138,7 +145,10 @@ class Lane:
         self._closed = False
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` on the writing connection. Raises what ``translate`` makes of its errors."""
+        """Run ``work`` on the writing connection. Raises what ``translate`` makes of its errors.
+
+        ``ValueError`` where no row can hold what was to be written.
+        """
         if self._inline:
             return self._on_writer(work)
         self._check()
@@ -179,8 +189,12 @@ class Lane:
                 if self._writer is None:
                     self._writer = connect(self.path, self.synchronous, min(self.busy_timeout, _ROUND))
                 return work(self._writer)
+            except _GARBLED as error:
+                raise StoreBroken(str(self.path), _DAMAGED) from error
             except (sqlite3.Error, OSError) as error:
                 # Busy means that nothing was done: the work may be begun again.
+                if _code(error) in _UNFIT and isinstance(error, sqlite3.Error):
+                    raise ValueError(f"{self.path.name} cannot hold that: {error}") from error
                 if not _is_busy(error) or time.monotonic() > patience:
                     raise translate(error, self.path) from error
 
@@ -190,6 +204,8 @@ class Lane:
                 self._reader = connect(self.path, self.synchronous, self.busy_timeout, read_only=True)
             with self._moment(self._reader):
                 return work(self._reader)
+        except _GARBLED as error:
+            raise StoreBroken(str(self.path), _DAMAGED) from error
         except (sqlite3.Error, OSError) as error:
             raise translate(error, self.path) from error
 

@@ -20,6 +20,7 @@ from environment.stores.sqlite.population import growth_head, read_growth, read_
 
 CHANGE = "owner, topic, peer, at, kind, weight, reason, label, number"
 _LAST = 2**63 - 1
+_DIGITS = len(str(_LAST))
 
 _TABLES = ("connections", "states", "reports")
 """Those that have as many rows as there are actors, or so: what grows with the age of a mind is not counted."""
@@ -242,5 +243,5 @@ class SqliteRegistry:
 
 
 def _check(mark: str) -> None:
-    if mark and not (mark.isascii() and mark.isdecimal() and int(mark) <= _LAST):
+    if mark and not (mark.isascii() and mark.isdecimal() and len(mark) <= _DIGITS and int(mark) <= _LAST):
         raise ValueError(f"{mark[:64]!r} is not a mark of this history")

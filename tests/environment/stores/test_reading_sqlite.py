@@ -1,5 +1,6 @@
 """What a reader of SQLite sees while others write, and what it costs in an old mind."""
 
+import math
 from contextlib import suppress
 from dataclasses import replace
 
@@ -106,3 +107,14 @@ async def test_nothing_is_asked_that_costs_more_the_older_a_mind_is(stores):
             assert any(small in statement for small in ("connections", "live", "states", "reports")), statement
         elif number >= before:
             assert any("owner=?" in step for step in steps), statement
+
+
+async def test_a_mark_that_is_too_long_for_a_number_is_none(stores):
+    with pytest.raises(ValueError, match="is not a mark of this history"):
+        await stores.registry.history(before="9" * 5000)
+
+
+async def test_what_no_row_can_hold_is_not_to_be_tried_again(stores):
+    with pytest.raises(ValueError, match=r"mind\.db cannot hold that"):
+        await stores.commit([WriteTrace(trace(1)), WriteTrace(replace(trace(2), level=Level(math.nan, NOON, 60.0)))])
+    assert not await stores.traces.get([trace(1).id]), "all or nothing"

@@ -195,6 +195,22 @@ async def test_a_page_that_was_overwritten_is_said_to_be_damage(tmp_path):
         await use()
 
 
+async def test_a_row_that_says_nothing_anybody_wrote_is_said_to_be_damage(tmp_path):
+    stores = await open_stores(tmp_path, "alpha")
+    await stores.perceptions.append([perception(1)])
+    await stores.commit([WriteTrace(trace(1))])
+    await stores.close()
+    for file, table in (("perceptions.db", "stretches"), ("mind.db", "contents")):
+        with sqlite3.connect(tmp_path / file) as connection:
+            connection.execute(f"UPDATE {table} SET body = ?", (b"\xa4\xff\xff\xff\xff",))  # noqa: S608 - our own words
+        connection.close()
+    stores = await open_stores(tmp_path, "alpha")
+    for read in (stores.perceptions.read(0, 9), stores.traces.get([trace(1).id])):
+        with pytest.raises(StoreBroken, match=r"\.db cannot be used: it is damaged"):
+            await read
+    await stores.close()
+
+
 async def test_a_folder_that_cannot_be_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreBroken, match="file/mind"):
