@@ -73,13 +73,13 @@ def new(
             raise Failure(f"{called} has a token {name!r} already: choose another name, or revoke it first", FAILED)
         text, entry = new_token(name, called, scope, now=now, expires=until, quota=quota)
         tokens[called, name] = entry
-    if json:
-        emit({**_told(entry), "token": text})
-        return
-    console(error=True).print(
-        f"{safe(name)} may {_scopes(entry)} {safe(called)}{_end(entry)}; {path} knows it", style="dim"
-    )
-    typer.echo(text)
+        if json:  # shown first: one that could not be shown is not kept, for nobody would know it
+            emit({**_told(entry), "token": text})
+        else:
+            typer.echo(text)
+    if not json:
+        told = f"{safe(name)} may {_scopes(entry)} {safe(called)}{_end(entry)}; {path} knows it"
+        console(error=True).print(told, style="dim")
 
 
 @token.command("list")
