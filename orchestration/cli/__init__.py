@@ -115,6 +115,7 @@ def submind(
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run a command and exit."""
+    _open_standard_streams()
     try:
         get_command(app).main(args, prog_name="submind")
     except Failure as failure:
@@ -129,6 +130,16 @@ def main(args: Sequence[str] | None = None) -> None:
         if failure_told is None:
             raise
         sys.exit(_end(failure_told))
+
+
+def _open_standard_streams() -> None:
+    """Let what was closed lead nowhere: else the next file or connection took its number, and our words with it."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _end(failure: Failure) -> int:

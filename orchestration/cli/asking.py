@@ -20,6 +20,7 @@ from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import bar, clock, console, emit
 from orchestration.cli.safety import safe
 from orchestration.cli.server import Server, connected, server
+from orchestration.cli.times import moment
 from orchestration.client import MindClient
 from orchestration.view import json as as_json
 from orchestration.view.changes import ChangeFilter
@@ -44,6 +45,8 @@ def explain(
     mind: MindFile = None,
 ) -> None:
     """Show the lineage of a thought as a tree, down to its perceptions."""
+    if not wanted.strip():
+        raise Failure("give the number of an entry, as `submind watch` shows it, or an id", MISUSED)
     node = _ask(server(grpc, token_file, mind), lambda client: client.explain(wanted.strip()))
     if json:
         emit(as_json.explanation_json(node))
@@ -177,10 +180,7 @@ def _emit_all(values: Iterable[object]) -> None:
 
 
 def _instant(option: str, text: str | None) -> float | None:
-    try:
-        return None if text is None else as_json.instant(text)
-    except ValueError as error:
-        raise Failure(f"{option} {text}: {error}", MISUSED) from None
+    return None if text is None else moment(option, text)
 
 
 def _hit_json(hit: Hit) -> dict[str, object]:

@@ -15,6 +15,7 @@ from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import HERE, DataDir, Json
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
+from orchestration.cli.times import moment
 from orchestration.view.json import instant
 
 app = typer.Typer(add_completion=False)
@@ -39,10 +40,7 @@ def audit(
     Reads audit.log of the data directory, and those set aside. Where a mind has several hosts or processes before it,
     each has its own; their logs have the same lines, as the event `audit`.
     """
-    try:
-        begin = None if since is None else instant(since)
-    except ValueError as error:
-        raise Failure(f"--since {since}: {error}", MISUSED) from None
+    begin = None if since is None else moment("--since", since)
     if not data_dir.is_dir():
         raise Failure(f"{data_dir}: there is no such directory; --data-dir names that of the mind", MISUSED)
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from environment.messages import Instant, NewPerception
-from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.failure import Failure
+from orchestration.cli.times import moment
 from orchestration.housing import address_of, embedded_in, open_mind
 from orchestration.settings import Settings
-from orchestration.view.json import instant as read_instant
 
 _PAGE = 500
 
 
 def instant(option: str, text: str | None, default: Instant) -> Instant:
     """A time that an option names. Raises ``Failure``."""
-    try:
-        return default if text is None else read_instant(text)
-    except ValueError as error:
-        raise Failure(f"{option} {text}: {error}", MISUSED) from None
+    return default if text is None else moment(option, text)
 
 
 async def logged(settings: Settings, data_dir: Path, since: Instant, until: Instant) -> list[NewPerception]:

@@ -21,6 +21,8 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}  # noqa: 
 
 _TRANSPORT = ("connect", "dns", "resolution", "socket", "unreachable", "handshake", "ssl", "tls")
 """Words of what gRPC says when no connection came about."""
+_UNRESOLVED = "errors resolving"
+"""What it says when a name has no address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ async def connected(at: Server, patience: float = 2.0) -> AsyncIterator[MindClie
             shown = error.message if at.credentials.token else "a token is required: --token-file FILE"
             raise Failure(f"{at.target} refused: {shown}") from None
         except Unavailable as error:
+            if _UNRESOLVED in error.message.lower():
+                raise Failure(f"the name in {at.target} is not known here: check --grpc HOST:PORT, and DNS") from None
             if error.code == "UNAVAILABLE" and _is_transport(error):
                 raise Failure(_nobody(at, error)) from None
             raise Failure(f"{at.target}: {error}") from None

@@ -9,6 +9,8 @@ from orchestration.gateway.errors import UnsafeListen
 
 def split_listen(listen: str) -> tuple[str, int]:
     """``HOST:PORT`` or ``[IPV6]:PORT`` as host and port. Raises ``UnsafeListen`` for anything else."""
+    if "/" in listen:
+        raise UnsafeListen(listen, "write HOST:PORT alone, for example 127.0.0.1:50051, without http:// or a path")
     host, colon, port = listen.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535 or not host:  # noqa: PLR2004 - the highest port
         raise UnsafeListen(listen, "write HOST:PORT, for example 127.0.0.1:50051 or [::1]:50051")

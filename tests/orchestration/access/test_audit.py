@@ -126,6 +126,8 @@ async def test_the_command_shows_it(tmp_path):
     assert "\x1b" not in shown.out
     only = await submind("audit", "--data-dir", tmp_path, "--refused", "--json")
     assert [one["action"] for one in only.objects] == ["log in"]
+    since = await submind("audit", "--data-dir", tmp_path, "--since", "2026-01-01", "--json")
+    assert (since.code, [one["action"] for one in since.objects]) == (0, ["log in"])
     assert (await submind("audit", "--data-dir", tmp_path, "--since", "2026-01-01", "--by", "ann")).out == ""
     absent = await submind("audit", "--data-dir", tmp_path / "absent")
     assert (absent.code, "--data-dir" in absent.err) == (2, True)

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from typer.main import get_command
 
 from orchestration.cli import COMMANDS
 from orchestration.cli.examples import EXAMPLES
+from orchestration.cli.failure import Failure
 from orchestration.cli.options import certificate_options
+from orchestration.cli.times import moment
 from tests.orchestration.cli.conftest import environ
 
 
@@ -77,7 +80,12 @@ def test_a_wrong_setting_is_code_2_and_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "told"),
-    [("nowhere", "write HOST:PORT"), ("127.0.0.1:99999", "write HOST:PORT"), ("::1:5", "in brackets")],
+    [
+        ("nowhere", "write HOST:PORT"),
+        ("127.0.0.1:99999", "write HOST:PORT"),
+        ("::1:5", "in brackets"),
+        ("http://127.0.0.1:50051", "without http://"),
+    ],
 )
 def test_a_wrong_address_is_code_2(address: str, told: str) -> None:
     done = run("status", "--grpc", address)
@@ -145,3 +153,57 @@ def test_help_ends_with_its_examples() -> None:
     narrow = run("token", "new", "--help", COLUMNS="40")
     assert "submind token new web-1" in narrow.stdout
     assert max(map(len, narrow.stdout.splitlines())) <= 40
+
+
+def test_a_name_that_nobody_knows_is_said_to_be_unknown() -> None:
+    done = run("status", "--grpc", "nowhere.invalid:50051")
+    told = "submind: the name in nowhere.invalid:50051 is not known here: check --grpc HOST:PORT, and DNS\n"
+    assert (done.returncode, done.stderr) == (1, told)
+
+
+def test_nothing_to_explain_is_code_2() -> None:
+    done = run("explain", " ")
+    assert done.returncode == 2
+    assert done.stderr.startswith("submind: give the number of an entry")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_break_nothing(closed: str, tmp_path: Path) -> None:
+    line = f'exec "$0" -m orchestration.cli token list --file "$1" {closed}'
+    command = ["bash", "-c", line, sys.executable, str(tmp_path / "none.yaml")]
+    (tmp_path / "none.yaml").write_text("tokens: []\n")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ(), timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_token_that_cannot_be_shown_is_not_kept(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.yaml"
+    for more in ((), ("--json",)):
+        command = [sys.executable, "-m", "orchestration.cli", "token", "new", "x", "-s", "watch", "--file", str(file)]
+        with open("/dev/full", "w") as full:  # noqa: PTH123
+            done = subprocess.run(
+                [*command, *more],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                env=environ(),
+                timeout=60,
+            )
+        assert (done.returncode, done.stderr) == (1, "submind: No space left on device\n")
+        assert "sha256" not in (file.read_text() if file.exists() else "")
+    assert run("token", "new", "x", "-s", "watch", "--file", str(file)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("2026-02-30", "there is no such day"), ("tomorrow", "or a day as in 2026-01-02")]
+)
+def test_a_time_that_is_none_is_told_with_what_would_be_one(text: str, told: str) -> None:
+    with pytest.raises(Failure, match=told):
+        moment("--since", text)
+
+
+def test_a_day_is_its_first_moment_here() -> None:
+    assert moment("--since", "2026-03-03") == datetime(2026, 3, 3).astimezone().timestamp()
+    assert moment("--since", "2026-03-03T00:00:00Z") == 1772496000.0
