@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from orchestration.placement.errors import NoSuchNode
-from orchestration.placement.planner import Need, Node, Rules, plan
+from orchestration.placement.planner import Need, Node, Rules, plan, within
+from orchestration.placement.scaling import Scaling
 from orchestration.placement.settings import ClusterSettings
 
 NOBODY: Mapping[str, int] = {}
 _SETTLED = 2.0
 """Seconds after which the cluster's own books agree with ours."""
+_SPARE = "all have room on the other nodes: it is left for the autoscaler to take away"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class Placement:
         self._stirred: dict[str, float] = {}
         self._drained: set[str] = set()
         self._looked = False
+        self._scaling = Scaling(settings)
         self.homeless: Mapping[str, str] = {}
         """Who has no place, and why."""
 
@@ -92,13 +95,20 @@ class Placement:
         return {name: stay.node for name, stay in self._stays.items()}
 
     def wanted(self) -> list[float]:
-        """Units that each actor takes, as far as the quota goes."""
-        found: list[float] = []
-        for need in self._needs.values():
-            if self._settings.quota is not None and sum(found) + need.units > self._settings.quota:
-                break
-            found.append(need.units)
-        return found
+        """Units that an autoscaler is asked for, each for an actor, as far as the quota goes."""
+        largest = max((node.total for node in self._seen.values()), default=0.0)
+        return self._scaling.wanted(self._within(), self.places, largest)
+
+    def elsewhere(self) -> frozenset[str]:
+        """Nodes that are there and yet count for nothing in that: they are to be empty."""
+        return frozenset(self._drained | ({self._scaling.spare} - {""}))
+
+    def wish(self, units: float) -> None:
+        """Somebody who takes so much could not be born for want of room."""
+        self._scaling.wish(units)
+
+    def _within(self) -> list[Need]:
+        return within(list(self._needs.values()), self._settings.quota, {})
 
     def looked(self, nodes: Sequence[Seen], now: float) -> None:
         """The nodes that are alive now. Decides anew."""
@@ -125,13 +135,15 @@ class Placement:
                 0.0
                 if node.barred
                 else max(node.total - self._others.get(node.id, 0.0), self._mine(node.id, born=True)),
-                node.id in self._drained,
+                node.id in self._drained or node.id == self._scaling.spare,
                 now - self._since[node.id] >= settings.steady_after,
             )
             for node in self._seen.values()
         ]
         where = {name: stay.node for name, stay in self._stays.items() if not self._late(stay, now)}
-        made = plan(nodes, list(self._needs.values()), where, rules)
+        needs = list(self._needs.values())
+        made = plan(nodes, needs, where, rules)
+        self._scaling.seen(nodes, self._within(), made, rules, now)
         for name, node in made.places.items():
             stay = self._stays.get(name)
             if stay is None or stay.node != node:
@@ -146,6 +158,7 @@ class Placement:
     def add(self, need: Need, now: float) -> None:
         """An actor more: it is given a place at once, where there is one."""
         self._needs[need.name] = need
+        self._scaling.born()
         self._decide(now)
 
     def remove(self, name: str, now: float) -> None:
@@ -232,7 +245,7 @@ class Placement:
                 "name": node.name,
                 "address": node.address,
                 "drained": node.id in self._drained,
-                "barred": node.barred,
+                "barred": node.barred or (_SPARE if node.id == self._scaling.spare else ""),
                 "total": node.total,
                 "taken": self._mine(node.id),
                 "others": self._others.get(node.id, 0.0),

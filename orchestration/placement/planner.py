@@ -142,7 +142,7 @@ def plan(nodes: Sequence[Node], needs: Sequence[Need], where: Mapping[str, str],
     """
     board = _Board({node.id: node for node in nodes}, {need.name: need for need in needs}, rules.per_node)
     homeless: dict[str, str] = {}
-    allowed = _within(needs, rules.quota, homeless)
+    allowed = within(needs, rules.quota, homeless)
     wanting = _settle(board, allowed, where)
     budget = rules.moves
     for need in [need for need in allowed if need.name in board.places]:
@@ -160,7 +160,7 @@ def plan(nodes: Sequence[Node], needs: Sequence[Need], where: Mapping[str, str],
     return Plan(dict(board.places), moves, homeless)
 
 
-def _within(needs: Sequence[Need], quota: float | None, homeless: dict[str, str]) -> list[Need]:
+def within(needs: Sequence[Need], quota: float | None, homeless: dict[str, str]) -> list[Need]:
     """The first that the quota allows."""
     if quota is None:
         return list(needs)

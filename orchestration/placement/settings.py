@@ -45,7 +45,14 @@ class ClusterSettings(Section):
     steady_after: Seconds = Field(default=5.0, ge=0)
     """A node must have been there so long before others are moved to it."""
     autoscale: bool = False
-    """Whether the autoscaler of the cluster is asked for nodes with room for all actors, within ``quota``."""
+    """Whether the autoscaler of the cluster is asked for nodes with room for all actors, within ``quota``, and for one
+    more place where somebody could not be born for want of one. What is not needed is emptied: see ``spare_after``."""
+    spare_after: Seconds = Field(default=300.0, ge=0)
+    """With ``autoscale``: a node without which all have had a place for this long is emptied, so that the autoscaler
+    finds it idle and takes it away. As soon as it is needed it takes actors again."""
+    least_nodes: int = Field(default=1, ge=1)
+    """With ``autoscale``: so many nodes keep their actors, needed or not. Give what the autoscaler leaves in any case
+    (``minReplicas``)."""
     look_every: Seconds = Field(default=0.5, gt=0, le=60)
     """How often the mind looks which nodes there are."""
     born_within: Seconds = Field(default=60.0, gt=0)

@@ -64,6 +64,10 @@ class Ground(Protocol):
         """
         ...
 
+    def cramped(self) -> None:
+        """Somebody could not be born for want of room."""
+        ...
+
     def nodes(self) -> list[dict[str, Any]]:
         """The nodes, for people."""
         ...
@@ -103,6 +107,9 @@ class OwnGround:
 
     def crowds(self, living: int, open_to: Collection[str] = ()) -> Mapping[str, int]:  # noqa: ARG002 - likewise
         return {"": living}
+
+    def cramped(self) -> None:
+        return
 
     def nodes(self) -> list[dict[str, Any]]:
         return []
@@ -148,8 +155,14 @@ class JoinedGround:
         return self._nodes.placement.places.get(name)
 
     def crowds(self, living: int, open_to: Collection[str] = ()) -> Mapping[str, int]:
-        units = self._settings.units_of.get(COGNITIVE, self._settings.units)
-        return self._nodes.placement.crowds(living, units, open_to)
+        return self._nodes.placement.crowds(living, self._newborn(), open_to)
+
+    def cramped(self) -> None:
+        self._nodes.placement.wish(self._newborn())
+
+    def _newborn(self) -> float:
+        """Units that one takes who is born."""
+        return self._settings.units_of.get(COGNITIVE, self._settings.units)
 
     def nodes(self) -> list[dict[str, Any]]:
         return self._nodes.placement.described()

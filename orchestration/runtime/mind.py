@@ -206,7 +206,7 @@ class MindProcess:
             self.report.tell(growth=figures)
 
         on = Growing(self.run.settings, stores, population, household, ground, order, like.fence)
-        grown = Grown(on.join, on.leave, on.share, on.crowds, household.fenced.set, counted)
+        grown = Grown(on.join, on.leave, on.share, on.crowds, ground.cramped, household.fenced.set, counted)
         await population.open(grown, directory)
         return population
 

@@ -28,9 +28,9 @@ class Nodes:
         settings: ClusterSettings,
         changed: Callable[[], None],
         clock: Callable[[], float],
-        ask: Callable[[Sequence[float]], Awaitable[None]] | None = None,
+        ask: Callable[[Sequence[float], frozenset[str]], Awaitable[None]] | None = None,
     ) -> None:
-        """``ask`` is told what each actor takes, at each look."""
+        """``ask`` is told at each look what each actor takes, and which nodes are to be empty."""
         self._ask = ask
         self.placement = placement
         self._look = look
@@ -59,7 +59,7 @@ class Nodes:
         self.placement.looked(seen, self._now())
         self.turn()
         if self._ask is not None:
-            await self._ask(self.placement.wanted())
+            await self._ask(self.placement.wanted(), self.placement.elsewhere())
 
     def turn(self) -> None:
         """What was decided may have changed: tell who waits for it."""

@@ -74,6 +74,8 @@ class Grown:
     """Say what the next lives of one have of the budgets."""
     crowds: Callable[[int], Mapping[str, int]]
     """How many of so many subminds live, or may come to, on each machine that has room for one more."""
+    cramped: Callable[[], None]
+    """Somebody could not be born for want of room."""
     fenced_out: Callable[[], None]
     """It turns out that another run leads."""
     counted: Callable[[Mapping[str, float]], None]
@@ -245,6 +247,8 @@ class Population:
         self._counters[_TOTALS[decision.verdict]] += 1
         if decision.limit:
             self._counters[f"limit_hits:growth_{decision.limit}"] += 1
+        if decision.limit == "per_node":
+            self._on.cramped()
         self._on.counted(dict(self._counters))
         _log.info("growth", submind=owner, act=act, verdict=decision.verdict.value, reason=decision.reason)
         if decision.verdict is not Verdict.GRANTED:

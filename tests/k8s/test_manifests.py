@@ -169,3 +169,36 @@ def test_every_file_that_is_named_is_mounted_where_it_is_read(overlay):
         assert of_store <= mounted[waits], waits
     for front in (("gateway", "gateway"), ("feed", "feed")):
         assert needed - {"/run/secrets/ray"} <= mounted[front], front
+
+
+def test_what_scales_means_what_is_there():
+    """Fronts by a share of the core that one process can use; nodes as the mind keeps them, too."""
+    kinds = {(one["kind"], one["metadata"]["name"]): one.get("spec", {}) for one in rendered("production")}
+    scalers = {name: spec for (kind, name), spec in kinds.items() if kind == "HorizontalPodAutoscaler"}
+    assert scalers.keys() == {"gateway", "feed"}
+    for name, spec in scalers.items():
+        assert spec["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+        assert "replicas" not in kinds["Deployment", name], "its autoscaler says how many"
+        budget = kinds["PodDisruptionBudget", name]
+        assert spec["minReplicas"] > budget["maxUnavailable"]
+        (metric,) = spec["metrics"]
+        target = metric["resource"]["target"]
+        assert (metric["resource"]["name"], target["type"]) == ("cpu", "AverageValue")
+        assert 0 < int(target["averageValue"].removesuffix("m")) < 1000, "one process uses one core at most"
+    settings = load_settings(ROOT / "k8s/overlays/production/mind.yaml", environ={})
+    (subminds,) = [one for one in kinds["RayCluster", "submind"]["workerGroupSpecs"] if one["groupName"] == "subminds"]
+    assert settings.runtime.cluster.least_nodes == subminds["minReplicas"]
+    assert subminds["minReplicas"] <= subminds["replicas"] <= subminds["maxReplicas"]
+
+
+@pytest.mark.parametrize("front", ["gateway", "feed"])
+def test_a_front_has_time_to_end_in_good_order(front):
+    """Out of the Service first, then nothing new, then what is under way; and its last word is not cut off."""
+    settings = load_settings(ROOT / "k8s/overlays/production/mind.yaml", environ={})
+    (template,) = [template for name, template in templates(rendered("production")) if name == front]
+    (container,) = template["spec"]["containers"]
+    leaves = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert leaves >= 2, "kube-proxy takes a moment to hear of it"
+    needed = leaves + settings.gateway.drain + settings.gateway.grace
+    assert template["spec"]["terminationGracePeriodSeconds"] >= 2 * needed
+    assert settings.front.connection_age > 0, "or callers never come to a front that was added"

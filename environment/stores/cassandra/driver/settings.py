@@ -36,8 +36,8 @@ class CassandraSettings(Section):
     """For how long they are, before one is let through to see; it is what writers are told to wait."""
     heartbeat: Seconds = Field(default=5.0, gt=0)
     """How often an idle connection is tried; one that does not answer for as long again is replaced."""
-    reconnect_within: Seconds = Field(default=5.0, ge=1)
-    """The longest pause between attempts to reach a server that was lost."""
+    reconnect_within: Seconds = Field(default=2.0, ge=1)
+    """The longest pause between attempts to reach a server that was lost: for so long callers wait once it is back."""
     record_bytes: int = Field(default=32_768, ge=1024, le=1_048_576)
     """A commit that takes more than this is written beside the lightweight transaction that decides on it."""
     generation: int = Field(default=10_000, ge=16)
