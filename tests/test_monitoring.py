@@ -127,17 +127,26 @@ def test_the_components_add_what_watches_a_mind(tmp_path):
     board = made["ConfigMap", "submind-dashboard"]
     assert board["metadata"]["labels"]["grafana_dashboard"] == "1"
     assert json.loads(board["data"]["submind.json"])["title"] == "submind"
-    pods = [
-        template
-        for one in made.values()
-        for template in _templates(one)
-        if template["metadata"].get("labels", {}).get("app.kubernetes.io/component") in {"mind", "gateway", "feed"}
-    ]
-    assert len(pods) >= 3
-    for template in pods:
-        role = template["metadata"]["labels"]["app.kubernetes.io/component"]
-        ports = {port.get("name") for one in template["spec"]["containers"] for port in one.get("ports", ())}
-        assert ("http" if role == "mind" else "probes") in ports, role
+    templates = [template for one in made.values() for template in _templates(one)]
+    asked = {}
+    for (kind, _), monitor in made.items():
+        for endpoint in monitor["spec"]["podMetricsEndpoints"] if kind == "PodMonitor" else ():
+            for template in (one for one in templates if _selects(monitor["spec"]["selector"], one)):
+                ports = {port.get("name") for one in template["spec"]["containers"] for port in one.get("ports", ())}
+                asked[template["metadata"]["labels"]["app.kubernetes.io/component"]] = endpoint["port"]
+                assert endpoint["port"] in ports
+    assert asked == {"mind": "http", "gateway": "probes", "feed": "probes"}
+
+
+def _selects(selector, template):
+    """Whether a selector of labels means the pods of a template."""
+    labels = template["metadata"].get("labels", {})
+    assert selector.keys() <= {"matchLabels", "matchExpressions"}
+    wanted = selector.get("matchLabels", {})
+    listed = selector.get("matchExpressions", ())
+    assert all(one["operator"] == "In" for one in listed)
+    exact = all(labels.get(name) == value for name, value in wanted.items())
+    return exact and all(labels.get(one["key"]) in one["values"] for one in listed)
 
 
 def _templates(resource):

@@ -98,6 +98,8 @@ class Load(threading.Thread):
         super().__init__(daemon=True)
         self.source = source
         self.receipts: dict[str, Receipt] = {}
+        self.waits: list[tuple[float, float]] = []
+        """When each batch was first sent, and when it was acknowledged."""
         self.refused = 0
         self._caller, self._pause, self._size = Caller(port, token), pause, size
         self._over = threading.Event()
@@ -116,7 +118,7 @@ class Load(threading.Thread):
     def run(self) -> None:
         number = 0
         while not self._over.is_set():
-            batch = self._batch(number)
+            batch, began = self._batch(number), time.monotonic()
             while True:  # what was begun is brought to its end: nobody could say otherwise what became of it
                 try:
                     answered = self._caller.perceive(*batch)
@@ -124,18 +126,28 @@ class Load(threading.Thread):
                 except grpc.RpcError:
                     self.refused += 1
                     time.sleep(0.1)
+            self.waits.append((began, time.monotonic()))
             self.receipts |= {one.idempotency_key: receipt for one, receipt in zip(batch, answered, strict=True)}
             number += 1
             time.sleep(self._pause)
 
-    def last(self) -> Receipt | None:
-        """What was acknowledged last."""
-        return max(list(self.receipts.values()), key=lambda one: one.seq, default=None)
+    def first(self, since: float) -> Receipt | None:
+        """What was acknowledged first after a moment."""
+        later = [one for one in list(self.receipts.values()) if one.at > since]
+        return min(later, key=lambda one: one.at, default=None)
 
     def longest_wait(self, since: float) -> float:
-        """Seconds for which nothing was acknowledged, at most, after a moment."""
-        moments = sorted({since, *(one.at for one in list(self.receipts.values()) if one.at > since)})
-        return max((later - earlier for earlier, later in itertools.pairwise(moments)), default=0.0)
+        """Seconds that a batch waited for its acknowledgement, however often it was sent, at most after a moment."""
+        waits = [later - earlier for earlier, later in list(self.waits) if later > since]
+        assert waits, "nothing was acknowledged since"
+        return max(waits)
+
+    def silence(self, since: float) -> tuple[float, float]:
+        """The longest time after a moment in which nothing was acknowledged: its length, and when it was over."""
+        moments = [since, *sorted({one.at for one in list(self.receipts.values()) if one.at > since})]
+        assert len(moments) > 1, "nothing was acknowledged since"
+        length, end = max((later - earlier, later) for earlier, later in itertools.pairwise(moments))
+        return length, end - since
 
     def stop(self) -> None:
         """Send no more; returns when the last batch was answered."""
