@@ -76,6 +76,13 @@ class Changes(Answered):
     """What to ask for next, as ``before``; empty when there is nothing older."""
 
 
+class Status(shapes.StatusShape):
+    """How the mind is, and what time it is to it."""
+
+    now: str
+    """Mind time: the wall's, or behind it while the mind catches up with the past."""
+
+
 class Receipts(Answered):
     """The answer to a batch of perceptions, in its order."""
 

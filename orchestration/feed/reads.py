@@ -156,10 +156,10 @@ def _mind(router: APIRouter, feed: FeedContext) -> None:
             raise invalid("before", str(error)) from None
         return await many("changes", page.changes, json.change_json, older=page.older)
 
-    @router.get("/status", tags=["mind"], response_model=shapes.StatusShape, responses=refusals())
+    @router.get("/status", tags=["mind"], response_model=answers.Status, responses=refusals())
     async def status() -> Response:
         """How the mind is: rates, limits, health, and what is wrong with it."""
-        return one(json.status_json(await feed.view.status()))
+        return one({**json.status_json(await feed.view.status()), "now": json.rfc3339(feed.view.now())})
 
 
 def _without_history(connection: Connection) -> json.JsonObject:

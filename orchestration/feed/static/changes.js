@@ -2,7 +2,7 @@
 
 import { byId, el, narrow } from "./dom.js";
 import { sentence } from "./growth.js";
-import { agoElement, brief, outside, share } from "./text.js";
+import { agoElement, agoOnWall, brief, mindTime, outside, share } from "./text.js";
 
 const LISTED = { small: 6, large: 24 };
 /** Kinds of change that the log tells; what happens at every use is told where a connection is looked at. */
@@ -51,7 +51,7 @@ function line(change, named) {
   );
 }
 
-const told = (event) => el("li", { class: `change ${event.kind}` }, agoElement(event.at), el("p", {}, ...sentence(event)));
+const told = (event) => el("li", { class: `change ${event.kind}` }, agoOnWall(event.at), el("p", {}, ...sentence(event)));
 
 /** The log below the network: what changed between subminds, and who was born or ended. */
 export class Changes {
@@ -63,13 +63,14 @@ export class Changes {
   update(changes, connections, events = []) {
     this.last = [changes, connections, events];
     const large = !narrow.matches && document.body.dataset.view === "network";
+    const ahead = Date.now() - mindTime(); // growth has wall time, connections have the mind's
     const items = [
       ...together(changes.filter((change) => NOTABLE.includes(change.kind))).map((change) => ({ change, at: Date.parse(change.at), id: `${change.owner} ${change.topic} ${change.kind} ${change.peers}` })),
-      ...events.map((event) => ({ event, at: Date.parse(event.at), id: `growth ${event.seq}` })),
+      ...events.map((event) => ({ event, at: Date.parse(event.at) - ahead, id: `growth ${event.seq}` })),
     ];
     items.sort((a, b) => b.at - a.at);
     items.length = Math.min(items.length, large || narrow.matches ? LISTED.large : LISTED.small);
-    const shape = items.map(({ at, id }) => `${at} ${id}`).join("\n");
+    const shape = items.map(({ change, event, id }) => `${(change ?? event).at} ${id}`).join("\n");
     this.title.hidden = this.list.hidden = items.length === 0;
     if (shape === this.shape) return;
     this.shape = shape;

@@ -2,7 +2,7 @@
 
 import { get, list, post, Problem } from "./api.js";
 import { announce, byId, el } from "./dom.js";
-import { agoElement, brief, figure, outside } from "./text.js";
+import { agoOnWall, brief, figure, outside } from "./text.js";
 
 /** Events of the audit log that are read for the log. */
 const EVENTS = 40;
@@ -117,7 +117,7 @@ export class Growth {
     this.section.hidden = false;
     const { frozen, waiting, bounds } = population;
     const parts = frozen
-      ? [el("strong", { text: "Growth is frozen" }), " by ", outside(frozen.by), " ", agoElement(frozen.at), why(frozen)]
+      ? [el("strong", { text: "Growth is frozen" }), " by ", outside(frozen.by), " ", agoOnWall(frozen.at), why(frozen)]
       : [`${figure(bounds.living)} of at most ${plural(bounds.ceiling, "submind")}; ${figure(bounds.births)} of ${plural(bounds.births_per_hour, "birth")} in the last hour.`, APPROVED[bounds.approval] ?? ""];
     if (!population.mind_runs) parts.push(" The mind does not run: what is decided here holds once it does.");
     this.state.replaceChildren(...parts);
@@ -144,7 +144,7 @@ export class Growth {
     return el(
       "li",
       { class: "proposal" },
-      el("p", {}, who(event.submind), ` asks to ${act}`, ...about, why(event), " ", agoElement(event.at, { class: "ago quiet" })),
+      el("p", {}, who(event.submind), ` asks to ${act}`, ...about, why(event), " ", agoOnWall(event.at, { class: "ago quiet" })),
       el("div", { class: "choice" }, button("Approve", "approve"), button("Reject", "reject")),
     );
   }

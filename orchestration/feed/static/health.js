@@ -1,9 +1,11 @@
 // Rates and health: one line of figures on top, the particulars in their own section.
 
 import { byId, el } from "./dom.js";
-import { figure, outside, rate, span } from "./text.js";
+import { clock, day, figure, mindTime, outside, rate, span, tellMindTime } from "./text.js";
 
 const SECONDS = 1000;
+const APART_MS = 90_000; // between the mind's clock and the reader's, from which it is worth a word
+const CATCHING_UP = "The mind catches up with the past: its clock runs fast until it meets yours. Thoughts and connections are told by it.";
 
 function fact(term, value, { hint, bad } = {}) {
   return el("div", { class: bad ? "fact bad" : "fact", title: hint }, el("dt", { text: term }), el("dd", {}, value));
@@ -72,12 +74,17 @@ export class Health {
       fact("perceptions a minute", rate(status.perceptions?.per_minute), { hint: `${figure(status.perceptions?.acknowledged)} acknowledged` }),
       fact("thoughts an hour", rate(status.stream?.per_hour), { hint: `${figure(status.stream?.head)} in the stream` }),
       fact("live traces", figure(status.traces?.live), { hint: `${figure(status.traces?.total)} in all` }),
-      fact("actors running", away ? `${figure(running)} \u00b7 ${away} quarantined` : figure(running), { bad: away > 0 }),
+      fact("actors running", figure(running)),
+      away > 0 && fact("quarantined", figure(away), { hint: "Subminds that kept dying, and are left alone", bad: true }),
       fact("tokens", figure(tokens)),
       fact("limits hit", figure(limitsHit.length), { bad: limitsHit.length > 0 }),
     ];
+    if (status !== this.heard) tellMindTime(status.now);
+    this.heard = status;
+    this.apart = Math.abs(Date.now() - mindTime()) > APART_MS;
+    if (this.apart) all.unshift(fact("mind time", clock(mindTime()), { hint: `${day(mindTime())}. ${CATCHING_UP}` }));
     if (growth) all.splice(growth[1] ? 0 : all.length, 0, fact("", growth[0], { hint: "Whether subminds may divide and retire", bad: growth[1] }));
-    this.figures.replaceChildren(...all);
+    this.figures.replaceChildren(...all.filter(Boolean));
     this.#warn(status);
     this.#particulars(status, limitsHit, quarantined);
   }
@@ -100,6 +107,7 @@ export class Health {
     const facts = [];
     const add = (term, value) => facts.push(el("dt", {}, outside(term)), el("dd", {}, outside(value)));
     add("state", status.state);
+    if (this.apart) add("mind time", `${day(mindTime())}, ${clock(mindTime())}. ${CATCHING_UP}`);
     if (status.version) add("version", status.version);
     if (Number.isFinite(status.uptime_s)) add("up for", span(status.uptime_s));
     add("perceptions", `${figure(status.perceptions?.head)} in the log, ${figure(status.perceptions?.acknowledged)} since the server began`);

@@ -10,6 +10,7 @@ import { brief } from "./text.js";
 export const KEEP = 500;
 const TOP_PX = 120;
 const RETRY_MS = 4000;
+const TOLD_MS = 8000; // between two words to a screen reader: a mind may think faster than anybody listens
 
 export class StreamView {
   constructor({ onOpen }) {
@@ -22,6 +23,8 @@ export class StreamView {
     this.detached = false; // the newest entries are not in the document, only below `head`
     this.held = [];
     this.head = 0;
+    this.untold = 0;
+    this.telling = 0;
     this.pill.addEventListener("click", () => this.live());
     this.older.addEventListener("click", () => this.loadOlder());
     this.pauseButton.addEventListener("click", () => this.pause(!this.paused));
@@ -55,8 +58,25 @@ export class StreamView {
       this.#prepend([...this.held.splice(0), ...entries]); // held while the stream was seen: it need not be any more
     }
     this.#settle();
-    const last = entries.at(-1);
-    announce(entries.length === 1 ? `New ${last.kind}: ${brief(last.text)}` : `${entries.length} new thoughts, the last: ${brief(last.text)}`);
+    this.#tell(entries);
+  }
+
+  /** Say what came to who listens: at once after a silence, else together; nothing while the stream is paused. */
+  #tell(entries) {
+    if (this.paused) return;
+    this.untold += entries.length;
+    this.latest = entries.at(-1);
+    if (this.telling) return;
+    const say = () => {
+      const { kind, text } = this.latest;
+      announce(this.untold === 1 ? `New ${kind}: ${brief(text)}` : `${this.untold} new thoughts, the last: ${brief(text)}`);
+      this.untold = 0;
+      this.telling = setTimeout(() => {
+        this.telling = 0;
+        if (this.untold && !this.paused) say();
+      }, TOLD_MS);
+    };
+    say();
   }
 
   /** True while nothing may move under the reader. */

@@ -3,7 +3,7 @@
 import { get, list } from "./api.js";
 import { labels, lifeOf } from "./changes.js";
 import { el, svg } from "./dom.js";
-import { ago, agoElement, brief, clock, figure, outside, passage, share, short, visible } from "./text.js";
+import { ago, agoOnWall, brief, clock, figure, outside, passage, share, short, visible } from "./text.js";
 
 const PEERS_AT_A_GLANCE = 4;
 const TOPICS_LISTED = 60;
@@ -105,8 +105,8 @@ export function aboutSubmind(name, { reports, links, members, folded, unfolded, 
       ["role", report.role],
       ["state", outside(report.reason ? `${report.state}: ${report.reason}` : report.state)],
       ["mailbox", report.mailbox ? `${figure(report.mailbox)} waiting` : "empty"],
-      ["born", member?.born ? el("span", {}, agoElement(member.born), member.parent ? " of " : "", member.parent ? el("a", { href: addressOf(member.parent) }, outside(member.parent)) : "") : ""],
-      ["reported", agoElement(report.at)],
+      ["born", member?.born ? el("span", {}, agoOnWall(member.born), member.parent ? " of " : "", member.parent ? el("a", { href: addressOf(member.parent) }, outside(member.parent)) : "") : ""],
+      ["reported", agoOnWall(report.at)],
     ]),
     unfolded.has(name) && el("button", { type: "button", class: "more", text: "Fold its line into one again", on: { click: () => unfold(false) } }),
     ...(folded.length ? section(`Stands for ${folded.length}`, el("button", { type: "button", class: "more", text: "Draw them all", on: { click: () => unfold(true) } }), el("ul", { class: "peers names" }, ...folded.map((one) => el("li", {}, el("a", { href: addressOf(one) }, outside(one)))))) : []),

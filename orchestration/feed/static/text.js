@@ -75,8 +75,28 @@ export const day = (iso) => DAY.format(new Date(iso));
 /** Day, month and time. */
 export const short = (iso) => SHORT.format(new Date(iso));
 
-/** How long ago, in words. */
-export function ago(iso, now = Date.now()) {
+// What a mind perceives and thinks has mind time, which is the wall's unless it catches up with the past; what people
+// order and actors report has the wall's. Each is told by its own clock, so "5 min ago" means one thing all over the page.
+let clocks = { mind: 0, wall: 0, pace: 1 };
+
+/** Mind time now, in milliseconds, going on between two answers; by the reader's clock until the mind has told. */
+export function mindTime(wall = Date.now()) {
+  return clocks.wall ? clocks.mind + (wall - clocks.wall) * clocks.pace : wall;
+}
+
+/** The mind told what time it is to it. */
+export function tellMindTime(iso, wall = Date.now()) {
+  const mind = Date.parse(iso);
+  if (!Number.isFinite(mind)) return;
+  const passed = wall - clocks.wall;
+  const pace = clocks.wall && passed > 500 ? (mind - clocks.mind) / passed : 1;
+  const moved = Math.abs(mind - mindTime(wall));
+  clocks = { mind, wall, pace: pace > 1.4 ? pace : 1 };
+  if (moved > 2000) refreshAgo();
+}
+
+/** How long ago something was to the mind, in words; `now`: by which clock. */
+export function ago(iso, now = mindTime()) {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   for (const [unit, size] of UNITS) {
     if (Math.abs(seconds) >= size) return AGO.format(Math.round(seconds / size), unit);
@@ -84,15 +104,23 @@ export function ago(iso, now = Date.now()) {
   return Math.abs(seconds) < 5 ? "just now" : AGO.format(Math.round(seconds), "second");
 }
 
-/** A time element that says how long ago and keeps the exact time in its title. */
+/** A time element that says how long ago to the mind, and keeps the exact time in its title. */
 export function agoElement(iso, props) {
   return el("time", { class: "ago", ...props, datetime: iso, title: `${day(iso)}, ${exact(iso)} \u00b7 ${iso}`, text: ago(iso) });
 }
 
+/** The same of what has wall time. */
+export function agoOnWall(iso, props) {
+  const node = agoElement(iso, { ...props, data: { clock: "wall" } });
+  node.textContent = ago(iso, Date.now());
+  return node;
+}
+
 /** Bring every relative time below `root` up to date. */
 export function refreshAgo(root = document) {
-  const now = Date.now();
-  for (const node of root.querySelectorAll("time.ago")) node.textContent = ago(node.dateTime, now);
+  const wall = Date.now();
+  const mind = mindTime(wall);
+  for (const node of root.querySelectorAll("time.ago")) node.textContent = ago(node.dateTime, node.dataset.clock === "wall" ? wall : mind);
 }
 
 const PLAIN = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });

@@ -130,7 +130,7 @@ async def test_connections_and_what_happened_to_them(feed):
 async def test_status_and_subminds(feed):
     status = await get(feed, "/v1/status")
     assert list(status) == (
-        "mind state version uptime_s perceptions stream traces tokens substrate limits subminds reasons".split()
+        "mind state version uptime_s perceptions stream traces tokens substrate limits subminds reasons now".split()
     )
     assert (status["mind"], status["state"], status["version"]) == ("alpha", "running", "1.2.3")
     assert list(status["tokens"]) == ["in", "out", "cost", "budget_left"]

@@ -195,8 +195,12 @@ class Server:
 
     def __init__(self, directory, port, access=None) -> None:
         self.directory, self.port, self.access = directory, port, access
+        self.behind = 0.0  # seconds that mind time is behind the wall's
         self.url = f"http://127.0.0.1:{port}"
         self.thread = None
+
+    def _mind_time(self):
+        return time.time() - self.behind
 
     def start(self):
         self.ready = threading.Event()
@@ -213,7 +217,9 @@ class Server:
     async def _serve(self):
         self.loop, self.ending = asyncio.get_running_loop(), asyncio.Event()
         stores = await open_stores(self.directory, "pantrow")
-        view = MindView(stores, WordLlamaEmbedder(), mind="pantrow", clock=time.time, wall=time.time)
+        view = MindView(
+            stores, WordLlamaEmbedder(), mind="pantrow", clock=lambda: time.time() - self.behind, wall=time.time
+        )
         tail = StreamTail(stores.stream)
         intake = Intake(stores.perceptions, IntakeSettings(), time.time)
         settings = FeedSettings(listen=f"127.0.0.1:{self.port}", grace=1)

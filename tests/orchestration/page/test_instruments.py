@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from environment.messages import SubmindState
+from environment.population import GrowthKind
 
 
 @pytest.fixture
@@ -116,3 +117,62 @@ def _heard(world):
     except StopIteration as done:
         return done.value
     raise AssertionError("the store suspended")
+
+
+def test_a_mind_that_catches_up_with_the_past_tells_its_time_and_everything_by_it(world, server, read):
+    server.behind = 6 * 3600.0
+    world.conscious("said ten minutes ago", refs=[world.perceive("it", age=6 * 3600.0 + 600)])
+    world.decide(GrowthKind.FROZEN, by="ann")
+    page = read().open()
+    page.wait_for_selector("#figures .fact >> text=mind time")
+    assert page.inner_text("#feed > article .ago") == "10 min ago"
+    assert page.inner_text("#growth-state .ago") == "just now"  # ordered by people, by the wall's
+    page.keyboard.press("4")
+    assert "catches up with the past" in page.inner_text("#health-content")
+
+
+def test_a_mind_of_today_shows_one_time(world, read):
+    world.conscious("said ten minutes ago")
+    page = read().open()
+    page.wait_for_selector("#figures .fact")
+    assert page.inner_text("#feed > article .ago") == "10 min ago"
+    assert "mind time" not in page.inner_text("#figures")
+
+
+HEAR = """
+    window.told = [];
+    const announcer = document.getElementById('announcer');
+    new MutationObserver(() => told.push(announcer.textContent)).observe(announcer, {childList: true});
+"""
+
+
+def test_a_mind_that_thinks_fast_is_told_of_together_and_not_while_paused(world, read):
+    world.conscious("the first")
+    reader = read()
+    page = reader.open()
+    page.evaluate(HEAR)
+    world.conscious("at once")
+    reader.until("told.length === 1 && told[0].includes('at once')")
+    for number in range(12):
+        world.conscious(f"thought {number}.")
+    reader.until("told.at(-1).includes('new thoughts') && told.at(-1).includes('thought 11.')")
+    told = page.evaluate("told.length")
+    assert told < 6
+    page.click("#pause")
+    world.conscious("while nobody listens")
+    reader.until("document.getElementById('pill').textContent === '1 new thought'")
+    page.wait_for_timeout(500)
+    assert page.evaluate("told.length") == told
+
+
+GAP = """() => {
+    const [name, ago] = ['.source', '.meta .ago'].map((one) => document.querySelector(`#feed ${one}`));
+    return ago.getBoundingClientRect().left - name.getBoundingClientRect().right;
+}"""
+
+
+def test_a_long_name_of_a_source_leaves_no_hole_beside_it(world, read):
+    ref = world.perceive("it", source="a-very-long-source-name-that-goes-on-and-on-and-on.example.org")
+    world.conscious("from far", refs=[ref])
+    page = read().open()
+    assert 0 < page.evaluate(GAP) < 40
