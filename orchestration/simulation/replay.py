@@ -107,7 +107,7 @@ class Replay:
                 if r.new
             ]
             for time, together in groupby(logged, key=lambda p: max(p.time, self.world.now)):
-                await self.world.run_until(time)
+                await self.world.run_on(time)
                 await self.world.arrive(list(together))
                 async for entry in self._grown():
                     yield entry

@@ -36,6 +36,8 @@ _HOP = 0.001
 _THINKING = 0.2
 _RETRY = 1.0
 _BUFFER = 8192
+_STILL = 7 * 86400.0
+"""Seconds of a longer stillness that are lived."""
 
 
 class Growth(Protocol):
@@ -166,6 +168,17 @@ class World:
             self.now = max(self.now, due)
             await action()
         self.now = max(self.now, time)
+
+    async def run_on(self, time: Instant) -> None:
+        """``run_until``, while nothing arrives: of a long stillness only the beginning is lived.
+
+        What was to happen in the rest of it happens once, at its end: years without a word cost no more than a week,
+        and what evaporates is computed from its age anyhow.
+        """
+        if time - self.now > _STILL:
+            await self.run_until(self.now + _STILL)
+            self.now = time
+        await self.run_until(time)
 
     # --- the driver of every shell ---
 

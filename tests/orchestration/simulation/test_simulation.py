@@ -5,6 +5,7 @@ import os
 import random
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -98,6 +99,27 @@ async def test_the_example_tells_its_stories():
         assert told & set(story["keys"]), f"nothing of {story['name']}"
     flood = [e for e in entries if known[e.perceptions[0].id] in set(stories["flood"]["keys"])]
     assert len(flood) <= 3
+
+
+async def test_years_without_a_word_cost_no_more_than_a_week():
+    lines = chatter(120, 5)
+    late = [replace(p, time=p.time + 8000 * 365 * 86_400.0) for p in chatter(20, 6)]
+    with tempfile.TemporaryDirectory() as folder:
+        stores = await open_stores(Path(folder), "mind", inline=True, synchronous="OFF")
+        world, wakes = Replay(Settings(), stores, seed=1), 0
+        step = world.world._step
+
+        async def counted(name, time):
+            nonlocal wakes
+            wakes += 1
+            assert wakes < 200_000, "it lives through every quarter of an hour of them"
+            await step(name, time)
+
+        world.world._step = counted
+        entries = [e async for e in world.run([*lines, *late])]
+        await stores.close()
+    assert world.world.now > late[-1].time
+    assert entries
 
 
 async def test_the_rate_bounds_the_stream_whatever_comes_in():
