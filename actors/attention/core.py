@@ -47,6 +47,8 @@ from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
 from environment.salience import at as level_at
 
 _SURVEYED = 32
+_MIDDLE = 0.5
+"""The rank of a median."""
 _STEP = 1.25
 """What one accepted proposal changes."""
 
@@ -93,6 +95,7 @@ class AttentionCore(Inward):
         self._goals = tuple(goals)
         self._relevance = RunningRank(settings.memory)
         self._rank = RunningRank(settings.memory)
+        self._usual = RunningRank(settings.memory)
         self._inhibition = Inhibition(dim, settings)
         self._rarity = Rarity()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
@@ -149,7 +152,9 @@ class AttentionCore(Inward):
         for trace in salient.traces:
             if not salient.again:
                 new = trace.version == 1 and trace.level.at == trace.thought.at
-                self._pace.offered += new and trace.thought.kind is ThoughtKind.PERCEPT
+                if new and trace.thought.kind is ThoughtKind.PERCEPT:
+                    self._pace.offered += 1
+                    self._usual.update(trace.level.value)
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
             if self._inhibition.suppressed(trace, now):
@@ -198,7 +203,8 @@ class AttentionCore(Inward):
         rank = self._rank.update(held.value)
         share = self._pace.share(held.at) * self._bend
         self._passing = max(0.0, 1.0 - share)
-        if rank < self._passing and not self._newborn():
+        dull = self._usual.rank(held.value / self._settings.worth) < _MIDDLE
+        if (rank < self._passing or dull) and not self._newborn():
             return [Count("winners_passed_over_total")]
         if self._ceiling is not None and not self._ceiling.take(now):
             return [Count("limit_hits:stream_rate")]
@@ -320,6 +326,7 @@ class AttentionCore(Inward):
             _Saved(
                 pace=self._pace.dump(),
                 rank=self._rank.dump(),
+                usual=self._usual.dump(),
                 relevance=self._relevance.dump(),
                 inhibition=self._inhibition.dump(),
                 recent=list(self._recent),
@@ -336,6 +343,7 @@ class AttentionCore(Inward):
         saved = unpack(state, _Saved)
         self._pace.load(saved.pace)
         self._rank.load(saved.rank)
+        self._usual.load(saved.usual)
         self._relevance.load(saved.relevance)
         self._inhibition.load(saved.inhibition)
         self._recent.extend(saved.recent)
@@ -362,3 +370,4 @@ class _Saved(msgspec.Struct):
     ceiling: tuple[float, float | None] | None
     handed: list[Candidate]
     wording: list[_Wording]
+    usual: list[float] = []

@@ -23,6 +23,9 @@ class AttentionSettings(Section):
     """Salience at which a candidate does not wait: somebody speaks to the mind, or nothing comparable was ever seen."""
     memory: int = Field(default=500, ge=16)
     """Winners among which a candidate must stand out."""
+    worth: float = Field(default=0.5, gt=0, le=1)
+    """Share of the median salience of the latest percepts below which nothing becomes conscious, however much room
+    there is: rate and budget are what may be said, not what must be."""
     horizon: int = Field(default=24, ge=2)
     """Thoughts over which the rate is balanced."""
     goal_weight: Share = 0.05

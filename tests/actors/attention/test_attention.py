@@ -90,6 +90,20 @@ def test_the_most_salient_are_chosen():
     assert sum(traces[i].id in ids for i in special) >= 9
 
 
+def test_room_that_is_left_is_not_filled_with_what_is_dull():
+    lively, dull = stream(300, 6), stream(300, 7)
+    later = lively[-1].thought.at + 3600.0
+    lively = [trace(replace(t.thought, salience=0.5 + t.thought.salience / 3)) for t in lively]
+    dull = [
+        trace(replace(t.thought, kind=ThoughtKind.INSIGHT, salience=0.2, time=later + 30 * i, at=later + 30.0 * i))
+        for i, t in enumerate(dull)
+    ]
+    traces = [*lively, *dull]
+    found = feed(attention(BudgetPace(Budget(400, len(traces), traces[-1].thought.at))), traces)
+    assert len(found) > 50
+    assert not [c for c in found if c.time >= later]
+
+
 def test_what_was_conscious_is_not_repeated_and_a_revision_may_return():
     core = attention(break_in=0.9)
     first = trace(salience=0.93)
