@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 
 from actors.core import Description, Inward
@@ -18,6 +18,10 @@ from environment.clocks import was_wrong
 from environment.identity import segue_id
 from environment.messages import EntryKind, Instant, PerceptionRef, StreamEntry
 from environment.ports import WriteEntries
+
+_GAPS, _LEAST_GAPS = 32, 4
+"""Pauses between thoughts that are remembered, and how many tell what is usual."""
+_TERMS = 3
 
 
 class StreamCore(Inward):
@@ -37,9 +41,11 @@ class StreamCore(Inward):
         self._waiting: dict[str, tuple[Candidate, Instant]] = {}
         self._bridging: tuple[str, Candidate, StreamEntry, Instant] | None = None
         self._last: StreamEntry | None = None
+        self._terms: tuple[str, ...] = ()
+        self._gaps: deque[float] = deque(maxlen=_GAPS)
         for entry in recent:
             if entry.kind is EntryKind.THOUGHT and entry.vector is not None:
-                self._last = entry
+                self._follow(entry)
                 self._centre.learn(entry.vector)
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
@@ -126,7 +132,7 @@ class StreamCore(Inward):
     def _bridge(self, candidate: Candidate, now: Instant) -> Effect | None:
         """Ask for a segue when the thought leads away from the one before it."""
         last = self._last
-        if last is None or last.vector is None or abs(candidate.time - last.time) > self._settings.segue_within:
+        if last is None or last.vector is None or abs(candidate.time - last.time) > self._soon():
             return None
         here, there = self._centre.remove(last.vector), self._centre.remove(candidate.focus.thought.vector)
         if float(here @ there) >= self._settings.segue_below:
@@ -134,9 +140,17 @@ class StreamCore(Inward):
         token = segue_id(last.id, candidate.id)
         self._bridging = (token, candidate, last, now + self._settings.segue_patience)
         source = last.perceptions[0].source if last.perceptions else ""
-        before = Material(Role.EVENT, last.text, source, clock_time(last.time), read(last.text).terms[:3])
+        before = Material(
+            Role.EVENT, last.text, source, clock_time(last.time), self._terms or read(last.text).terms[:3]
+        )
         after = material(Role.EVENT, candidate.focus.thought, clock_time(candidate.time))
         return Generate(token, Request(Act.BRIDGE, self.name, (before, after), max_tokens=60))
+
+    def _soon(self) -> float:
+        """Seconds within which a change of subject wants a transition: within what is usual it is no surprise."""
+        if len(self._gaps) < _LEAST_GAPS:
+            return self._settings.segue_within
+        return min(self._settings.segue_within, sorted(self._gaps)[len(self._gaps) // 2] / 2)
 
     def _bridged(self, generated: Generated, now: Instant) -> list[Effect]:
         if self._bridging is None or self._bridging[0] != generated.token:
@@ -170,7 +184,8 @@ class StreamCore(Inward):
         )
         entries.append(entry)
         self._next = entry.seq + 1
-        self._last = entry
+        self._follow(entry)
+        self._terms = thought.associations[:_TERMS]
         self._centre.learn(thought.vector)
         for e in entries:
             self._known[e.id] = e
@@ -179,6 +194,12 @@ class StreamCore(Inward):
         effects.append(Commit(WriteEntries(tuple(entries))))
         effects += [Count("stream_entries_total", len(entries)), Count("segues_total", len(entries) - 1)]
         return [*effects, *self._tell(entry, candidate)]
+
+    def _follow(self, entry: StreamEntry) -> None:
+        """This one is the latest thought."""
+        if self._last is not None:
+            self._gaps.append(abs(entry.time - self._last.time))
+        self._last = entry
 
     @staticmethod
     def _tell(entry: StreamEntry, candidate: Candidate) -> list[Effect]:

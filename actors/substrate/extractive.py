@@ -19,7 +19,7 @@ LIMIT = 280
 """Characters of a thought."""
 CONNECTIVES = frozenset(
     words(
-        """recalls with seen before both in common and from leaving after attention turns to now so much for next still
+        """recalls with seen before both in common and from leaving after attention turns to now for next still
         on bears by no clear bearing compare memory holds nothing is known of yet closest noted follow up watch says
         what do looking inward was given think about something without words"""
     )
@@ -48,7 +48,6 @@ _BRIDGES = (
     "Leaving {a}, attention turns to {b}.",
     "From {a}, attention turns to {b}.",
     "After {a}, now {b}.",
-    "So much for {a}; next, {b}.",
 )
 
 

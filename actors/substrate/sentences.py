@@ -15,7 +15,7 @@ _SPEAKER = re.compile(r"^(?=\S)[^:“”\"]{1,48}:\s+")
 _SPEAKER_WORDS = 5
 _BARE_NUMBER = re.compile(r"^\d[\d.:/_-]*[a-z]{0,2}$", re.IGNORECASE)
 _LONGEST_PHRASE = 3
-_LONG_WORD = 6
+_LONG_WORD, _WORD = 6, 4
 _WORTH_ADDING = 0.6
 
 STOPWORDS = frozenset(
@@ -160,4 +160,6 @@ def _names_something(run: Sequence[str]) -> bool:
     """Whether a run of words opens and closes with content; a single word has to be a name or a long one."""
     if run[0].casefold() in STOPWORDS or run[-1].casefold() in STOPWORDS or _BARE_NUMBER.match(run[0]):
         return False
-    return len(run) > 1 or len(run[0]) >= _LONG_WORD or not run[0].islower()
+    if len(run) > 1:
+        return any(len(word) >= _WORD or not word.islower() for word in run)
+    return len(run[0]) >= _LONG_WORD or not run[0].islower()

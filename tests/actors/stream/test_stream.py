@@ -88,6 +88,21 @@ def test_no_segue_across_a_long_pause_and_none_waited_for_in_vain():
     assert [e.seq for e in written(stream.handle(Tick(), 5020.0))] == [3]
 
 
+def test_where_subjects_change_all_the_time_a_change_is_no_news():
+    def asked(apart):
+        stream, now, found = core(reorder=0.0, segue_patience=1.0), 0.0, []
+        for i, pause in enumerate([*[apart] * 8, 60.0]):
+            now += pause
+            effects = stream.handle(Conscious(candidate(now, vector=unit(i % 2) * (-1) ** i)), now)
+            found.append(any(isinstance(e, Generate) for e in effects))
+            stream.handle(Tick(), now + 2.0)
+        return found
+
+    assert asked(100.0)[1:4] == [True] * 3, "nothing is usual yet"
+    assert not any(asked(100.0)[5:])
+    assert asked(300.0)[-1], "sooner than is usual"
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 30))
 def test_numbers_never_gap_repeat_or_change_under_doubling_and_disorder(seed, n):
