@@ -24,8 +24,10 @@ _log = structlog.get_logger(__name__)
 class Household:
     """Keeps actors alive from ``add`` to ``remove``, all of them until ``settle``."""
 
-    def __init__(self, employ: Callable[[ActorOrders], ActorKeeper], broken: Callable[[str], None]) -> None:
-        """``employ`` makes the keeper of an actor; ``broken`` is told of one that failed itself."""
+    def __init__(
+        self, employ: Callable[[ActorOrders], ActorKeeper], broken: Callable[[str, BaseException], None]
+    ) -> None:
+        """``employ`` makes the keeper of an actor; ``broken`` is told of one that failed itself, and of what."""
         self.keepers: dict[str, ActorKeeper] = {}
         """By the name of the process."""
         self.orders: dict[str, ActorOrders] = {}
@@ -105,7 +107,8 @@ class Household:
         if isinstance(error, FencedOut):
             self.fenced.set()
         elif error is not None:  # nobody keeps that actor any more, and nobody would notice
-            _log.error("keeper_failed", submind=task.get_name(), exc_info=error)
-            self._broken(task.get_name())
+            told = {"reason": str(error)} if isinstance(error, ConnectionError) else {"exc_info": error}
+            _log.error("keeper_failed", submind=task.get_name(), **told)
+            self._broken(task.get_name(), error)
         elif task.result() is Ending.FENCED_OUT:
             self.fenced.set()

@@ -139,4 +139,9 @@ def _why(address: str, error: Exception) -> str:
             f"no node of the Ray cluster at {address} runs on this machine: start one here with"
             f" `ray start --address {address}`, or go through its client server (--address ray://HOST:10001)"
         )
+    if "Starting Ray client server failed" in said:
+        return (
+            f"the Ray client server at {address} did not come to serve this mind: its machine is busy, or short of"
+            " memory; the head's ray_client_server_*.err says more"
+        )
     return f"the Ray cluster at {address} cannot be joined: {said[:300]}"

@@ -173,7 +173,7 @@ class MindProcess:
         def employ(order: ActorOrders) -> ActorKeeper:
             return ActorKeeper(order, stores, directory, supervision, chance, self._changed, ground.seat(order.name))
 
-        self.household = household = Household(employ, lambda name: self._fallen(f"keeper of {name}"))
+        self.household = household = Household(employ, self._unkept)
         if self.configured is not None:
             household.configure(self.configured)
         for order in orders:
@@ -246,11 +246,17 @@ class MindProcess:
     def _homeless(self) -> Mapping[str, str]:
         return self.ground.homeless() if self.ground is not None else {}
 
-    def _fallen(self, role: str) -> None:
+    def _unkept(self, name: str, error: BaseException) -> None:
+        if isinstance(error, ConnectionError):  # of Ray's client, which has tried for half a minute
+            self._fallen(f"connection to the Ray client server at {self.run.settings.runtime.cluster.address}", "broke")
+        else:
+            self._fallen(f"keeper of {name}")
+
+    def _fallen(self, role: str, how: str = "died") -> None:
         if self.stopping.is_set():
             return
         _log.error("ray_fell", role=role)
-        self.report.tell(state="down", reason=f"the {role} died")
+        self.report.tell(state="down", reason=f"the {role} {how}")
         os._exit(Exit.FALLEN)
 
 
