@@ -36,6 +36,7 @@ from orchestration.host.retention import keep_forgetting
 from orchestration.host.supervise import MindSupervisor
 from orchestration.housing import TellingLog, address_of, embedded_in, log_file, open_mind, settled
 from orchestration.links.tls import LinkCertificates
+from orchestration.membership.alone import Alone
 from orchestration.membership.opening import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
@@ -181,8 +182,11 @@ class Host:
         duties = [
             lambda: keep_forgetting(stores, readers, settings.host.retention, wall, clock.now),
             lambda: self.working.record(wall),
-            lambda: keep_listed(coordination.directory, stores.registry, candidate, settings.host.list_every),
         ]
+        if coordination.address != Alone.address:  # alone, nobody asks it, and reading ten thousand reports costs
+            duties.append(
+                lambda: keep_listed(coordination.directory, stores.registry, candidate, settings.host.list_every)
+            )
         return Reign(
             coordination,
             candidate,
