@@ -27,7 +27,7 @@ from environment.messages import NewPerception
 from environment.stores.sqlite import open_stores
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings
-from orchestration.runtime.observed import ObservedCore, ObservedDriver
+from orchestration.runtime.worker.observed import ObservedCore, ObservedDriver
 from orchestration.settings import Settings
 from orchestration.simulation.replay import Replay
 from orchestration.telemetry.settings import TracingSettings

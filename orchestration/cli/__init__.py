@@ -40,14 +40,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "approve": ("growing", "Permit a birth or an end that waits for approval."),
     "reject": ("growing", "Refuse a birth or an end that waits for approval."),
     "init": ("preparing", "Write a commented mind.yaml to begin with."),
-    "migrate": ("migrating", "Bring the tables of a mind's Cassandra to this version's schema."),
+    "migrate": ("moving.migrating", "Bring the tables of a mind's Cassandra to this version's schema."),
     "configure": ("configuring", "Change settings of a mind while it runs, and see who changed what."),
-    "copy": ("copying", "Move a stopped mind to another store: whole, resumable, compared."),
+    "copy": ("moving.copying", "Move a stopped mind to another store: whole, resumable, compared."),
     "audit": ("auditing", "Who did what to the mind: orders, changes, log-ins, refusals."),
     "token": ("tokens", "Make, list and revoke the tokens that callers show."),
-    "backup": ("backing", "Copy a mind into one file, whole, while it runs."),
-    "restore": ("restoring", "A mind out of a backup, into a place where there is none."),
-    "doctor": ("examining", "Check what a mind needs on this machine, with the fix for each fault."),
+    "backup": ("moving.backing", "Copy a mind into one file, whole, while it runs."),
+    "restore": ("moving.restoring", "A mind out of a backup, into a place where there is none."),
+    "doctor": ("doctor.examining", "Check what a mind needs on this machine, with the fix for each fault."),
 }
 """Command to (module of this package, what it does)."""
 

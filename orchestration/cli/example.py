@@ -10,8 +10,8 @@ from typing import Any
 
 from environment.messages import Instant, NewPerception
 from orchestration.cli.failure import Failure
-from orchestration.cli.lines import Format, LineReader
-from orchestration.cli.reading import file_lines
+from orchestration.cli.input.lines import Format, LineReader
+from orchestration.cli.input.reading import file_lines
 from orchestration.clock import CatchUpClock, wall
 
 LASTS = 75.0

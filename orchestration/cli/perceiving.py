@@ -17,10 +17,10 @@ from rich.status import Status
 
 from environment.messages import NewPerception, Receipt
 from orchestration.cli.failure import FAILED, MISUSED, Failure
-from orchestration.cli.lines import BadLine, Format, LineReader
+from orchestration.cli.input.lines import BadLine, Format, LineReader
+from orchestration.cli.input.reading import Line, check_file, file_lines, growing_lines, is_regular, stream_lines
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import console, emit
-from orchestration.cli.reading import Line, check_file, file_lines, growing_lines, is_regular, stream_lines
 from orchestration.cli.safety import safe
 from orchestration.cli.server import Server, connected, server
 from orchestration.client import MindClient

@@ -19,10 +19,10 @@ from actors.attention.pacing import Budget
 from environment.messages import EntryKind, Instant, NewPerception
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.history import instant, logged
-from orchestration.cli.lines import BadLine, Format, LineReader
+from orchestration.cli.input.lines import BadLine, Format, LineReader
+from orchestration.cli.input.reading import Line, Splitter, check_text, file_lines
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit, entry_line
-from orchestration.cli.reading import Line, Splitter, check_text, file_lines
 from orchestration.cli.safety import safe
 from orchestration.clock import wall
 from orchestration.gateway.errors import IntakeRejected

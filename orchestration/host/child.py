@@ -15,7 +15,7 @@ from typing import Any
 
 import orchestration
 from actors.events import Configured
-from orchestration.runtime.cluster import ray_environment
+from orchestration.runtime.machines.cluster import ray_environment
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.pipe import STOP, encode_configured, encode_orders, encode_request
 from orchestration.runtime.processes import MARK

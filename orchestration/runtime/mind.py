@@ -24,16 +24,16 @@ from orchestration.links.directory import Directory
 from orchestration.links.words import Moved
 from orchestration.placement.errors import NoSuchNode, PlacementError
 from orchestration.runtime import processes
-from orchestration.runtime.actor import wiring_of
-from orchestration.runtime.ground import Ground, namespace_of, open_ground
-from orchestration.runtime.growing import Growing, lodge
-from orchestration.runtime.household import Household
-from orchestration.runtime.joining import join, reachable_from
+from orchestration.runtime.inhabitants.growing import Growing, lodge
+from orchestration.runtime.inhabitants.household import Household
+from orchestration.runtime.inhabitants.packing import is_pack
+from orchestration.runtime.inhabitants.population import Grown, Population
+from orchestration.runtime.machines.ground import Ground, namespace_of, open_ground
+from orchestration.runtime.machines.joining import join, reachable_from
 from orchestration.runtime.orders import ActorOrders, RunOrders
-from orchestration.runtime.packing import is_pack
 from orchestration.runtime.pipe import ASK, CONFIGURE, Exit, Report, read_body, read_configured, read_orders
-from orchestration.runtime.population import Grown, Population
 from orchestration.runtime.reporting import write_reports
+from orchestration.runtime.worker.actor import wiring_of
 from orchestration.telemetry.logs import configure_logs
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from environment.ports import Stores
 from orchestration.links.directory import Directory
 from orchestration.links.frames import Roster
 from orchestration.links.words import Share
-from orchestration.runtime.actor import ActorProcess
-from orchestration.runtime.fate import Fate
-from orchestration.runtime.live import Ending
+from orchestration.runtime.machines.seat import Seat
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.reporting import write_reports
-from orchestration.runtime.seat import Seat
 from orchestration.runtime.settings import SupervisionSettings
+from orchestration.runtime.worker.actor import ActorProcess
+from orchestration.runtime.worker.fate import Fate
+from orchestration.runtime.worker.live import Ending
 
 if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan

@@ -11,8 +11,8 @@ from environment.stores.sqlite import open_stores
 from orchestration.housing import TellingLog, address_of, embedded_in, log_file, open_mind, open_patiently, settled
 from orchestration.loading import load_settings
 from orchestration.runtime.settings import ReadSettings
-from orchestration.runtime.touch import Touch
-from orchestration.runtime.watch import LogWatch
+from orchestration.runtime.worker.touch import Touch
+from orchestration.runtime.worker.watch import LogWatch
 
 CLUSTER = "cassandra://db-1,db-2:9042/minds?dc=east"
 

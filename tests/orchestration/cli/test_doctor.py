@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from orchestration.cli.checks import State, place
+from orchestration.cli.doctor.checks import State, place
 from tests.orchestration.cli.conftest import environ, flags, submind
 
 

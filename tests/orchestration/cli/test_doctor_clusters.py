@@ -21,9 +21,9 @@ from environment.ports import Configuration, WriteConfiguration
 from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.schema.keyspaces import create_keyspace
 from environment.stores.opening import open_stores
-from orchestration.cli import rays, trust
-from orchestration.cli.checks import Finding, State
-from orchestration.cli.databases import clocks, databases
+from orchestration.cli.doctor import rays, trust
+from orchestration.cli.doctor.checks import Finding, State
+from orchestration.cli.doctor.databases import clocks, databases
 from orchestration.clock import wall
 from orchestration.loading import load_settings
 from orchestration.membership.etcd.address import parse_address, read_credentials

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image as Picture
 
 from environment.messages import NewPerception
-from orchestration.cli.lines import KEYS, BadLine, Format, LineReader
+from orchestration.cli.input.lines import KEYS, BadLine, Format, LineReader
 
 NOW = 1_772_600_000.0
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.cli.failure import Failure
-from orchestration.cli.lines import BadLine
-from orchestration.cli.reading import Line, Splitter, file_lines, growing_lines, stream_lines
+from orchestration.cli.input.lines import BadLine
+from orchestration.cli.input.reading import Line, Splitter, file_lines, growing_lines, stream_lines
 
 
 @given(st.lists(st.binary(max_size=40), max_size=20))

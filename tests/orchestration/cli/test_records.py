@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.cli.lines import BadLine
-from orchestration.cli.records import from_object, taken_apart
-from orchestration.cli.stamps import stamped
+from orchestration.cli.input.lines import BadLine
+from orchestration.cli.input.records import from_object, taken_apart
+from orchestration.cli.input.stamps import stamped
 from tests.orchestration.cli.test_lines import read, reader
 
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC).timestamp()

@@ -10,7 +10,7 @@ from environment.ports import WriteConnections, WriteReport, WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.growth.log import will_of
 from orchestration.growth.tidying import AT_ONCE, keep_tidy, remove_long_gone
-from orchestration.runtime.ledgers import ledgers_of
+from orchestration.runtime.worker.ledgers import ledgers_of
 from tests.environment.stores.contract import NOON, change, member, report
 
 LONG = NOON + 1000.0

@@ -17,12 +17,12 @@ from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock
 from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
-from orchestration.runtime.cohort import Cohort
-from orchestration.runtime.live import Ending, LiveActor
-from orchestration.runtime.overdue import CoreStuck, Overdue
-from orchestration.runtime.packing import pack
+from orchestration.runtime.inhabitants.packing import pack
 from orchestration.runtime.settings import DensitySettings, RuntimeSettings, SupervisionSettings
-from orchestration.runtime.together import JointStores
+from orchestration.runtime.worker.cohort import Cohort
+from orchestration.runtime.worker.live import Ending, LiveActor
+from orchestration.runtime.worker.overdue import CoreStuck, Overdue
+from orchestration.runtime.worker.together import JointStores
 from orchestration.wiring import ActorPlan
 from tests.actors.making import entry
 from tests.orchestration.runtime.crowd import CALM, TOLD, core_of

@@ -5,8 +5,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.runtime.fate import Fate
 from orchestration.runtime.settings import SupervisionSettings
+from orchestration.runtime.worker.fate import Fate
 
 SETTINGS = SupervisionSettings(deaths=3, singleton_deaths=7, window=60)
 

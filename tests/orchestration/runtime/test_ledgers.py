@@ -14,9 +14,9 @@ from environment.errors import FencedOut
 from environment.stores.sqlite import open_stores
 from orchestration.clock import CatchUpClock, wall
 from orchestration.links.addresses import Endpoint
-from orchestration.runtime.ledgers import InheritedLedgers, StoreLedgers
 from orchestration.runtime.orders import ActorOrders, RunOrders
-from orchestration.runtime.purses import thinking
+from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers
+from orchestration.runtime.worker.purses import thinking
 from orchestration.settings import Settings
 from orchestration.wiring import plan
 

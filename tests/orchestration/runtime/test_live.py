@@ -23,12 +23,12 @@ from orchestration.clock import WallClock, wall
 from orchestration.host.supervise import _configured
 from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
-from orchestration.runtime.cohort import Cohort
-from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
-from orchestration.runtime.together import JointStores
-from orchestration.runtime.touch import Touch
-from orchestration.runtime.watch import LogWatch
+from orchestration.runtime.worker.cohort import Cohort
+from orchestration.runtime.worker.live import Ending, LiveActor
+from orchestration.runtime.worker.together import JointStores
+from orchestration.runtime.worker.touch import Touch
+from orchestration.runtime.worker.watch import LogWatch
 from orchestration.settings import Settings
 from orchestration.wiring import ActorPlan
 from tests.orchestration.runtime.tiny import Counter, Doomed, Keeper, thought_of

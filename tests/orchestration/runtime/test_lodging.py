@@ -7,8 +7,8 @@ import pytest
 
 from environment.population import Member
 from orchestration.growth.guard import DAY
-from orchestration.runtime.lodging import Lodgings
-from orchestration.runtime.packing import is_pack
+from orchestration.runtime.inhabitants.lodging import Lodgings
+from orchestration.runtime.inhabitants.packing import is_pack
 from orchestration.runtime.settings import DensitySettings
 from orchestration.wiring import ActorPlan, plan_of
 

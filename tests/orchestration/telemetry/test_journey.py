@@ -10,7 +10,7 @@ from actors.events import Message
 from environment.messages import EntryKind, Receipts
 from environment.stores.codec import encode
 from environment.stores.sqlite import open_stores
-from orchestration.runtime.observed import ObservedCore, ObservedDriver
+from orchestration.runtime.worker.observed import ObservedCore, ObservedDriver
 from orchestration.settings import Settings
 from orchestration.simulation.faults import ROUGH
 from orchestration.simulation.replay import Replay

@@ -15,7 +15,7 @@ from datetime import tzinfo
 from typing import Any, Final
 
 from environment.messages import Instant
-from orchestration.cli.stamps import Stamped, latest, stamped
+from orchestration.cli.input.stamps import Stamped, latest, stamped
 
 _LEVELS: Final = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 _KLOG: Final = re.compile(

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 from cryptography import x509
 
 from environment.messages import Instant
-from orchestration.cli.checks import Finding, State
+from orchestration.cli.doctor.checks import Finding, State
 from orchestration.gateway.auth import is_loopback, split_listen
 from orchestration.gateway.errors import UnsafeListen
 from orchestration.settings import Settings

@@ -52,7 +52,7 @@ async def join(settings: ClusterSettings, namespace: str) -> str:
 def reachable_from(address: str) -> str:
     """The address of this machine at which the nodes of a cluster reach this process."""
     if not address.startswith(_CLIENT):
-        from orchestration.runtime import cluster  # noqa: PLC0415 - it knows this module
+        from orchestration.runtime.machines import cluster  # noqa: PLC0415 - it knows this module
 
         return cluster.host()  # a driver runs on a node, which is known by this, whatever name it was joined by
     host, _, port = address.removeprefix(_CLIENT).rpartition(":")

@@ -1,4 +1,4 @@
-"""What a Ray cluster says of itself, as one JSON object: ``python -m orchestration.cli.rayed HOST:PORT``.
+"""What a Ray cluster says of itself, as one JSON object: ``python -m orchestration.cli.doctor.rayed HOST:PORT``.
 
 In a process of its own, since Ray's client ends the process that asks where it is not content with an answer.
 """

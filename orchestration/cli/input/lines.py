@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from environment.messages import Image, Instant, NewPerception
-from orchestration.cli.records import from_object, taken_apart
+from orchestration.cli.input.records import from_object, taken_apart
 
 PAYLOADS: Final = ("text", "telemetry", "image")
 KEYS: Final = ("source", "time", "key", "labels", *PAYLOADS)

@@ -14,8 +14,8 @@ from environment.errors import SubliminalError
 from orchestration.clock import wall
 from orchestration.housing import embedded_in
 from orchestration.links.words import Moved
-from orchestration.runtime.ledgers import InheritedLedgers, StoreLedgers
 from orchestration.runtime.orders import ActorOrders
+from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers
 
 if TYPE_CHECKING:
     from actors.substrate.budget import Account, LedgerStore

@@ -11,8 +11,8 @@ import typer
 from environment.messages import SubmindState
 from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
-from orchestration.cli.arriving import Arrival, held, nothing, shown
 from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.moving.arriving import Arrival, held, nothing, shown
 from orchestration.cli.options import Json, MindFile
 from orchestration.loading import load_settings
 

@@ -14,10 +14,10 @@ from environment.errors import FencedOut
 from environment.messages import SubmindState
 from environment.ports import Stores
 from orchestration.links.frames import Letter
-from orchestration.runtime.fate import Fate
-from orchestration.runtime.live import Ending, LiveActor
 from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.settings import SupervisionSettings
+from orchestration.runtime.worker.fate import Fate
+from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.telemetry.logs import context
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import Any
 
 import psutil
 
-from orchestration.cli.checks import MIB, Finding, State
+from orchestration.cli.doctor.checks import MIB, Finding, State
 from orchestration.placement.errors import ClusterUnreachable
 from orchestration.placement.settings import ClusterSettings
-from orchestration.runtime.joining import answers, found, joining_environment
+from orchestration.runtime.machines.joining import answers, found, joining_environment
 from orchestration.settings import Settings
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where Ray puts its object store
@@ -70,7 +70,7 @@ def shared_memory(wanted: int, place: Path = SHARED_MEMORY) -> Iterator[Finding]
 
 
 async def _said(address: str, environ: dict[str, str]) -> dict[str, Any] | None:
-    command = [sys.executable, "-m", "orchestration.cli.rayed", address]
+    command = [sys.executable, "-m", "orchestration.cli.doctor.rayed", address]
     pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(*command, stdin=nowhere, stdout=pipe, stderr=nowhere, env=environ)
     try:

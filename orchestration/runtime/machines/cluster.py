@@ -18,12 +18,12 @@ from typing import Any
 
 import psutil
 
-from orchestration.runtime.joining import joining_environment
-from orchestration.runtime.leisure import AT_LEISURE, PUNCTUAL, may_be_late
+from orchestration.runtime.machines.joining import joining_environment
 from orchestration.runtime.processes import ProcessRole, role_of
 from orchestration.runtime.settings import RuntimeSettings
+from orchestration.runtime.worker.leisure import AT_LEISURE, PUNCTUAL, may_be_late
 
-_WORKER = Path(__file__).with_name("worker.py")
+_WORKER = Path(__file__).parents[1] / "worker" / "worker.py"
 
 
 def ray_environment(settings: RuntimeSettings) -> Mapping[str, str]:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from orchestration.cli import checks
-from orchestration.cli.checks import Finding, State
-from orchestration.cli.clusters import clusters
+from orchestration.cli.doctor import checks
+from orchestration.cli.doctor.checks import Finding, State
+from orchestration.cli.doctor.clusters import clusters
 from orchestration.cli.options import HERE, CoordinationAddress, DataDir, Grpc, Json, MindFile, StoreAddress, TokenFile
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe

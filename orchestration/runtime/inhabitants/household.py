@@ -11,8 +11,8 @@ import structlog
 
 from actors.events import Configured
 from environment.errors import FencedOut
-from orchestration.runtime.live import Ending
 from orchestration.runtime.orders import ActorOrders
+from orchestration.runtime.worker.live import Ending
 
 if TYPE_CHECKING:
     from orchestration.runtime.supervise import ActorKeeper

@@ -10,7 +10,7 @@ from typing import Any
 
 from environment.errors import SubliminalError
 from environment.stores.opening import open_stores
-from orchestration.cli.checks import Finding, State
+from orchestration.cli.doctor.checks import Finding, State
 from orchestration.gateway.auth import is_loopback, split_listen
 from orchestration.gateway.errors import UnsafeListen
 from orchestration.membership.errors import CoordinationError

@@ -15,8 +15,8 @@ import typer
 from environment.stores.backup.restored import Archived
 from environment.stores.copying import BACKUP, mark_of
 from environment.stores.opening import directory_of, open_stores
-from orchestration.cli.arriving import Arrival, counted, held, shown
 from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.moving.arriving import Arrival, counted, held, shown
 from orchestration.cli.options import Json, MindFile, StoreAddress
 from orchestration.cli.output import clock, emit
 from orchestration.loading import load_settings

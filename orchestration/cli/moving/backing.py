@@ -24,8 +24,8 @@ from environment.stores.backup.items import ALL
 from environment.stores.backup.taking import Backup
 from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
-from orchestration.cli.arriving import Arrival, counted, shown
 from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.moving.arriving import Arrival, counted, shown
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import clock, emit
 from orchestration.clock import wall

@@ -10,7 +10,7 @@ from environment.errors import StoreUnavailable
 from environment.messages import Modality, Perception
 from environment.ports import PerceptionLog
 from orchestration.runtime.settings import ReadSettings
-from orchestration.runtime.touch import Touch
+from orchestration.runtime.worker.touch import Touch
 
 _log = structlog.get_logger(__name__)
 

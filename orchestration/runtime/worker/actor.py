@@ -31,22 +31,23 @@ from orchestration.links.frames import Roster
 from orchestration.links.links import Links
 from orchestration.links.words import Share
 from orchestration.private import make_private
-from orchestration.runtime import cluster, processes
-from orchestration.runtime.cohort import Cohort
-from orchestration.runtime.cohort import Member as CohortMember
-from orchestration.runtime.leisure import PUNCTUAL, may_be_late
-from orchestration.runtime.live import Ending, LiveActor
-from orchestration.runtime.lives import InPopulation
-from orchestration.runtime.meter import LiveMeter
-from orchestration.runtime.observed import ObservedCore, ObservedDriver, Observer
+from orchestration.runtime import processes
+from orchestration.runtime.inhabitants.packing import is_pack
+from orchestration.runtime.machines import cluster
 from orchestration.runtime.orders import ActorOrders, RunOrders
-from orchestration.runtime.overdue import Overdue
-from orchestration.runtime.packing import is_pack
-from orchestration.runtime.purses import inherit, settle_in, shares_of, thinking
-from orchestration.runtime.timing import Appending, Reading
-from orchestration.runtime.together import JointStores
-from orchestration.runtime.touch import Touch
-from orchestration.runtime.watch import LogWatch
+from orchestration.runtime.worker.cohort import Cohort
+from orchestration.runtime.worker.cohort import Member as CohortMember
+from orchestration.runtime.worker.leisure import PUNCTUAL, may_be_late
+from orchestration.runtime.worker.live import Ending, LiveActor
+from orchestration.runtime.worker.lives import InPopulation
+from orchestration.runtime.worker.meter import LiveMeter
+from orchestration.runtime.worker.observed import ObservedCore, ObservedDriver, Observer
+from orchestration.runtime.worker.overdue import Overdue
+from orchestration.runtime.worker.purses import inherit, settle_in, shares_of, thinking
+from orchestration.runtime.worker.timing import Appending, Reading
+from orchestration.runtime.worker.together import JointStores
+from orchestration.runtime.worker.touch import Touch
+from orchestration.runtime.worker.watch import LogWatch
 from orchestration.telemetry.logs import configure_logs
 from orchestration.telemetry.tracing.journey import Journey
 from orchestration.telemetry.tracing.spans import Recorder

@@ -24,11 +24,11 @@ from orchestration.clock import Clock, wall
 from orchestration.links.frames import Letter
 from orchestration.links.links import Links
 from orchestration.links.words import Alive, Left
-from orchestration.runtime.lives import InPopulation
-from orchestration.runtime.meter import LiveMeter
-from orchestration.runtime.overdue import Overdue, WatchedCore
 from orchestration.runtime.settings import RuntimeSettings
-from orchestration.runtime.watch import LogWatch
+from orchestration.runtime.worker.lives import InPopulation
+from orchestration.runtime.worker.meter import LiveMeter
+from orchestration.runtime.worker.overdue import Overdue, WatchedCore
+from orchestration.runtime.worker.watch import LogWatch
 
 if TYPE_CHECKING:
     from actors.shell import ActorShell, Driver

@@ -16,7 +16,7 @@ from pathlib import Path
 def main() -> None:
     """Become Ray's worker. The script's own directory is no place to import from."""
     sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != Path(__file__).resolve().parent]
-    from orchestration.runtime.leisure import AT_LEISURE, may_be_late  # noqa: PLC0415 - once the path is right
+    from orchestration.runtime.worker.leisure import AT_LEISURE, may_be_late  # noqa: PLC0415 - once the path is right
 
     spec = find_spec("ray")
     if spec is None or spec.origin is None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from environment.errors import SubliminalError
 from environment.messages import Instant
 from environment.stores.cassandra.survey import Survey, survey
-from orchestration.cli.checks import Finding, State
+from orchestration.cli.doctor.checks import Finding, State
 from orchestration.clock import wall
 from orchestration.settings import Settings
 

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator
 from environment.errors import SubliminalError, WrongSchema
 from environment.stores.copying import going_on, mark_of
 from environment.stores.opening import directory_of, open_stores
-from orchestration.cli.checks import Finding, State
-from orchestration.cli.hosts import hosts
-from orchestration.cli.rays import rays
-from orchestration.cli.trust import certificates, exposed, secrets, served
+from orchestration.cli.doctor.checks import Finding, State
+from orchestration.cli.doctor.hosts import hosts
+from orchestration.cli.doctor.rays import rays
+from orchestration.cli.doctor.trust import certificates, exposed, secrets, served
 from orchestration.clock import wall
 from orchestration.membership.errors import CoordinationError
 from orchestration.membership.opening import open_coordination
@@ -34,7 +34,7 @@ async def clusters(settings: Settings) -> AsyncIterator[Finding]:
         else:
             async for finding in _durability(settings):
                 yield finding
-            from orchestration.cli.databases import databases  # noqa: PLC0415 - the driver, where it is used
+            from orchestration.cli.doctor.databases import databases  # noqa: PLC0415 - the driver, where it is used
 
             async for finding in databases(settings):
                 yield finding

@@ -16,7 +16,7 @@ from environment.population import Member
 from orchestration.growth.granting import present
 from orchestration.growth.guard import DAY
 from orchestration.links.words import Moved
-from orchestration.runtime.packing import Pack, is_pack, kind_of, pack, pack_name
+from orchestration.runtime.inhabitants.packing import Pack, is_pack, kind_of, pack, pack_name
 from orchestration.runtime.settings import DensitySettings
 
 if TYPE_CHECKING:

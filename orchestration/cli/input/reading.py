@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from orchestration.cli.failure import Failure
-from orchestration.cli.lines import MOST_BYTES, BadLine
+from orchestration.cli.input.lines import MOST_BYTES, BadLine
 
 _CHUNK = 1 << 16
 _UTF8_MARK = b"\xef\xbb\xbf"

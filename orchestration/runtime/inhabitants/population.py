@@ -38,9 +38,9 @@ from orchestration.links.words import (
     Share,
     Shared,
 )
-from orchestration.runtime.ledgers import ledgers_of
-from orchestration.runtime.lodging import Lodgings
+from orchestration.runtime.inhabitants.lodging import Lodgings
 from orchestration.runtime.orders import RunOrders
+from orchestration.runtime.worker.ledgers import ledgers_of
 from orchestration.wiring import ActorPlan, peer_of, plan_of
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from orchestration.housing import embedded_in
 from orchestration.placement.errors import ClusterUnreachable, NoSuchNode
 from orchestration.placement.placement import Placement, needs_of
 from orchestration.placement.settings import ClusterSettings
-from orchestration.runtime import cluster, processes
-from orchestration.runtime.demand import Demand
-from orchestration.runtime.nodes import Nodes
+from orchestration.runtime import processes
+from orchestration.runtime.machines import cluster
+from orchestration.runtime.machines.demand import Demand
+from orchestration.runtime.machines.nodes import Nodes
+from orchestration.runtime.machines.seat import OnlySeat, Seat
 from orchestration.runtime.orders import ActorOrders, RunOrders
-from orchestration.runtime.seat import OnlySeat, Seat
 
 _log = structlog.get_logger(__name__)
 _SAVED = "~placement"
@@ -202,7 +203,7 @@ async def open_ground(
         for role, pid in cluster.pillars().items():
             processes.watch(pid, lambda role=role: fallen(role))  # type: ignore[misc]  # mypy loses the default
         return OwnGround()
-    from orchestration.runtime.lookout import Lookout, Witness  # noqa: PLC0415 - imports Ray
+    from orchestration.runtime.machines.lookout import Lookout, Witness  # noqa: PLC0415 - imports Ray
 
     embedded = embedded_in(run.settings, run.data_dir)
     lookout = Lookout(settings.cluster, Witness(embedded) if embedded is not None else None)

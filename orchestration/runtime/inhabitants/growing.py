@@ -14,13 +14,13 @@ from orchestration.clock import wall
 from orchestration.growth.granting import present
 from orchestration.growth.guard import COGNITIVE
 from orchestration.links.words import Share
-from orchestration.runtime.packing import Pack, is_pack
+from orchestration.runtime.inhabitants.packing import Pack, is_pack
 
 if TYPE_CHECKING:
-    from orchestration.runtime.ground import Ground
-    from orchestration.runtime.household import Household
+    from orchestration.runtime.inhabitants.household import Household
+    from orchestration.runtime.inhabitants.population import Population
+    from orchestration.runtime.machines.ground import Ground
     from orchestration.runtime.orders import ActorOrders
-    from orchestration.runtime.population import Population
     from orchestration.settings import Settings
     from orchestration.wiring import ActorPlan
 

@@ -1,0 +1,1 @@
+"""One process of actors: how those live, die and are looked after that share it."""
