@@ -151,10 +151,13 @@ class Cohort:
         self._roster = version
         new = {plan.name: plan for plan in came}
         named = (self._founders - frozenset(gone)) | new.keys()
-        for member in tuple(self.members):
+        leavers = [one for one in self.members if one.plan.name not in named and not one.leaving]
+        for member in self.members:
             new.pop(member.plan.name, None)
-            if member.plan.name not in named and not member.leaving:
-                self._dismiss(member)
+        for member in leavers:
+            member.leaving = True  # all, before one that ended long ago is gone at once, and it looks as if all were
+        for member in leavers:
+            self._dismiss(member)
         for plan in new.values():
             member = self._member(plan)
             self.members.append(member)
@@ -166,7 +169,6 @@ class Cohort:
         self._look()
 
     def _dismiss(self, member: Member) -> None:
-        member.leaving = True
         member.actor.stop()
         life = self._lives.get(member.plan.name)
         if life is None or life.done():

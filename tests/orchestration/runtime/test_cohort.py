@@ -145,6 +145,7 @@ async def test_who_comes_and_who_leaves_disturbs_nobody(tmp_path):
             )
             await until(lambda: members["doomed"].actor.shell or members["doomed"].quarantined)
         await until(lambda: members["doomed"].quarantined)
+        await until(lambda: "doomed" not in {task.get_name() for task in asyncio.all_tasks()})
         cohort.enlist(2, [], [leave, "doomed", "late"])
         await until(lambda: cohort.health()["roster"] == 2)
         assert {member.plan.name for member in cohort.members} == {*CALM} - {leave}

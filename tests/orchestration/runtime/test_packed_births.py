@@ -1,6 +1,7 @@
 """Births and ends where subminds share processes, under a real host and a real Ray: no process is one's own."""
 
 import asyncio
+import json
 import os
 import signal
 
@@ -51,6 +52,7 @@ async def test_children_live_where_there_is_room_and_an_empty_pack_ends(tmp_path
 
         await mind.say(f"retire {lamps} people")  # its neighbour goes on
         await at_last(lambda: _only(mind, pumps))
+        await at_last(lambda: _is(_lodgers(mind), {pumps}))  # until then its place is not free
         await at_last(lambda: _is(mind.figure("people", "share"), 1.0))
         assert packs(mind) == {"cognitive~1", "cognitive~2"}
 
@@ -78,6 +80,10 @@ async def test_children_live_where_there_is_room_and_an_empty_pack_ends(tmp_path
         await at_last(lambda: _only(mind))
         await at_last(lambda: _is(mind.figure("causes", "share"), 0.75))
         await at_last(lambda: _is(mind.figure("people", "share"), 1.25))
+
+
+async def _lodgers(mind):
+    return set(json.loads(await mind.stores.registry.state("~lodgings"))["homes"])
 
 
 async def _only(mind, *names):
