@@ -103,6 +103,7 @@ class StreamCore(Inward):
         self._next = said.head + 1
         thoughts = [e for e in self._known.values() if e.kind is EntryKind.THOUGHT and e.vector is not None]
         self._last = max(thoughts, key=lambda e: e.seq, default=None)
+        self._terms = ()  # they were those of a thought that is not said
         return [Send(name, Broadcast(said.entry, None), 1.0) for name in (ATTENTION, ENVIRONMENT)]
 
     def _in_order(self) -> list[Candidate]:
