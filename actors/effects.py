@@ -52,6 +52,8 @@ class WakeAt:
     """Deliver a ``Tick`` at this mind time. One is pending at most: the earliest wins."""
 
     at: Instant
+    leeway: float = 0.0
+    """Seconds that it may come later, so that those of one process who have no haste can be woken together."""
 
 
 @dataclass(frozen=True, slots=True)

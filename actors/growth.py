@@ -32,6 +32,8 @@ class Divided:
     """What the parent keeps of a configured submind's budget, 0..1."""
     as_of: int = 0
     """The last decision on growth that ``share`` follows from: what is told late must not undo what was told since."""
+    goals: tuple[str, ...] = ()
+    """The child's objectives. The parent may not remember what it proposed: it may have died since."""
 
 
 @dataclass(frozen=True, slots=True)

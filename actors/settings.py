@@ -154,6 +154,9 @@ class CognitiveSettings(Section):
     """When it proposes to end."""
     wander_every: Seconds = 900.0
     """Idle time after which it crawls by itself."""
+    wander_leeway: Seconds = 5.0
+    """How much later it may do so, to do it together with others of its process: at the moments when these save
+    (`shell.save_every`), if one of them falls within this time."""
     random_share: Share = 0.2
     """Share of those crawls that are random; the others are directed or associative."""
     max_depth: int = Field(default=6, ge=1, le=64)

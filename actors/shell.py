@@ -31,6 +31,7 @@ from actors.events import (
 from actors.growth import Gone, Pressure
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
+from actors.reach import check
 from actors.settings import ShellSettings
 from actors.substrate.ports import Embedder, Generation
 from environment.clocks import was_wrong
@@ -84,6 +85,7 @@ class ActorShell:
 
     Guarantees: what a step commits is durable before anything the step sends leaves; when the store refuses,
     the step is kept and finished later by ``finish``, in order, and no further event is handled before that.
+    What a core asks for that is not its to decide (``actors/reach.py``) ends its life with ``OutOfReach``.
     A crash loses the mailbox and what changed since the last ``save``: cores are written so that nothing
     acknowledged depends on either.
     """
@@ -102,6 +104,7 @@ class ActorShell:
         self.mailbox = Mailbox(settings.mailbox, settings.patience)
         self.counters: defaultdict[str, float] = defaultdict(float)
         self.wake_at: Instant | None = None
+        self.wake_by: Instant | None = None
         self.meter: Meter | None = None
         self._stores = stores
         self._driver = driver
@@ -110,6 +113,7 @@ class ActorShell:
         self._fence = fence
         self._writes: list[Write] = []
         self._others: list[Effect] = []
+        self._state_bytes = 0
         self._changed = False
         self._vitals_at: Instant | None = None
         self._stepped: Instant | None = None
@@ -168,11 +172,11 @@ class ActorShell:
             self._collect(pressure, now)
         events = self.mailbox.take(self._settings.batch)
         if self._stepped is not None and was_wrong(self._stepped, now):  # what it waits for lies years ahead
-            self.wake_at, self._vitals_at = now, None
+            self.wake_at, self.wake_by, self._vitals_at = now, now, None
             self._gauge.begin(now)
         self._stepped = now
         if self.wake_at is not None and self.wake_at <= now:
-            self.wake_at = None
+            self.wake_at = self.wake_by = None
             events.append(Tick())
         for event in events:
             self._collect(event, now)
@@ -256,9 +260,9 @@ class ActorShell:
         """Write state and report, if anything changed since the last time. Raises ``StoreUnavailable``."""
         if self.unfinished or not (self._changed or reason or state is not SubmindState.RUNNING):
             return
-        report = self.report(wall, state, reason)
-        writes: list[Write] = [WriteReport(report)]
         snapshot = self.core.snapshot()
+        self._state_bytes = len(snapshot)
+        writes: list[Write] = [WriteReport(self.report(wall, state, reason))]
         if snapshot:
             writes.append(WriteState(self.name, snapshot))
         await self._stores.commit(writes, self._fence)
@@ -267,7 +271,8 @@ class ActorShell:
     def figures(self) -> dict[str, float]:
         """Counters and gauges by metric name."""
         measured = self.meter.flat() if self.meter else {}
-        return {**self.counters, **measured, **self.core.describe().figures, "mailbox_depth": float(len(self.mailbox))}
+        own = {"mailbox_depth": float(len(self.mailbox)), "state_bytes": float(self._state_bytes)}
+        return {**self.counters, **measured, **self.core.describe().figures, **own}
 
     def report(self, wall: Instant, state: SubmindState = SubmindState.RUNNING, reason: str = "") -> SubmindReport:
         """What this actor says of itself."""
@@ -318,12 +323,16 @@ class ActorShell:
 
     def _sort(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
+            check(self.name, effect)
+        for effect in effects:
             self._changed = self._changed or not isinstance(effect, WakeAt)
             match effect:
                 case Commit():
                     self._writes.append(effect.write)
                 case WakeAt():
+                    by = effect.at + effect.leeway
                     self.wake_at = effect.at if self.wake_at is None else min(self.wake_at, effect.at)
+                    self.wake_by = by if self.wake_by is None else min(self.wake_by, by)
                 case Count():
                     self.counters[effect.metric] += effect.amount
                 case _:

@@ -39,17 +39,23 @@ class Inhibition:
     def suppressed(self, trace: Trace, now: Instant) -> bool:
         """True when the trace, or another about the same, was conscious and nothing changed since.
 
-        A revision is a change once the refractory time is over; a new thought about the same perception is one only
-        when it rests on something that happened later.
+        A revision is a change once the refractory time is over, unless what is new in it was conscious in other words;
+        a new thought about the same perception is one only when it rests on something that happened later.
         """
         last = self._last.get(trace.id)
         newest = max((p.time for p in trace.thought.perceptions), default=trace.thought.time)
         if last is None and trace.conscious is not None:  # so long ago that nobody knows as which version: as this one
             last = self._note(trace.id, _Seen(now, trace.version, newest))
         if last is not None:
-            return trace.version <= last.version or now - last.at < self._settings.refractory
+            if trace.version <= last.version or now - last.at < self._settings.refractory:
+                return True
+            return newest > last.newest and self._told(trace, newest)
         if trace.thought.kind is ThoughtKind.RESULT and trace.level.value >= self._settings.break_in:
             return False  # an answer to somebody is about what was just conscious, and is awaited
+        return self._told(trace, newest)
+
+    def _told(self, trace: Trace, newest: Instant) -> bool:
+        """Whether something about the same was conscious that rested on nothing older."""
         about = (*trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1]))
         return any(seen is not None and newest <= seen.newest for seen in map(self._last.get, about))
 

@@ -18,6 +18,8 @@ from actors.perception.running import FadingCounts, RunningRank
 from actors.perception.settings import AppraisalSettings
 from environment.messages import Vector
 
+_LONGEST_WORD = 48
+"""Characters of a word by which it is known."""
 _DOUBT = 20
 """Values of which the first ranks are not taken at their word."""
 
@@ -91,6 +93,8 @@ class Appraiser:
         """(Mean newness of words and word pairs, mean rarity of the three rarest words)."""
         if not words:
             return 0.0, 0.0
+        if max(map(len, words)) > _LONGEST_WORD:
+            words = [word[:_LONGEST_WORD] for word in words]
         pairs = [f"{a} {b}" for a, b in zip(("^", *words), (*words, "$"), strict=True)]
         counts = self._words.get_all(words)
         fresh = sum([1 / (1 + c) for c in counts]) + sum([1 / (1 + c) for c in self._pairs.get_all(pairs)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -16,6 +17,7 @@ from actors.perception.settings import PerceptionSettings
 from actors.snapshots import pack, unpack
 from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
+from environment.clocks import dated, was_wrong
 from environment.identity import thought_id
 from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
 
@@ -48,6 +50,7 @@ class PerceptualCore:
         self._postbox = Postbox(name, settings.resend_after)
         self._reading = False
         self._event_time: Instant = 0.0
+        self._received: Instant = float("-inf")
         self._heard_at: Instant = 0.0
         self._tended: Instant = 0.0
 
@@ -95,13 +98,27 @@ class PerceptualCore:
                 continue
             taken += 1
             self._cursor = perception.seq
-            self._event_time = max(self._event_time, perception.time)
-            percepts = self._interpreter.interpret(perception, event.vectors)
+            believed = self._believed(perception, now)
+            self._event_time = max(self._event_time, believed.time)
+            percepts = self._interpreter.interpret(believed, event.vectors)
             thoughts += [self._think(percept, now) for percept in percepts]
         folded = taken - len(thoughts)
         thoughts += [self._think(percept, now) for percept in self._interpreter.quiet(self._event_time)]
         told: list[Effect] = [Send(ATTENTION, Salient((), folded))] if folded > 0 else []
         return [*self._postbox.post(thoughts, now), *told, *self._voice.record(), *self._read_on()]
+
+    def _believed(self, perception: Perception, now: Instant) -> Perception:
+        """A perception at a time at which it can have been: nothing happens long after it is received.
+
+        Where it was received long before the one before it, the clock was set back that had received that. What was
+        perceived by then at a time still to come was perceived now, or nobody would be missed until then.
+        """
+        if was_wrong(self._received, perception.received) and was_wrong(self._event_time, now):
+            self._event_time = perception.received
+            self._interpreter.set_back(perception.received)
+        self._received = perception.received
+        believed = dated(perception.time, perception.received)
+        return perception if believed == perception.time else replace(perception, time=believed)
 
     def _think(self, percept: Percept, now: Instant) -> Thought:
         topic = self._voice.place(percept.vector, percept.terms, now)
@@ -161,6 +178,7 @@ class PerceptualCore:
         return [*self._postbox.post(thoughts, now), *self._voice.record(), *self._listen()]
 
     def _tick(self, now: Instant) -> list[Effect]:
+        self._heard_at, self._tended = dated(self._heard_at, now), dated(self._tended, now)
         effects = self._silences(now)
         if now - self._tended >= _TEND_EVERY:
             self._tended = now
@@ -182,6 +200,7 @@ class PerceptualCore:
             _Saved(
                 cursor=self._cursor,
                 event_time=self._event_time,
+                received=self._received,
                 waiting=self._postbox.dump(),
                 voice=self._voice.dump(),
                 interpreter=self._interpreter.dump(),
@@ -190,7 +209,7 @@ class PerceptualCore:
 
     def restore(self, state: bytes) -> None:
         saved = unpack(state, _Saved)
-        self._cursor, self._event_time = saved.cursor, saved.event_time
+        self._cursor, self._event_time, self._received = saved.cursor, saved.event_time, saved.received
         self._postbox.load(saved.waiting)
         self._voice.load(saved.voice)
         self._interpreter.load(saved.interpreter)
@@ -202,3 +221,4 @@ class _Saved(msgspec.Struct):
     waiting: list[Thought]
     voice: dict[str, object]
     interpreter: dict[str, object]
+    received: Instant = float("-inf")

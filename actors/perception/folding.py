@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from enum import StrEnum
+from hashlib import blake2b
 
 import msgspec
 
@@ -28,11 +29,23 @@ class Turn(StrEnum):
     """Back after a silence that was spoken of."""
 
 
-class Series(msgspec.Struct):
+_SHORT = 32
+"""Bytes of a digest in hexadecimal: a template no longer than that is kept as it is."""
+
+
+def mark(template: str) -> str:
+    """What a template is known by: itself, or its digest where that is shorter."""
+    if len(template) <= _SHORT and template.isascii():
+        return template
+    return blake2b(template.encode(errors="surrogatepass"), digest_size=_SHORT // 2).hexdigest()
+
+
+class Series(msgspec.Struct, omit_defaults=True):
     """One template of one source."""
 
     source: str
     template: str
+    """Its mark."""
     rhythm: Rhythm
     count: int = 1
     in_window: int = 1
@@ -49,9 +62,10 @@ class Series(msgspec.Struct):
 
 
 class Folding:
-    """Remembers templates, least recently used first to go.
+    """Remembers templates by their marks, least recently used first to go.
 
-    Guarantee: memory is bounded by ``templates``; the cost of a line does not depend on how many came before.
+    Guarantee: memory is bounded by ``templates``, however long they are; the cost of a line does not depend on how many
+    came before.
     """
 
     def __init__(self, settings: FoldingSettings) -> None:
@@ -92,6 +106,12 @@ class Folding:
     def due(self) -> Instant | None:
         """Event time before which no silence is found."""
         return self._watch.due()
+
+    def set_back(self, now: Instant) -> None:
+        """The clock was set back that dated what lies ahead of now."""
+        self._watch.set_back(now, ((key, series.rhythm) for key, series in self._series.items()))
+        for series in self._series.values():
+            series.window_start = min(series.window_start, now)
 
     def _begin(self, key: tuple[str, str], time: Instant) -> Series:
         series = Series(*key, Rhythm(time), window_start=time)
@@ -137,6 +157,7 @@ class Folding:
         saved = msgspec.convert(state, _Saved)
         self._watch.latest, self.folded, self.forgotten = saved.latest, saved.folded, saved.forgotten
         for series in saved.series[-self._settings.templates :]:
+            series.template = mark(series.template)
             self._series[(series.source, series.template)] = series
             self._watch.restore((series.source, series.template), series.rhythm)
 

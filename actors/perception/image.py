@@ -109,6 +109,11 @@ class ImageInterpreter:
     def quiet(self, now: Instant) -> list[Percept]:
         return [self._silence(source) for source, _ in self._watch.silences(now, self._rhythm)]
 
+    def set_back(self, now: Instant) -> None:
+        self._watch.set_back(now, (((source, ""), view.rhythm) for source, view in self._views.items()))
+        for view in self._views.values():
+            view.told = min(view.told, now)
+
     def due(self) -> Instant | None:
         return self._watch.due()
 

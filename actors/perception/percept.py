@@ -45,6 +45,10 @@ class Interpreter(Protocol):
         """What is worth a thought because something did not come; ``now`` is the latest event time."""
         ...
 
+    def set_back(self, now: Instant) -> None:
+        """The clock was set back by which things were perceived: what lies ahead of now was perceived now."""
+        ...
+
     def due(self) -> Instant | None:
         """Event time before which ``quiet`` has nothing to say; None while it never has."""
         ...

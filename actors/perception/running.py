@@ -56,12 +56,20 @@ class RunningRank:
         self._sorted = sorted(self._order)
 
 
+_ROOM = 64
+"""Bytes of a string, on average: two words have about 14."""
+
+
 class FadingCounts:
-    """Counts of strings in bounded memory: when full all are halved and those below one are forgotten."""
+    """Counts of strings in bounded memory: when full all are halved and those below one are forgotten.
+
+    Full is with ``capacity`` strings, or with 64 bytes for each, whoever makes the words up.
+    """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._counts: dict[str, int] = {}
+        self._bytes = 0
         self.total = 0
 
     def get(self, key: str) -> int:
@@ -78,11 +86,13 @@ class FadingCounts:
         counts = self._counts
         get = counts.get
         for key in keys:
-            counts[key] = get(key, 0) + 1
+            known = get(key, 0)
+            if not known:
+                self._bytes += _size(key)
+            counts[key] = known + 1
             self.total += 1
-        if len(counts) > self._capacity:
-            self._counts = {key: half for key, n in counts.items() if (half := n // 2)}
-            self.total = sum(self._counts.values())
+        if len(counts) > self._capacity or self._bytes > self._capacity * _ROOM:
+            self._set({key: half for key, n in counts.items() if (half := n // 2)})
 
     def dump(self) -> dict[str, int]:
         """For a snapshot."""
@@ -90,8 +100,17 @@ class FadingCounts:
 
     def load(self, counts: object) -> None:
         """From a snapshot."""
-        self._counts = msgspec.convert(counts, dict[str, int])
-        self.total = sum(self._counts.values())
+        self._set(msgspec.convert(counts, dict[str, int]))
+        self.add(())  # it may have been saved with more room
+
+    def _set(self, counts: dict[str, int]) -> None:
+        self._counts = counts
+        self._bytes = sum(map(_size, counts))
+        self.total = sum(counts.values())
+
+
+def _size(key: str) -> int:
+    return len(key) if key.isascii() else len(key.encode())
 
 
 class Habit(msgspec.Struct):

@@ -126,6 +126,11 @@ class TelemetryInterpreter:
             by_source.setdefault(key[0], []).append(self._series[key])
         return [self._silence(source, silent) for source, silent in by_source.items()]
 
+    def set_back(self, now: Instant) -> None:
+        self._watch.set_back(now, ((key, series.rhythm) for key, series in self._series.items()))
+        for series in self._series.values():
+            series.levels.set_back(now)
+
     def due(self) -> Instant | None:
         return self._watch.due()
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.perception.appraisal import Appraisal, Appraiser
-from actors.perception.folding import Folding, Series, Turn
+from actors.perception.folding import Folding, Series, Turn, mark
 from actors.perception.percept import Percept, addressed, ref
 from actors.perception.running import FadingCounts
 from actors.perception.settings import PerceptionSettings
@@ -18,6 +18,8 @@ from actors.perception.wording import Wording, clean, read, segments, span, tell
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _VECTORS = 1024
+_SAMPLE = 200
+"""Bytes of a line by which its series is called."""
 _SURPRISE_SURGE = 0.5
 _SURPRISE_SILENCE = 0.4
 
@@ -38,7 +40,7 @@ class TextInterpreter:
         self._dim = dim
         self._cut = 0
         self._pieces: dict[str, tuple[tuple[str, str], ...]] = {}
-        """Raw text to (segment, template) pairs: what ``texts`` has read, ``interpret`` need not read again."""
+        """Raw text to (segment, mark) pairs: what ``texts`` has read, ``interpret`` need not read again."""
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         self._pieces = {p.text: self._read(p.text) for p in perceptions if p.text}
@@ -59,13 +61,24 @@ class TextInterpreter:
             turn, series, gap = self._folding.take(perception.source, mask, perception.time)
             if turn is Turn.REPEAT:
                 if not addressed(perception.source, self._settings.interlocutors):
-                    series.last_id = perception.id
+                    self._cite(series, perception, piece)
                     continue
                 turn = Turn.NEW  # somebody who asks again wants an answer again
             percept = self._percept(perception, piece, str(i) if i else "", turn, series, gap, vectors)
-            series.last_id, series.sample, series.trust, series.since = perception.id, piece[:200], perception.trust, 0
+            series.since = 0
+            if series.count > 1:  # most never come again, and nobody will speak of their silence
+                series.sample = ""
+                self._cite(series, perception, piece)
             percepts.append(percept)
         return percepts
+
+    @staticmethod
+    def _cite(series: Series, perception: Perception, piece: str) -> None:
+        """Keep what is said of it should it fall silent."""
+        series.last_id = perception.id
+        if not series.sample:
+            series.trust = perception.trust
+            series.sample = piece.encode(errors="replace")[:_SAMPLE].decode(errors="ignore")
 
     def quiet(self, now: Instant) -> list[Percept]:
         found = []
@@ -91,6 +104,9 @@ class TextInterpreter:
             )
         return found
 
+    def set_back(self, now: Instant) -> None:
+        self._folding.set_back(now)
+
     def due(self) -> Instant | None:
         return self._folding.due()
 
@@ -102,10 +118,10 @@ class TextInterpreter:
         }
 
     def _read(self, raw: str) -> tuple[tuple[str, str], ...]:
-        """(segment, template) pairs of a raw text."""
+        """(segment, mark of its template) pairs of a raw text."""
         size = self._settings.segment
         parts = (raw,) if len(raw) <= size else segments(raw, size, self._settings.segments)
-        return tuple((piece, template(piece)) for part in parts if (piece := clean(part, size)))
+        return tuple((piece, mark(template(piece))) for part in parts if (piece := clean(part, size)))
 
     def _percept(
         self,
@@ -182,7 +198,8 @@ class TextInterpreter:
         self._terms.load(saved.terms)
         for key, vector in saved.vectors.items():
             if len(vector) == 2 * self._dim:  # else of another embedder
-                self._vectors[key] = np.frombuffer(vector, np.float16)
+                source, _, known = key.partition("\0")
+                self._vectors[f"{source}\0{mark(known)}"] = np.frombuffer(vector, np.float16)
 
 
 class _Saved(msgspec.Struct):

@@ -41,6 +41,7 @@ from actors.submind.growing import Growing, GrowingState
 from actors.submind.legacy import Habits, Legacy
 from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
+from environment.clocks import dated
 from environment.messages import Instant, Thought, ThoughtKind, Trace, Via
 from environment.salience import at as level_at
 
@@ -219,12 +220,10 @@ class SubmindCore(Inward):
     def _stumble(self, traces: Sequence[Trace], now: Instant) -> list[Effect]:
         """Met while wandering: each is taken as an event, as salient as it still is."""
         effects: list[Effect] = []
-        for trace in traces[:2]:
-            if trace.id not in self._seen:
-                self._remember(trace.id)
-                self._voice.place(trace.thought.vector, trace.thought.associations, now)
-                faded = replace(trace.thought, salience=level_at(trace.level, now), at=now)
-                effects += self._consider(faded, now)
+        for trace in (one for one in traces[:2] if one.id not in self._seen):
+            self._remember(trace.id)
+            self._voice.place(trace.thought.vector, trace.thought.associations, now)
+            effects += self._consider(replace(trace.thought, salience=level_at(trace.level, now), at=now), now)
         return effects
 
     def _generate(self, bound: Bound, memory: Trace) -> Effect:
@@ -286,15 +285,16 @@ class SubmindCore(Inward):
     def _tend(self, now: Instant) -> list[Effect]:
         self._voice.tend(now)
         effects = self._growing.tend(now)
-        every = self._settings.wander_every
-        if self._wandered is None:  # not all at once where thousands begin together
-            self._wandered = now - (1.0 - phase(self.name)) * every
+        every, leeway = self._settings.wander_every, self._settings.wander_leeway
+        first = now - (1.0 - phase(self.name)) * every  # not all at once where thousands begin together
+        self._wandered = dated(first if self._wandered is None else self._wandered, now)
+        self._last_work = dated(self._last_work, now)
         if now - max(self._last_work, self._wandered) >= every and self.allowance.ready(now):
             self._wandered = now
             events = self._window.events(now)
             event = None if self._chance.uniform() < self._settings.random_share or not events else events[-1]
             effects.append(self._crawl(CrawlKind.DIRECTED if event else CrawlKind.RANDOM, event, now))
-        return [*effects, WakeAt(max(self._last_work + every, self._wandered + every, now + every / 60))]
+        return [*effects, WakeAt(max(self._last_work + every, self._wandered + every, now + every / 60), leeway)]
 
     def _remember(self, thought_id: str) -> None:
         self._seen[thought_id] = None

@@ -21,6 +21,7 @@ from actors.submind.division import Belongings, Division
 from actors.submind.legacy import Legacy
 from actors.submind.load import Load, LoadState
 from actors.submind.voice import Voice
+from environment.clocks import elapsed
 from environment.messages import Instant, Thought, Via
 from environment.ports import WriteState
 
@@ -60,8 +61,6 @@ class _Asked:
     tries: int
     heir: str = ""
     """Set for a retirement."""
-    goals: tuple[str, ...] = ()
-    """Objectives that would go along."""
     promised: frozenset[str] = frozenset()
     """Events that would go along: not bound meanwhile."""
     saved: float = 0.0
@@ -195,7 +194,7 @@ class Growing:
             effects += self._owner.take_up(event, via, now)
         within = self._settings.division.answer_within
         if self._asked is not None:
-            if now - self._asked.at < within:
+            if elapsed(self._asked.at, now) < within:
                 return [*effects, WakeAt(self._asked.at + within)]
             return [*effects, *self._again(self._asked, now)]
         ends_at = self._apoptosis.ends_at(now)
@@ -210,6 +209,7 @@ class Growing:
         """No answer came: ask again under the same name, and after some tries rest."""
         if asked.tries >= _TRIES:
             rest = now + self._settings.division.cooldown
+            asked.saved = 0.0  # it may be granted all the same: then another has them
             return self.refused(GrowthRefused(asked.growth, "no answer", rest), now)
         propose = self._propose_end if asked.heir else self._propose_division
         effects = propose(asked.growth, asked.tries, now)
@@ -223,8 +223,7 @@ class Growing:
             return []
         saved = self._put_by(0.5, now)
         legacy = replace(proposal.legacy, saved=saved)
-        goals = tuple(g.text for g in legacy.goals) if len(legacy.goals) < len(self.goals) else ()
-        self._asked = _Asked(growth, now, tries + 1, "", goals, frozenset(e.id for e in legacy.events), saved)
+        self._asked = _Asked(growth, now, tries + 1, "", frozenset(e.id for e in legacy.events), saved)
         return [*self._asking(now), replace(proposal, legacy=legacy), Count("divisions_proposed_total")]
 
     def _propose_end(self, growth: str, tries: int, now: Instant) -> list[Effect]:
@@ -233,7 +232,7 @@ class Growing:
         if proposal is None:
             return []
         saved = self._put_by(1.0, now)
-        self._asked = _Asked(growth, now, tries + 1, proposal.heir, (), frozenset(e.id for e in has.events), saved)
+        self._asked = _Asked(growth, now, tries + 1, proposal.heir, frozenset(e.id for e in has.events), saved)
         proposal = replace(proposal, legacy=replace(proposal.legacy, saved=saved))
         return [*self._asking(now), proposal, Count("retirements_proposed_total")]
 
@@ -277,13 +276,13 @@ class Growing:
         """The child lives: let go of its topics, and hand on what came for them since."""
         if event.child in self._children:
             return [Settled(event.child)]
-        goals = self._asked.goals if self._asked is not None and self._asked.growth == event.growth else ()
         if self._asked is not None and not self._asked.heir:
             if self._asked.growth != event.growth:
                 self._owner.allowance.add(self._asked.saved, now)
             self._asked = None
         self._voice.give(frozenset(event.topics), event.child, now)
-        self._given_goals.update(goals)
+        if set(event.goals) < {goal.text for goal in self.goals}:  # where all were of use to both, both have them
+            self._given_goals.update(event.goals)
         self._share_in(event, now)
         self.load.divided(now)
         effects: list[Effect] = [Count("divisions_total")]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.settings import DivisionSettings
+from environment.clocks import was_wrong
 from environment.messages import Instant
 
 _SLOWEST = 8
@@ -36,6 +37,7 @@ class Load:
         self._rounds = 0
         self._merged_at: Instant = float("-inf")
         self._traffic: dict[str, tuple[float, Instant]] = {}
+        self._seen: Instant = float("-inf")
 
     def configure(self, settings: DivisionSettings, idle_for: float) -> None:
         """From the next figure on; a pause that began stays as long as it was."""
@@ -49,6 +51,7 @@ class Load:
 
     def pressed(self, use: float, now: Instant) -> None:
         """How full the mailbox was lately."""
+        self._go_on(now)
         if use >= self._settings.overload:
             self._since = now if self._since is None else self._since
         elif use < self._settings.relief:
@@ -56,8 +59,19 @@ class Load:
 
     def due(self, now: Instant) -> bool:
         """Whether the overload has lasted, and no pause is on."""
+        self._go_on(now)
         lasting = self._since is not None and now - self._since >= self._settings.sustained
         return lasting and now >= max(self._not_before, self._refused_until)
+
+    def _go_on(self, now: Instant) -> None:
+        """Where the clock was set back, what was dated by it is as old as it was: a pause lasts no longer."""
+        if was_wrong(self._seen, now):
+            by, self._seen = self._seen - now, now
+            self._since = None if self._since is None else self._since - by
+            self._not_before, self._refused_until = self._not_before - by, self._refused_until - by
+            self._merged_at -= by
+            self._traffic = {topic: (value, min(at, now)) for topic, (value, at) in self._traffic.items()}
+        self._seen = max(self._seen, now)
 
     def pause(self, until: Instant) -> None:
         """Not before then."""
@@ -121,15 +135,14 @@ class Load:
 
     def dump(self) -> LoadState:
         """For a snapshot."""
-        return LoadState(
-            self._since, self._not_before, self._rounds, self._merged_at, self._traffic, self._refused_until
-        )
+        since, until = self._since, self._refused_until
+        return LoadState(since, self._not_before, self._rounds, self._merged_at, self._traffic, until, self._seen)
 
     def load(self, state: LoadState) -> None:
         """From a snapshot."""
         self._since, self._not_before = state.since, state.not_before
         self._rounds, self._merged_at, self._traffic = state.rounds, state.merged_at, state.traffic
-        self._refused_until = state.refused_until
+        self._refused_until, self._seen = state.refused_until, state.seen
 
 
 class LoadState(msgspec.Struct):
@@ -141,3 +154,4 @@ class LoadState(msgspec.Struct):
     merged_at: Instant
     traffic: dict[str, tuple[float, Instant]]
     refused_until: Instant = float("-inf")
+    seen: Instant = float("-inf")

@@ -55,6 +55,9 @@ class Directory:
 
     def add(self, peer: Peer) -> None:
         """List a peer. One of its name that is listed already is replaced."""
+        known = self._peers.get(peer.name)
+        if known == peer and np.array_equal(known.vector, peer.vector):
+            return  # each core of a process is told of a birth, and all of them say so here
         self.remove(peer.name)
         self._peers[peer.name] = peer
         if peer.role == LISTENING:

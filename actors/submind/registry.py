@@ -14,6 +14,7 @@ import msgspec
 
 from actors.settings import ConnectionSettings
 from actors.submind.legacy import OpenUse
+from environment.clocks import dated, was_wrong
 from environment.messages import ChangeKind, Connection, ConnectionChange, Instant
 
 _PENDING = 4096
@@ -279,6 +280,7 @@ class Registry:
 
     def _settle(self, topic: str, link: Link, now: Instant) -> None:
         """Apply idle decay up to ``now``. Exponential, so settling in steps or at once gives the same."""
+        link.settled, link.last_use = dated(link.settled, now), dated(link.last_use, now)
         idle = now - max(link.settled, link.last_use)
         if idle > 0:
             link.weight *= 0.5 ** (idle / self._settings.half_life)
@@ -290,6 +292,10 @@ class Registry:
             self._remove(topic, link, now, ChangeKind.FORGOTTEN, f"weight {link.weight:.2f}")
 
     def _expire_due(self, now: Instant) -> None:
+        window = self._settings.credit_window
+        if self._pending and was_wrong(self._pending[0].due - window, now):
+            for pending in self._pending:
+                pending.due = min(pending.due, now + window)
         while self._pending and self._pending[0].due <= now:
             self._expire(self._pending.popleft(), now)
 

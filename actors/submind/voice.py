@@ -49,6 +49,7 @@ class Voice:
         self._peers = peers
         self._chance = chance
         self._routing = routing
+        # Not in the snapshot: what was asked before a crash may not have arrived, and asked twice it changes nothing.
         self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def configure(self, settings: CognitiveSettings) -> None:

@@ -20,11 +20,11 @@ _WORTH_ADDING = 0.6
 
 STOPWORDS = frozenset(
     _TOKEN.findall(
-        """a about above after again all also am an and any are as at back be because been before being below between
-        both but by can cannot could d did do does doing don done down during each either else ever every
-        few for from further get gets getting give go goes going got had has have having he hello her here
+        """a about above after again ago all also am an and any are as at back be because been before being below
+        between both but by can cannot could d did do does doing don done down during each either else ever every
+        few for from further get gets getting give go goes going got h had has have having he hello her here
         hers hi him his how i if in into is it its itself just know let like ll m made make many may me
-        might mine more most much must my near need never no nor not now of off ok okay on once one only
+        might min mine more most much must my near need never no nor not now of off ok okay on once one only
         onto or other our ours out over own please put quite re really s said same say says see seen shall she
         should since so some still such t take than thank thanks that the their them then there these they
         thing things this those though through to today tomorrow too under until up us use ve very via want
@@ -122,7 +122,9 @@ def phrases(text: str, most: int = 2, terms: Sequence[str] = ()) -> list[str]:
         if not stop and (runs[-1] or not _BARE_NUMBER.match(token[0])):
             runs[-1].append(token)
     weighed = []
-    for run in filter(None, runs):
+    for run in runs:
+        if not any(len(t[0]) > 1 or not t[0].isascii() for t in run):  # a unit, as of 3 °C
+            continue
         phrase = body[run[0].start() : run[-1].end()]
         named = max((2.0 / (1 + 0.25 * rank) for rank, t in enumerate(terms) if mentions(phrase, t)), default=0.0)
         weighed.append((_weight(run) + named, run[0].start(), phrase))

@@ -13,25 +13,31 @@ from actors.chance import Chance
 from actors.core import Description, Inward
 from actors.effects import Commit, Send, WakeAt
 from actors.environment.core import EnvironmentCore
-from actors.events import Conscious, Observation, Observed, Post, Propose, Salient, Started, Tick
+from actors.events import Conscious, Crawl, Observation, Observed, Post, Propose, Salient, Started, Tick
+from actors.growth import GrowthRefused, Pressure
 from actors.metacognition.control import ControlCore
 from actors.metacognition.settings import MetacognitionSettings
-from actors.settings import ShellSettings
+from actors.settings import ApoptosisSettings, CognitiveSettings, ConnectionSettings, DivisionSettings, ShellSettings
 from actors.shell import ActorShell
 from actors.stream.core import StreamCore
 from actors.stream.settings import StreamSettings
+from actors.submind.apoptosis import Apoptosis
 from actors.submind.budget import Allowance
+from actors.submind.load import Load
 from actors.submind.peers import Directory
 from actors.submind.postbox import Postbox
+from actors.submind.registry import Registry
 from actors.substrate.budget import DAY, HOUR, Ledger, Limits
 from actors.substrate.errors import BudgetSpent
 from environment.index.shard import Shard
+from environment.messages import ChangeKind
 from environment.ports import WriteEntries
 from environment.salience import at as level_at
 from environment.settings import EnvironmentSettings
 from environment.subliminal import SubliminalEnvironment
 from tests.actors.making import DIM, thought, trace, unit
 from tests.actors.stream.test_stream import candidate
+from tests.actors.submind.growing import fed, pressed, submind
 
 NOW = 1_800_000_000.0
 AHEAD = [8 * HOUR, 365 * DAY]
@@ -145,6 +151,64 @@ def test_traces_evaporate_and_are_swept(ahead, restarted):
     assert [e.write.level for e in effects if isinstance(e, Commit)] == [held.level], "and the store knows"
     core.handle(Tick(), NOW + 2 * DAY)
     assert not len(environment)
+
+
+@ahead
+def test_connections_fade_and_uses_expire_as_they_would_have(ahead):
+    settings = ConnectionSettings(half_life=DAY, credit_window=1800.0)
+    registry, other = Registry("own", settings), Registry("own", settings)
+    for one, began in ((registry, NOW + ahead), (other, NOW)):
+        one.open("t", "topic", "idle", began, "test")
+        one.open("t", "topic", "used", began, "test")
+        one.use("t", "used", began)
+        for later in (5.0, 1700.0, 1900.0, DAY):
+            one.tend(NOW + later)
+    weights = [{link.peer: link.weight for link in one.peers("t")} for one in (registry, other)]
+    assert weights[0] == pytest.approx(weights[1], rel=1e-3)
+    _, _, changes = registry.drain()
+    assert [each.at for each in changes if each.kind is ChangeKind.UNREWARDED] == [NOW + 1900.0]
+
+
+@ahead
+def test_a_submind_goes_on_wandering(ahead):
+    core = submind(settings=CognitiveSettings(wander_every=900.0, random_share=1.0))
+
+    def crawls(effects):
+        return [e for e in effects if isinstance(e, Send) and isinstance(e.event, Crawl)]
+
+    core.handle(Tick(), NOW + ahead)
+    assert crawls(core.handle(Tick(), NOW + ahead + 900))
+    assert not crawls(core.handle(Tick(), NOW)), "not at once"
+    assert not crawls(core.handle(Tick(), NOW + 890))
+    assert crawls(core.handle(Tick(), NOW + 910))
+
+
+@ahead
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_submind_divides_no_later_than_it_would_have(ahead, restarted):
+    core = submind()
+    division, at = pressed(core, fed(core, NOW + ahead))
+    core.handle(GrowthRefused(division.growth, "ceiling", at + 60.0), at)
+    core.handle(Pressure(0.9, 0), at + 15.0)
+    if restarted:
+        state, core = core.snapshot(), submind()
+        core.restore(state)
+    again, then = pressed(core, NOW, seconds=120.0)
+    assert again is not None
+    assert then == NOW + 15.0 + 45.0, "since it looked: it was refused for a minute, of which a quarter had passed"
+
+
+@ahead
+def test_a_submind_that_was_idle_ends_no_later_than_it_would_have(ahead):
+    load = Load(DivisionSettings(), idle_for=3600.0)
+    idle = Apoptosis(ApoptosisSettings(idle_for=3600.0), load)
+    idle.born, idle.last_work = True, NOW - 3600.0
+    assert idle.ends_at(NOW) == NOW
+    idle.ends_at(NOW + ahead)
+    idle.refused(NOW + ahead + 1800.0)
+    assert idle.ends_at(NOW + 60.0) == NOW + 1860.0
+    idle.last_work = NOW + ahead
+    assert idle.ends_at(NOW + 120.0) == NOW + 3720.0
 
 
 class Waking(Inward):

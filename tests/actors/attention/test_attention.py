@@ -16,7 +16,7 @@ from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Sa
 from actors.submind.budget import Allowance
 from actors.submind.peers import Directory
 from actors.substrate.ports import Generation
-from environment.messages import Level, ThoughtKind
+from environment.messages import Level, PerceptionRef, ThoughtKind
 from tests.actors.making import DIM, entry, thought, trace, unit
 
 
@@ -150,6 +150,22 @@ def test_paraphrases_lose_salience():
     assert handed(core.handle(Salient((first,)), 0.0))
     core.handle(Salient((again, other)), 1.0)
     assert [c.focus.id for c in handed(core.finish(2.0))] == [other.id], "half its salience is gone"
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_a_revision_does_not_say_once_more_what_another_said(said):
+    core = attention(break_in=0.9)
+    before, after = (PerceptionRef(f"p-{n}", 1000.0 * n, "scale") for n in (1, 2))
+    rose = thought(
+        kind=ThoughtKind.INSIGHT, id="t-rose", salience=0.95, at=1000.0, perceptions=(before,), vector=unit(70)
+    )
+    assert handed(core.handle(Salient((trace(rose),)), 1000.0))
+    fell = trace(thought(id="t-fell", salience=0.95, at=2000.0, perceptions=(after,), vector=unit(71)))
+    if said:
+        assert handed(core.handle(Salient((fell,)), 2000.0))
+    revised = replace(rose, parents=(fell.id,), perceptions=(after, before), at=9000.0)
+    told = handed([*core.handle(Salient((trace(revised, version=2),)), 9000.0), *core.finish(9100.0)])
+    assert [one.focus.id for one in told] == ([] if said else ["t-rose"])
 
 
 def test_an_answer_to_somebody_is_not_suppressed():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from actors.chance import Chance
 from actors.effects import Read, Send, WakeAt
 from actors.events import Perceived, Post, Posted, Started, Tick
 from actors.perception.core import PerceptualCore
+from actors.perception.image import ImageInterpreter
 from actors.perception.settings import PerceptionSettings
 from actors.perception.telemetry import TelemetryInterpreter
 from actors.perception.text import TextInterpreter
@@ -15,7 +17,7 @@ from actors.settings import ConnectionSettings, TopicSettings
 from actors.submind.peers import Directory, Peer
 from actors.submind.voice import Voice
 from environment.messages import Modality, ThoughtKind
-from tests.actors.perception.perceiving import DIM, EMBEDDER, START, read_off, said
+from tests.actors.perception.perceiving import DIM, EMBEDDER, START, read_off, said, shown
 
 WORDS = "pump valve room door van order bank letter meal fridge alarm light truck road coast depot".split()
 GOALS = ["keep food cold", "watch payments", "help customers"]
@@ -135,6 +137,77 @@ def test_waking_up_late_is_not_taken_for_silence():
     assert posted(again.handle(Tick(), later + 30)) == []
     missed = [read_off(i, {"air_c": 3.0}) for i in range(30, 150)]
     assert posted(feed(again, missed, later + 31)) == []
+
+
+KINDS = {
+    "telemetry": (TelemetryInterpreter, lambda n, time, source: read_off(n, {"air_c": 3.0}, time, source)),
+    "text": (TextInterpreter, lambda n, time, source: said(n, "pump valve checked", time, source)),
+    "image": (ImageInterpreter, lambda n, time, source: shown(n, b"no picture", time, source)),
+}
+
+
+class Told:
+    """A perceptual submind to which sources tell something every minute."""
+
+    def __init__(self, kind):
+        self.modality, self.n = Modality(kind), 0
+        self.interpreter, self.made = KINDS[kind]
+        self.it = core(self.interpreter, self.modality)
+
+    def restart(self, now):
+        state, self.it = self.it.snapshot(), core(self.interpreter, self.modality)
+        self.it.restore(state)
+        self.it.handle(Started(), now)
+
+    def silent(self, effects, now):
+        arrive(self.it, effects, now)
+        return [t.text.split()[0] for t in posted(effects) if "went silent" in t.text]
+
+    def come(self, time, *sources, received=None):
+        """Who is said to be silent by then."""
+        found, received = [], time if received is None else received
+        for source in sources:
+            self.n += 1
+            perception = replace(self.made(self.n, time, source), received=received)
+            found += self.silent(feed(self.it, [perception], received), received)
+        return found
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("ahead", [8 * 3600.0, 365 * 86_400.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_falls_silent_once_a_wrong_clock_was_set_right_is_named(kind, ahead, restarted):
+    """One perception came while it was ahead; then all came as before, and then a and b came no more."""
+    told = Told(kind)
+    for i in range(60):
+        told.come(START + 60 * i, "a", "b")
+    told.come(START + 3600 + ahead, "a")
+    if restarted:
+        told.restart(START + 3600)
+    for i in range(60, 120):
+        assert told.come(START + 60 * i, "a", "b") == []
+    named = [who for i in range(120, 130) for who in told.come(START + 60 * i, "c")]
+    assert sorted(named) == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_dated_long_after_it_came_keeps_nobody_waiting(kind):
+    told = Told(kind)
+    for i in range(60):
+        told.come(START + 60 * i, "a", "b")
+    assert told.come(START + 3600 + 86_400, "a", received=START + 3600) == []
+    for i in range(61, 90):
+        assert told.come(START + 60 * i, "a", "b") == []
+    named = [who for i in range(90, 100) for who in told.come(START + 60 * i, "c")]
+    assert sorted(named) == ["a", "b"]
+
+
+def test_silence_is_noticed_while_nothing_is_perceived_since_the_clock_was_set_right():
+    told = Told("telemetry")
+    for i in range(60):
+        told.come(START + 86_400 + 60 * i, "a")
+    assert told.silent(told.it.handle(Tick(), START), START) == []
+    assert told.silent(told.it.handle(Tick(), START + 600), START + 600) == ["a"]
 
 
 def test_old_recordings_are_not_silent_because_they_are_old():

@@ -122,16 +122,13 @@ def test_what_was_met_before_comes_before_what_never_was_and_what_is_everywhere_
 def test_the_cost_of_reading_is_linear(unit):
     def cost(size: int) -> float:
         text = unit * (size // len(unit))
-        best = float("inf")
-        for _ in range(5):
-            start = time.perf_counter()
-            template(text)
-            read(text)
-            clean(text, size)
-            best = min(best, time.perf_counter() - start)
-        return best
+        start = time.thread_time()  # of this thread alone, whatever else the machine is busy with
+        template(text)
+        read(text)
+        clean(text, size)
+        return time.thread_time() - start
 
-    assert cost(160_000) < 12 * cost(40_000) + 0.01  # linear is 4, quadratic 16
+    assert any(cost(160_000) < 12 * cost(40_000) + 0.01 for _ in range(12))  # linear is 4, quadratic 16
 
 
 @pytest.mark.parametrize(

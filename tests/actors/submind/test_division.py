@@ -35,12 +35,17 @@ def keys(core):
     return set(core.topics)
 
 
+def granted(proposal):
+    legacy = proposal.legacy
+    keys = tuple(topic.key for topic in legacy.topics)
+    return Divided(proposal.growth, "own-2", keys, 0.5, goals=tuple(goal.text for goal in legacy.goals))
+
+
 def divided(core, now):
     """Overload and divide: the proposal, what followed, the child as it is restored."""
     proposal, now = pressed(core, now)
     assert proposal is not None
-    event = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.legacy.topics), 0.5)
-    effects = core.handle(event, now)
+    effects = core.handle(granted(proposal), now)
     child = submind("own-2", goals=list(proposal.legacy.goals))
     child.restore(first_state("own-2", proposal.legacy, SETTINGS, now))
     return proposal, effects, child, now
@@ -187,6 +192,25 @@ def test_an_unanswered_proposal_is_repeated_under_its_name_and_given_up():
     assert Settled("own-2") in core.handle(late, now), "granted once is granted"
 
 
+def test_what_was_put_by_for_a_child_that_comes_late_is_had_once():
+    core = submind()
+    now = fed(core)
+    proposal, now = pressed(core, now)
+    has = core.allowance.left
+    core.allowance.configure(0.0, now, burst=1000.0)  # none come back by waiting
+    assert proposal.legacy.saved == pytest.approx(has)
+    for _ in range(10):
+        now += SETTINGS.division.answer_within
+        core.handle(message(0, 1), now)
+        core.handle(message(1, 1), now)
+        core.handle(Tick(), now)
+    assert core.allowance.left <= has
+    refused, now = pressed(core, now + 2 * SETTINGS.division.cooldown)
+    left = core.allowance.left
+    core.handle(GrowthRefused(refused.growth, "rate", now + 1000), now)
+    assert core.allowance.left == pytest.approx(left + refused.legacy.saved), "what is refused is taken back"
+
+
 def test_a_refusal_is_heeded():
     core = submind()
     proposal, now = pressed(core, fed(core))
@@ -214,6 +238,21 @@ def test_objectives_go_with_the_topics_they_are_near():
     (gone,) = proposal.legacy.goals
     assert [g.text for g in core._growing.goals] == [g.text for g in goals if g.text != gone.text]
     assert child.describe().goal == gone.text
+
+
+def test_one_that_died_between_asking_and_the_answer_lets_go_of_objectives_as_well():
+    goals = [Goal("About one.", about(0, 1)), Goal("About the other.", about(1, 1))]
+    core = submind(goals=goals)
+    proposal, now = pressed(core, fed(core))
+    again = submind(goals=goals)
+    again.restore(core.snapshot())
+    again.handle(granted(proposal), now)
+    (gone,) = proposal.legacy.goals
+    assert [g.text for g in again._growing.goals] == [g.text for g in goals if g.text != gone.text]
+    twice = submind()
+    proposal, now = pressed(twice, fed(twice))
+    twice.handle(granted(proposal), now)
+    assert len(twice._growing.goals) == 1, "what both are after, both are after"
 
 
 def test_half_the_budget_goes_along():

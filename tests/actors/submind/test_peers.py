@@ -48,6 +48,15 @@ def test_whatever_came_and_went_it_lists_who_is_there(steps, seed, k, exclude):
     assert (found and found.name) == (others[again.below(len(others))] if others else None)
 
 
+def test_what_is_said_again_is_not_worked_out_again():
+    directory = Directory([peer(0, 0), peer(3, 3)])
+    rows = directory._rows()
+    directory.add(peer(3, 3))  # by each core that was told
+    assert directory._rows() is rows
+    directory.add(replace(peer(3, 3), vector=unit(77)))
+    assert directory.nearest(unit(77), 1)[0].name == NAMES[3]
+
+
 def test_of_many_all_are_drawn_alike():
     directory = Directory(Peer(name, "cognitive", "", unit(1)) for name in NAMES)
     chance = Chance(1, "x")

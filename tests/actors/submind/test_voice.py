@@ -34,6 +34,11 @@ def sends(effects):
     return [e for e in effects if isinstance(e, Send)]
 
 
+def asks_who_only_tells(effect):
+    """What a submind asks once in its life, and once more after a restart."""
+    return effect.to == "watcher" and isinstance(effect.event, Register)
+
+
 def do(it, step, now):
     what, seed, name = step
     about = thought(vector=unit(seed), associations=(f"w{seed}",), time=float(seed), perception=f"p-{seed}")
@@ -93,7 +98,7 @@ def test_a_snapshot_continues_the_same(script, cut):
     def run(it, part, first):
         out = []
         for i, step in enumerate(part, first):
-            effects = sends(do(it, step, 1e9 + 600.0 * i))
+            effects = [e for e in sends(do(it, step, 1e9 + 600.0 * i)) if not asks_who_only_tells(e)]
             out.append([(e.to, e.priority, e.event.topic if isinstance(e.event, Message) else "") for e in effects])
             out.append(it.record())
         return out
@@ -169,6 +174,16 @@ def test_meeting_an_author_connects_and_asks_to_be_registered_in_return_once():
     assert it.meet("bank", about, 1.0) == []
     assert it.meet("own", about, 1.0) == []
     assert it.meet("stranger", about, 1.0) == []
+
+
+def test_who_only_tells_is_asked_once_in_a_life():
+    it = voice()
+    about = thought(vector=unit(1))
+    assert [e.to for e in sends(it.meet("watcher", about, 0.0))] == ["watcher"]
+    assert it.meet("watcher", about, 1.0) == []
+    again = restored(it)
+    assert [e.to for e in sends(again.meet("watcher", about, 2.0))] == ["watcher"]  # the first may not have arrived
+    assert again.meet("watcher", about, 3.0) == []
 
 
 def test_a_peer_that_is_no_longer_there_is_not_spoken_to():

@@ -119,7 +119,7 @@ def _model_server():
         server.url = f"http://127.0.0.1:{port}/v1"
         yield server
         running.should_exit = True
-        thread.join(10)
+        thread.join(60)
 
 
 @pytest.fixture

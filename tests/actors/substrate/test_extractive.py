@@ -248,10 +248,10 @@ def test_it_never_suspends():
 
 def test_huge_material_costs_little():
     huge = [event("no space " * 125_000), memory("y" * 1_000_000), memory("a. " * 300_000), goal("\u202e" * 1_000_000)]
-    started = time.perf_counter()
+    started = time.process_time()  # the machine may be others' meanwhile
     for act in Act:
         compose(request(act, *huge))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @settings(deadline=None)
@@ -278,6 +278,8 @@ def test_reading():
     assert speaker("Kasia van 7: off to Lanternhill") == "Kasia van 7: "
     assert speaker("there is a very long sentence before this: colon") == ""
     assert phrases("Mags: that grey box behind room 2 clicks like a beetle. KR-4410 on the sticker")[-1] == "KR-4410"
+    assert phrases("room2 compressor rose from 8.2 to 9.3 A over 5 h (6.3 A 16 h ago)") == ["room2 compressor rose"]
+    assert phrases("room1 air fell from 16.4 to 3 °C over 45 min") == ["room1 air fell"]
     assert common("The frost in room 2's corner", "ice in Room 2") == ["room 2"]
     assert words("room2_air_c 08:00Z, KR-4410") == ["room2_air_c", "08:00z", "kr-4410"]
     assert telling("short", 10) == "short"

@@ -1,0 +1,110 @@
+"""A core that would decide on growth itself, or write what is another's: the shell lets nothing of it through."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from actors.core import Description, Inward
+from actors.effects import Commit, Send
+from actors.events import Configured, Credit, Tick
+from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted
+from actors.reach import OutOfReach
+from actors.settings import ShellSettings
+from actors.shell import ActorShell
+from environment.messages import SubmindReport, SubmindState
+from environment.population import GrowthEvent, GrowthKind, Member
+from environment.ports import WriteConnections, WriteGrowth, WriteMember, WriteRemoved, WriteReport, WriteState
+from environment.stores.sqlite import open_stores
+
+NOON = 1_772_539_200.0
+NOBODY = np.zeros(0, np.float32)
+CHILD = Member("own-1", "cognitive", ("Be more.",), "own", 1, 1, NOON, 1.0, (), (), NOBODY, "own/1")
+
+
+class Wilful(Inward):
+    """Asks for one thing, after something harmless."""
+
+    name = "own"
+
+    def __init__(self, effect):
+        self.effect = effect
+
+    def handle(self, event, now):
+        return [Commit(WriteState("own", b"mine")), self.effect]
+
+    def describe(self):
+        return Description("cognitive", "have its way")
+
+    def snapshot(self):
+        return b""
+
+    def restore(self, state):
+        pass
+
+
+class Out:
+    def __init__(self):
+        self.sent = []
+
+    def send(self, sender, to, event, priority):
+        self.sent.append((to, event))
+
+
+async def step(folder, effect):
+    """Have a core ask for it: what the shell said, and what came of it."""
+    stores = await open_stores(folder, "mind", inline=True, synchronous="OFF")
+    out = Out()
+    shell = ActorShell(Wilful(effect), stores, out, ShellSettings(), embedder=None)
+    said = ""
+    try:
+        shell.offer(Tick(), 1.0, NOON)
+        await shell.step(NOON)
+    except OutOfReach as error:
+        said = str(pickle.loads(pickle.dumps(error)))  # noqa: S301 - made here
+    found = (
+        await stores.registry.members(),
+        await stores.registry.growth_head(),
+        {name: await stores.registry.state(name) for name in ("own", "other", "~will/other")},
+        out.sent,
+    )
+    await stores.close()
+    return said, found
+
+
+@pytest.mark.parametrize(
+    ("effect", "said"),
+    [
+        (Commit(WriteMember(CHILD)), "own may not commit WriteMember"),
+        (Commit(WriteGrowth(GrowthEvent(1, NOON, GrowthKind.THAWED, "own"))), "own may not commit WriteGrowth"),
+        (Commit(WriteGrowth(GrowthEvent(1, NOON, GrowthKind.APPROVED, "ann", "own", "divide"))), "WriteGrowth"),
+        (Commit(WriteRemoved(("other",))), "own may not commit WriteRemoved"),
+        (
+            Commit(WriteReport(SubmindReport("other", "cognitive", "", SubmindState.STOPPED, NOON))),
+            "own may not commit WriteReport",
+        ),
+        (Commit(WriteState("other", b"mine")), "own may not write what other keeps"),
+        (Commit(WriteState("~will/other", b"mine")), "own may not write what ~will/other keeps"),
+        (Commit(WriteConnections("other", (), (("k", "own"),), ())), "own may not write what other keeps"),
+        (Send("own", Divided("own/1", "own-1", (), 100.0, 1, ())), "own may not tell own Divided"),
+        (Send("other", Gone("other", "own")), "own may not tell other Gone"),
+        (Send("other", GrowthRefused("other/1", "no", NOON)), "GrowthRefused"),
+        (Send("other", Permitted(end=True)), "Permitted"),
+        (Send("other", Born(None)), "Born"),
+        (Send("own", Inherited("other", None, 100.0, 1)), "Inherited"),
+        (Send("own", Configured(1, *[None] * 8)), "Configured"),
+        (Send("~population", CHILD), "own may not tell ~population Member"),
+    ],
+)
+async def test_no_core_passes_the_guard_by(tmp_path, effect, said):
+    told, found = await step(tmp_path, effect)
+    assert said in told
+    assert found == ([], 0, {"own": None, "other": None, "~will/other": None}, [])
+
+
+async def test_what_is_its_own_and_what_subminds_say_to_each_other_passes(tmp_path):
+    for event in (Credit("own", "k", "t", "useful"), Moved("k", "own", "other")):
+        told, found = await step(tmp_path, Send("other", event))
+        assert (told, found[2]["own"], found[3]) == ("", b"mine", [("other", event)])
