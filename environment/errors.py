@@ -52,6 +52,21 @@ class FencedOut(SubliminalError):
         return f"epoch {self.fence} has been superseded by {self.current}: this process must stop writing"
 
 
+class Outlived(FencedOut):
+    """A later life of the same writer has begun, under the same leader: stop writing and end.
+
+    ``fence`` is the number of the life that was refused, ``current`` that of the one that writes.
+    """
+
+    def __init__(self, writer: str, fence: int, current: int) -> None:
+        super().__init__(fence, current)
+        self.args = (writer, fence, current)
+        self.writer = writer
+
+    def __str__(self) -> str:
+        return f"life {self.current} of {self.writer} has begun since life {self.fence}: this process must stop writing"
+
+
 class SequenceGap(SubliminalError):
     """An append does not continue the stream, or the log of growth: read on from its head and number again."""
 

@@ -1,14 +1,14 @@
 """What a mind needs of a store, as Protocols; every backend passes one contract suite.
 
-A store object serves one mind: no method takes a mind, so nothing can cross between two of them.
-All methods are coroutines, so a backend may be a server. Every method may raise ``StoreUnavailable``
-(nothing was written; the call may be repeated).
+A store object serves one mind: no method takes a mind, so nothing can cross between two of them. All methods are
+coroutines, so a backend may be a server. Each may raise ``StoreUnavailable`` (nothing was written; call it again).
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol, TypeAlias
 
 from environment.messages import (
@@ -111,12 +111,12 @@ class PerceptionLog(Appender, Protocol):
         """The highest sequence number ever given, 0 before the first; forgetting does not lower it."""
         ...
 
-    async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
+    async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = inf) -> int:
         """Delete what was received before and is at or below sequence ``up_to``; how many perceptions went.
 
-        What was written together goes together, once all of it may go: so a perception may stay a little longer, and
-        the last that go may be more than ``limit`` asks for (call again while ``limit`` or more went). A store may let
-        what must stay keep everything after it.
+        What says that it came after ``believed`` is of a wrong clock: it goes once something behind it may go. What was
+        written together goes together: so one may stay a little longer, and the last that go may be more than ``limit``
+        asks for (call again while ``limit`` or more went). What must stay may keep everything after it.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from environment import salience
 from environment.index.ports import VectorIndex
@@ -50,6 +50,8 @@ class Hit:
     """Cosine to what was asked."""
     salience: float
     """0..1, when it was asked."""
+    also: tuple[str, ...] = ()
+    """Ids of others, as near, that say the same of the same perceptions: several subminds often think alike."""
 
 
 def nearest(
@@ -72,6 +74,28 @@ def nearest(
 def search(
     index: VectorIndex, held: Mapping[str, Trace], vector: Vector, k: int, filters: SearchFilters, now: Instant
 ) -> list[Hit]:
-    """The ``k`` traces nearest to ``vector`` that pass the filters at ``now``, nearest first."""
-    near = nearest(index, held, vector, k, lambda trace: filters.matches(trace, now))
-    return [Hit(trace, score, salience.at(trace.level, now)) for trace, score in near]
+    """The ``k`` traces nearest to ``vector`` that pass the filters at ``now``, nearest first.
+
+    Of those that say the same of the same perceptions the nearest is a hit, and the others stand with it.
+    """
+    reach = 2 * k + 8
+    while k > 0:
+        near = nearest(index, held, vector, reach, lambda trace: filters.matches(trace, now))
+        hits = _folded([Hit(trace, score, salience.at(trace.level, now)) for trace, score in near])
+        if len(hits) >= k or len(near) < reach:
+            return hits[:k]
+        reach *= 4
+    return []
+
+
+def _folded(hits: list[Hit]) -> list[Hit]:
+    """Each thought once, with those that repeat it: the nearest, and of equals the most vivid."""
+    alike: dict[tuple[str, frozenset[str]], list[Hit]] = {}
+    for hit in hits:
+        thought = hit.trace.thought
+        alike.setdefault((thought.text, frozenset(ref.id for ref in thought.perceptions)), []).append(hit)
+    found = []
+    for same in alike.values():
+        best = max(same, key=lambda hit: (round(hit.score, 6), hit.salience, hit.trace.id))
+        found.append(replace(best, also=tuple(sorted(hit.trace.id for hit in same if hit is not best))))
+    return sorted(found, key=lambda hit: -hit.score)

@@ -27,6 +27,7 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
+from environment.stores.cassandra.log.layout import LAST_EPOCH
 from environment.stores.moving import Movable, MovedTrace, Source
 from environment.stores.paging import PAGE, READ_BYTES, entries_after, perceptions_after, runs
 from environment.stores.tally import Tally, encoded
@@ -47,6 +48,8 @@ KINDS = (
 """All there is of a mind, in the order in which it is copied."""
 MARGIN = 16_384
 """Terms of leading that the mind may have begun since it was copied, and yet write nothing: after a backup, many."""
+_MOVES = 127
+"""After about so many copies of copies the margin shrinks: half of all terms there are stay for those who lead."""
 _PAGE = PAGE
 _COMMIT_BYTES = 1 << 19
 _READ_BYTES = READ_BYTES
@@ -54,6 +57,11 @@ _ALL = 1_000_000
 
 Tell: TypeAlias = Callable[[str, int], None]
 """Told the kind and how many of it there are so far."""
+
+
+def margin(epoch: int) -> int:
+    """``MARGIN``, or less where a mind was copied so often that terms would run out: a store counts no further."""
+    return max(0, min(MARGIN, (LAST_EPOCH // 2 - epoch) // _MOVES))
 
 
 def _nobody(_kind: str, _count: int) -> None:
@@ -88,7 +96,7 @@ class Copy:
     Guarantees: after ``run`` the target holds everything, with its ids, numbers and order; when ``run`` ends early,
     another one goes on from there, and nothing is there twice. ``name`` is what the source is called: a target that
     was begun from another is refused, and so is one that holds anything else of this mind. Whoever wrote to the source,
-    up to ``MARGIN`` epochs after what is copied, is refused at the target.
+    up to ``margin`` epochs after what is copied, is refused at the target.
     """
 
     source: Source
@@ -111,7 +119,8 @@ class Copy:
             return mark
         if begun is None:
             await self._see_that_it_is_empty()
-        above = max(await self.source.moving.epoch() + MARGIN, await self.target.moving.epoch())
+        epoch = await self.source.moving.epoch()
+        above = max(epoch + margin(epoch), await self.target.moving.epoch())
         self._fence = await self.target.lead(above + 1)
         await self.target.perceptions.lead(above + 1)
         if begun is None:

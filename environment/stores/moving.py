@@ -118,7 +118,25 @@ class Source(Protocol):
     def moving(self) -> Leaving: ...
 
 
-class Movable(Stores, Protocol):
+class Claimed(Stores, Protocol):
+    """Stores that one writer claims for each of its lives: at most one of them writes, whichever wake up late."""
+
+    async def claim(self, fence: int, life: int, *, numbers: bool = False) -> None:
+        """Write under the epoch ``fence`` as the writer's life number ``life``, from 1; whose, the opening was told.
+
+        Who starts lives gives their numbers, each larger than those before under that epoch; so it does not matter
+        when a claim arrives. Once this has returned no commit of a smaller number is decided on any more: under that
+        epoch it raises ``Outlived``. All that were decided on are there to be read. ``numbers``: this holds for traces
+        and entries of the stream as well, which several writers write; without it, for what else a commit may hold.
+        Openings that claim nothing are held to the epoch alone.
+
+        Raises ``Outlived`` where a larger number has claimed, and ``FencedOut`` where a newer leader writes. May be
+        repeated: after ``StoreUnavailable`` it may have happened.
+        """
+        ...
+
+
+class Movable(Claimed, Protocol):
     """Stores of a mind that can move house."""
 
     @property

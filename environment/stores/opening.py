@@ -50,4 +50,4 @@ async def open_stores(
             raise BadAddress(str(error)) from None
     from environment.stores.sqlite import open_stores as open_sqlite  # noqa: PLC0415 - each backend where it is used
 
-    return await open_sqlite(directory, mind, inline=inline, apart=apart)
+    return await open_sqlite(directory, mind, lane=lane, inline=inline, apart=apart)

@@ -61,6 +61,49 @@ def test_a_hit_says_how_salient_it_was_when_asked():
     assert hit.score == pytest.approx(1)
 
 
+def told(number, text, score, *refs, level=0.5):
+    refs = tuple(PerceptionRef(ref, NOON, "ops") for ref in refs)
+    made = thought(number, vector=unit(1, score), text=text, author=f"a{number}", perceptions=refs)
+    return Trace(made, 1, Level(level, NOON, 1800.0), authors=(made.author,))
+
+
+def test_what_several_say_of_the_same_perceptions_is_one_hit():
+    traces = [
+        told(0, "warm", 0.0, "p-1", "p-2"),
+        told(1, "warm", 0.0, "p-2", "p-1", level=0.9),
+        told(2, "warm", 0.0, "p-3"),  # at another time
+        told(3, "warm, and the door open", 0.1, "p-1", "p-2"),  # in other words
+        told(4, "warm", 0.2, "p-1", "p-2", level=0.99),  # the same, but not as near
+        told(5, "cold", 0.3, "p-4"),
+    ]
+    held = {trace.id: trace for trace in traces}
+    shard = Shard(DIM)
+    for trace in traces:
+        shard.add(trace.id, trace.thought.vector)
+    name = [trace.id for trace in traces]
+
+    def found(k, **filters):
+        hits = search(shard, held, unit(1), k, SearchFilters(**filters), NOON)
+        return [(name.index(hit.trace.id), {name.index(other) for other in hit.also}) for hit in hits]
+
+    every = found(10)
+    assert sorted(every[:2]) == [(1, {0, 4}), (2, set())]
+    assert every[2:] == [(3, set()), (5, set())]
+    assert found(3) == every[:3]
+    assert found(10, author="a4") == [(4, set())]
+
+
+def test_as_many_are_found_as_are_asked_for_however_often_one_is_repeated():
+    traces = [told(n, "warm", 0.0, "p-1") for n in range(200)] + [told(200 + n, str(n), 0.5, "p-1") for n in range(5)]
+    held = {trace.id: trace for trace in traces}
+    shard = Shard(DIM)
+    for trace in traces:
+        shard.add(trace.id, trace.thought.vector)
+    hits = search(shard, held, unit(1), 3, SearchFilters(), NOON)
+    assert [hit.trace.thought.text == "warm" for hit in hits] == [True, False, False]
+    assert len({*hits[0].also, hits[0].trace.id}) == 200
+
+
 def test_what_the_index_holds_and_nobody_knows_is_no_hit():
     shard = Shard(DIM)
     shard.add("t-gone", unit(1))

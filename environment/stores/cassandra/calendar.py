@@ -8,6 +8,11 @@ from environment.stores.cassandra import partitions
 from environment.stores.cassandra.driver.session import Session
 
 _ERAS = "SELECT era FROM eras WHERE mind = ? AND scope = ? AND era >= ? AND era <= ?"
+_NO_BUCKET = (
+    "DELETE FROM buckets USING TIMESTAMP ? WHERE mind = ? AND scope = ? AND era = ? AND bucket = ? AND part = ?"
+)
+_NO_ERA = "DELETE FROM eras USING TIMESTAMP ? WHERE mind = ? AND scope = ? AND era = ?"
+_ANY = "SELECT bucket FROM buckets WHERE mind = ? AND scope = ? AND era = ? LIMIT 1"
 _BUCKETS = "SELECT bucket, part FROM buckets WHERE mind = ? AND scope = ? AND era = ? AND bucket >= ? AND bucket <= ?"
 
 
@@ -15,13 +20,38 @@ async def buckets_of(
     session: Session, mind: str, scope: str, first: int, last: int, *, newest_first: bool
 ) -> AsyncIterator[tuple[int, list[int]]]:
     """Buckets of a scope from ``first`` to ``last`` that hold rows, or once did, in order, each with its parts."""
-    step = -1 if newest_first else 1
-    eras = await session.prepare(_ERAS)
-    found = await session.execute(eras, (mind, scope, partitions.era(first), partitions.era(last)), idempotent=True)
+    for era in (await eras_of(session, mind, scope, first, last))[:: -1 if newest_first else 1]:
+        async for found in buckets_in(session, mind, scope, era, first, last, newest_first=newest_first):
+            yield found
+
+
+async def eras_of(session: Session, mind: str, scope: str, first: int, last: int) -> list[int]:
+    """Eras of a scope in which some of these buckets may hold rows, in order."""
+    statement = await session.prepare(_ERAS)
+    values = (mind, scope, partitions.era(first), partitions.era(last))
+    return [row.era for row in await session.execute(statement, values, idempotent=True)]
+
+
+async def buckets_in(
+    session: Session, mind: str, scope: str, era: int, first: int, last: int, *, newest_first: bool
+) -> AsyncIterator[tuple[int, list[int]]]:
+    """As ``buckets_of``, in one era."""
     statement = await session.prepare(_BUCKETS)
-    for row in found[::step]:
-        parts: dict[int, list[int]] = {}
-        for bucket, part in await session.execute(statement, (mind, scope, row.era, first, last), idempotent=True):
-            parts.setdefault(bucket, []).append(part)
-        for bucket in sorted(parts, reverse=newest_first):
-            yield bucket, parts[bucket][::step]
+    parts: dict[int, list[int]] = {}
+    for bucket, part in await session.execute(statement, (mind, scope, era, first, last), idempotent=True):
+        parts.setdefault(bucket, []).append(part)
+    for bucket in sorted(parts, reverse=newest_first):
+        yield bucket, parts[bucket][:: -1 if newest_first else 1]
+
+
+async def drop_bucket(session: Session, mind: str, scope: str, bucket: int, part: int, stamp: int) -> None:
+    """Nothing is in it any more that was written by ``stamp``."""
+    statement = await session.prepare(_NO_BUCKET)
+    values = (stamp, mind, scope, partitions.era(bucket), bucket, part)
+    await session.execute(statement, values, idempotent=True)
+
+
+async def drop_empty(session: Session, mind: str, scope: str, era: int, stamp: int) -> None:
+    """Forget an era that had no bucket left by ``stamp``, if it has none."""
+    if not await session.execute(await session.prepare(_ANY), (mind, scope, era), idempotent=True):
+        await session.execute(await session.prepare(_NO_ERA), (stamp, mind, scope, era), idempotent=True)

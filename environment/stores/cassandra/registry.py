@@ -19,7 +19,7 @@ from environment.messages import (
 from environment.population import GrowthEvent, Member
 from environment.ports import Configuration
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.calendar import buckets_of
+from environment.stores.cassandra.calendar import buckets_in, buckets_of, drop_bucket, drop_empty, eras_of
 from environment.stores.cassandra.driver.session import Row, Session
 from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.codec import decode_history, decode_report
@@ -37,9 +37,6 @@ _OLDEST = """SELECT at, stamp, place FROM connection_changes WHERE mind = ? AND 
     AND at < ? ORDER BY at ASC, stamp ASC, place ASC LIMIT ?"""
 _NO_CHANGES = """DELETE FROM connection_changes USING TIMESTAMP ? WHERE mind = ? AND owner = ? AND hour = ?
     AND part = ? AND (at, stamp, place) <= (?, ?, ?)"""
-_NO_BUCKET = (
-    "DELETE FROM buckets USING TIMESTAMP ? WHERE mind = ? AND scope = ? AND era = ? AND bucket = ? AND part = ?"
-)
 _REPORTS = "SELECT body FROM reports WHERE mind = ? AND name > ? LIMIT ?"
 _STATE = "SELECT piece, pieces, stamp, state FROM states WHERE mind = ? AND name = ?"
 _CONFIGURATIONS = "SELECT version, at, who, body FROM configurations WHERE mind = ? AND bucket = ? LIMIT ?"
@@ -172,30 +169,33 @@ class CassandraRegistry:
         gone = 0
         for owner in await self._owners():
             scope = partitions.history_scope(owner)
-            span = (_ALL[0], partitions.hour(before))
-            async for hour, parts in buckets_of(self._session, self._mind, scope, *span, newest_first=False):
-                for part in parts:
-                    if gone >= limit:
-                        return gone
-                    gone += await self._forget((owner, hour, part), before, min(limit - gone, _LARGEST))
+            place, last = (self._session, self._mind, scope), partitions.hour(before)
+            for era in await eras_of(*place, _ALL[0], last):
+                now = int(self._clock() * 1e6)
+                async for hour, parts in buckets_in(*place, era, _ALL[0], last, newest_first=False):
+                    for part in parts:
+                        if gone >= limit:
+                            return gone
+                        gone += await self._forget((owner, hour, part), before, min(limit - gone, _LARGEST), now)
+                if era < partitions.era(last):
+                    await drop_empty(*place, era, now)
         return gone
 
-    async def _forget(self, place: tuple[str, int, int], before: Instant, limit: int) -> int:
+    async def _forget(self, place: tuple[str, int, int], before: Instant, limit: int, now: int) -> int:
         """Delete the oldest of a partition, as one range; where the whole hour is over, its directory row as well.
 
-        What is deleted is what was read: the tombstone has the write time of the youngest of it.
+        What is deleted is what was read: the tombstone has the write time of the youngest of it, or is of ``now``
+        where nothing was left to read.
         """
+        (owner, hour, part), stamp = place, now
         statement = await self._session.prepare(_OLDEST)
         rows = await self._session.execute(statement, (self._mind, *place, before, limit), idempotent=True)
         if rows:
             stamp, last = max(row.stamp for row in rows) + 1, rows[-1]
             values = (stamp, self._mind, *place, last.at, last.stamp, last.place)
             await self._session.execute(await self._session.prepare(_NO_CHANGES), values, idempotent=True)
-            owner, hour, part = place
-            if len(rows) < limit and hour < partitions.hour(before):
-                bucket = (partitions.history_scope(owner), partitions.era(hour), hour, part)
-                gone = await self._session.prepare(_NO_BUCKET)
-                await self._session.execute(gone, (stamp, self._mind, *bucket), idempotent=True)
+        if len(rows) < limit and hour < partitions.hour(before):
+            await drop_bucket(self._session, self._mind, partitions.history_scope(owner), hour, part, stamp)
         return len(rows)
 
     async def _latest(self, owner: str, limit: int, span: _Span) -> list[tuple[_Place, ConnectionChange]]:

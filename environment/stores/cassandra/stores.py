@@ -81,6 +81,10 @@ class CassandraStores:
         self._check()
         return await self._writer.lead(token)
 
+    async def claim(self, fence: int, life: int, *, numbers: bool = False) -> None:
+        self._check()
+        await self._writer.claim(fence, life, numbers=numbers)
+
     async def statistics(self) -> Mapping[str, float]:
         traces, live = await self.traces.rows()
         return {

@@ -10,6 +10,7 @@ lies there when a commit ends makes the next.
 from __future__ import annotations
 
 import asyncio
+import math
 import pickle
 import socket
 import struct
@@ -91,8 +92,10 @@ class PerceptionsApart:
         self._epoch = epoch
         return epoch
 
-    async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
-        gone: int = await self._ask("forget", received_before, up_to, limit)
+    async def forget(
+        self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = math.inf
+    ) -> int:
+        gone: int = await self._ask("forget", received_before, up_to, limit, believed)
         return gone
 
     async def epoch(self) -> int:

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from environment.messages import ConnectionChange
 from environment.stores.moving import MovedTrace
 from environment.stores.sqlite.apart import PerceptionsApart
+from environment.stores.sqlite.claims import EPOCH
 from environment.stores.sqlite.lane import Lane, fit
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.registry import CHANGE, change_of
 from environment.stores.sqlite.schema import counter
 from environment.stores.sqlite.traces import changed_after, changes_of, moved
-
-EPOCH = "epoch"
-"""The counter of epochs in ``mind.db``."""
 
 
 class SqliteMoving:

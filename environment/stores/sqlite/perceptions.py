@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from array import array
 from collections.abc import Callable, Sequence
@@ -40,6 +41,11 @@ from environment.stores.stretches import (
 _SEQ_BITS = 48
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
 _FILED_AT_LEAST = 1000
+_OLD = """SELECT position, count FROM stretches WHERE received < ? AND position > ? AND position + count <= ?
+    ORDER BY received, position"""
+_MISTIMED = f"""SELECT position, count FROM stretches WHERE received > ? AND received >= ? AND +position > ?
+    AND +position < (SELECT max(position) FROM ({_OLD})) ORDER BY received, position"""  # noqa: S608 - both are ours
+"""Received after a time that cannot be, with something behind it that is old; the ``+`` keeps to the index by age."""
 PlacesOf: TypeAlias = Callable[[str, Sequence[str], Sequence[str | None]], list[int]]
 
 
@@ -305,10 +311,16 @@ class SqlitePerceptions:
 
         return await self._lane.read(work)
 
-    async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
-        return await self._lane.write(lambda connection: self._forget(connection, received_before, up_to, limit))
+    async def forget(
+        self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = math.inf
+    ) -> int:
+        return await self._lane.write(
+            lambda connection: self._forget(connection, received_before, up_to, limit, believed)
+        )
 
-    def _forget(self, connection: sqlite3.Connection, received_before: Instant, up_to: int, limit: int) -> int:
+    def _forget(
+        self, connection: sqlite3.Connection, received_before: Instant, up_to: int, limit: int, believed: Instant
+    ) -> int:
         going: list[int] = []
         taken: dict[int, int] = {}
         gone = 0
@@ -320,17 +332,17 @@ class SqlitePerceptions:
                 self._reign(mind)
             index = self._index(mind)
             index.catch_up(connection, mind.base + mind.filed, mind.base + mind.head)
-            rows = connection.execute(
-                "SELECT position, count FROM stretches WHERE received < ? AND position BETWEEN ? AND ?"
-                " AND position + count <= ? ORDER BY received, position",
-                (received_before, mind.base + 1, mind.base + _LAST_SEQ, mind.base + min(fit(up_to), _LAST_SEQ) + 1),
-            )
-            for position, count in rows:
-                if gone >= limit:
-                    break
-                going.append(position)
-                gone += count
-            rows.close()
+            old = received_before, mind.base, mind.base + min(fit(up_to), _LAST_SEQ) + 1
+            for rows in (
+                connection.execute(_MISTIMED, (believed, received_before, mind.base, *old)),
+                connection.execute(_OLD, old),
+            ):
+                for position, count in rows:
+                    if gone >= limit:
+                        break
+                    going.append(position)
+                    gone += count
+                rows.close()
             for position in going:
                 query = "SELECT places FROM stretches WHERE position = ?"
                 ((places,),) = connection.execute(query, (position,)).fetchall()

@@ -23,8 +23,9 @@ from environment.ports import (
 )
 from environment.stores.sqlite import schema
 from environment.stores.sqlite.apart import PerceptionsApart
+from environment.stores.sqlite.claims import EPOCH, Claim, remove_claims
 from environment.stores.sqlite.lane import Lane, Synchronous, transaction
-from environment.stores.sqlite.moving import EPOCH, SqliteMoving
+from environment.stores.sqlite.moving import SqliteMoving
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.population import write_growth, write_member
 from environment.stores.sqlite.registry import (
@@ -46,10 +47,13 @@ class SqliteStores:
     nothing behind; several processes may hold the same files; minds that share them do not see each other.
     """
 
-    def __init__(self, perceptions: Lane, mind_lane: Lane, mind: str, *, apart: bool = False) -> None:
+    def __init__(
+        self, perceptions: Lane, mind_lane: Lane, mind: str, *, writer: str = "main", apart: bool = False
+    ) -> None:
         self._perception_lane = perceptions
         self._lane = mind_lane
         self._mind = mind
+        self._claim = Claim(mind, writer)
         log = SqlitePerceptions(perceptions, mind)
         self.perceptions = PerceptionsApart(log, perceptions, mind) if apart else log
         self.traces = SqliteTraces(mind_lane, mind)
@@ -76,9 +80,7 @@ class SqliteStores:
         }
         with transaction(connection):
             if fence:
-                current = schema.counter(connection, self._mind, EPOCH)
-                if fence < current:
-                    raise FencedOut(fence, current)
+                self._claim.check(connection, fence)
             writer: TraceWriter | None = None
             for index, (kind, run) in enumerate(runs):
                 if kind in {WriteTrace, WriteLevel}:
@@ -109,6 +111,7 @@ class SqliteStores:
                 write_member(connection, self._mind, member)
             case WriteRemoved(names, states):
                 remove_actors(connection, self._mind, names, states)
+                remove_claims(connection, self._mind, names)
             case WriteGrowth(event):
                 write_growth(connection, self._mind, event)
             case _:
@@ -125,6 +128,9 @@ class SqliteStores:
             return epoch
 
         return await self._lane.write(work)
+
+    async def claim(self, fence: int, life: int, *, numbers: bool = False) -> None:  # noqa: ARG002 - all is in one file
+        await self._lane.write(lambda connection: self._claim.make(connection, fence, life))
 
     async def statistics(self) -> Mapping[str, float]:
         traces, live = await self.traces.rows()
@@ -164,6 +170,7 @@ async def open_stores(
     directory: Path,
     mind: str,
     *,
+    lane: str = "main",
     inline: bool = False,
     apart: bool = False,
     synchronous: Synchronous = "FULL",
@@ -171,6 +178,7 @@ async def open_stores(
 ) -> SqliteStores:
     """Open, create or migrate the stores of ``mind`` in ``directory`` (created where missing).
 
+    ``lane`` names the writer, whose lives ``claim`` counts.
     ``inline`` runs every statement in the caller: no thread, and no coroutine ever suspends (for the simulator).
     ``apart`` writes perceptions in a process of its own, for who takes in many.
     ``synchronous="OFF"`` gives up durability against a power cut; for replays only. ``busy_timeout`` is how many
@@ -183,7 +191,7 @@ async def open_stores(
         Lane(directory / name, inline=inline, synchronous=synchronous, busy_timeout=busy_timeout)
         for name in ("perceptions.db", "mind.db")
     )
-    stores = SqliteStores(perceptions, mind_lane, mind, apart=apart)
+    stores = SqliteStores(perceptions, mind_lane, mind, writer=lane, apart=apart)
     try:
         await stores.open()
     except BaseException:

@@ -5,6 +5,7 @@ A backend's test module derives a class from ``StoreContract`` and gives it the 
 
 import pytest
 
+from tests.environment.stores.promises.lives import LifePromises
 from tests.environment.stores.promises.making import (
     DIM,
     NOON,
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 
-class StoreContract(PerceptionPromises, TracePromises, StreamPromises, RegistryPromises, CommonPromises):
+class StoreContract(PerceptionPromises, TracePromises, StreamPromises, RegistryPromises, LifePromises, CommonPromises):
     """Every promise of the ports."""
 
     @pytest.fixture

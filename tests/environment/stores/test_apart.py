@@ -102,7 +102,7 @@ asyncio.run(main())
 def test_it_ends_with_who_started_it(tmp_path):
     command = [sys.executable, "-c", ABANDON, str(tmp_path)]
     env = os.environ | {"PYTHONPATH": ROOT}
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=env, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env, check=False)
     assert ended.returncode == -signal.SIGKILL
     pid = int(ended.stdout)
     with contextlib.suppress(psutil.NoSuchProcess):

@@ -8,7 +8,8 @@ from environment.errors import FencedOut, MoveRefused, StoreUnavailable
 from environment.messages import NewPerception
 from environment.ports import WriteLevel, WriteState
 from environment.stores import copying
-from environment.stores.copying import Copy, differences, mark_of, tally
+from environment.stores.cassandra.log.layout import LAST_EPOCH
+from environment.stores.copying import MARGIN, Copy, differences, margin, mark_of, tally
 from tests.environment.stores.contract import NOON, live_ids, perception, revision, trace
 from tests.environment.stores.furnished import GivingOut, furnish, opening
 
@@ -193,3 +194,11 @@ async def test_a_picture_is_read_with_few_others(opened, monkeypatch):
     await old.perceptions.append([perception(n, text="x" * 9000) for n in range(30)])
     await Copy(old, new, "old").run()
     assert differences(await tally(old), await tally(new)) == []
+
+
+def test_copies_of_copies_never_use_up_the_terms_there_are():
+    assert margin(1) == margin(10_000) == MARGIN
+    epoch = 1
+    for _ in range(10_000):
+        epoch += margin(epoch) + 3  # the copy leads, then whoever starts the mind there
+    assert epoch < 0.6 * LAST_EPOCH

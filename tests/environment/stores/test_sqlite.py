@@ -36,7 +36,7 @@ def run_python(script: str, *arguments: object) -> subprocess.Popen[str]:
 class TestThreaded(StoreContract):
     @pytest.fixture
     def backend(self, tmp_path):
-        return Backend(lambda mind: open_stores(tmp_path, mind))
+        return Backend(lambda mind, **lane: open_stores(tmp_path, mind, **lane))
 
 
 class TestApart(StoreContract):
@@ -44,13 +44,13 @@ class TestApart(StoreContract):
 
     @pytest.fixture
     def backend(self, tmp_path):
-        return Backend(lambda mind: open_stores(tmp_path, mind, apart=True))
+        return Backend(lambda mind, **lane: open_stores(tmp_path, mind, apart=True, **lane))
 
 
 class TestInline(StoreContract):
     @pytest.fixture
     def backend(self, tmp_path):
-        return Backend(lambda mind: open_stores(tmp_path, mind, inline=True, synchronous="OFF"))
+        return Backend(lambda mind, **lane: open_stores(tmp_path, mind, inline=True, synchronous="OFF", **lane))
 
 
 async def test_a_log_without_keys_gives_the_same_ids_in_every_run(tmp_path):

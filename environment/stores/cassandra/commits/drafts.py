@@ -6,7 +6,7 @@ Of several writes of one thing the last has the last word, so nothing is written
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -28,6 +28,7 @@ from environment.ports import (
     WriteTrace,
 )
 from environment.stores.cassandra import partitions
+from environment.stores.cassandra.commits.doubts import changed_by
 from environment.stores.cassandra.commits.record import (
     Born,
     Changed,
@@ -112,6 +113,10 @@ class Draft:
                     self._members[member.name] = Born(member.number, member.name, body)
                 case _:
                     raise TypeError(f"{type(write).__name__} is not something a store can write")
+
+    def leave_out(self, missing: Callable[[list[Changed]], list[Changed]]) -> None:
+        """Changes of connections that are there already; ``missing`` says which are not."""
+        self._changed = missing(self._changed)
 
     def payload(self) -> Payload:
         """What is to be written; empty where all of it was there already."""
@@ -232,9 +237,7 @@ class Draft:
                 *(write.owner, c.topic, c.peer, c.label, c.weight, c.ltp, c.uses, c.credited, c.last_use),
                 encode_history(c),
             )
-        self._changed += [
-            Changed(c.owner, c.topic, c.peer, c.at, c.kind.value, c.weight, c.reason, c.label) for c in write.changes
-        ]
+        self._changed += changed_by([write])
 
 
 def _bearable(body: bytes, what: str, most: int = partitions.BODY_MOST) -> bytes:

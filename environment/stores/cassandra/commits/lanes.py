@@ -8,9 +8,10 @@ in between leaves its record behind: whoever comes next to the lane finds the he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from types import MappingProxyType
 from typing import TypeAlias
 
 import msgspec
@@ -21,6 +22,7 @@ from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.record import (
     STREAM,
     TRACES,
+    Claim,
     LaneState,
     Part,
     Payload,
@@ -55,6 +57,7 @@ _PIECE = "INSERT INTO large_records (mind, word, part, body) VALUES (?, ?, ?, ?)
 _PIECES = "SELECT body FROM large_records WHERE mind = ? AND word = ?"
 _NO_PIECES = "DELETE FROM large_records WHERE mind = ? AND word = ?"
 
+NOTHING_CLAIMED: Mapping[str, Claim] = MappingProxyType({})
 _TRIES = 50
 _STEP = 8
 """Microseconds between the write times of two records: room for what one deletes and puts."""
@@ -76,8 +79,17 @@ class View:
     @property
     def state(self) -> LaneState:
         """What the lane has counted."""
-        part = self.record.part(self.room, self.lane) if self.record else None
+        part = self._part()
         return part.state if part else LaneState()
+
+    @property
+    def claims(self) -> dict[str, Claim]:
+        """Who claimed the lane under its epoch. Of an older one nobody writes any more, so it does not count."""
+        part = self._part()
+        return {name: each for name, each in part.claims.items() if each.epoch >= self.epoch} if part else {}
+
+    def _part(self) -> Part | None:
+        return self.record.part(self.room, self.lane) if self.record else None
 
 
 @dataclass(slots=True)
@@ -124,19 +136,28 @@ class Lanes:
         raise StoreUnavailable(f"lane {names[0]} could not be made")
 
     async def decide(
-        self, views: Sequence[View], states: Sequence[LaneState], payload: Payload, fence: int, word: bytes
+        self,
+        views: Sequence[View],
+        states: Sequence[LaneState],
+        payload: Payload,
+        fence: int,
+        word: bytes,
+        claims: Mapping[str, Claim] = NOTHING_CLAIMED,
     ) -> Decision | None:
         """Put a record in the place of the last, in all of ``views`` or none; None where one of them has moved on.
 
-        ``word`` is the record's own. Raises ``OutcomeUnknown`` where even asking again did not say what happened: then
-        the lane's next records will tell of the word, or never will.
+        ``word`` is the record's own, ``claims`` are made with it. Raises ``OutcomeUnknown`` where even asking again did
+        not say what happened: then the lane's next records will tell of the word, or never will.
         """
         stamp = max(int(self.clock() * 1e6), *(view.state.stamp + _STEP for view in views))
         body = encode_payload(payload)
         large = len(body) > self.inline // len(views)  # each of them holds it
         pieces = await self._write_apart(word, body) if large else 0
         parts = [
-            Part(view.room, view.lane, view.n + 1, msgspec.structs.replace(state, stamp=stamp))
+            Part(
+                *(view.room, view.lane, view.n + 1, msgspec.structs.replace(state, stamp=stamp)),
+                {name: each for name, each in {**view.claims, **claims}.items() if each.epoch >= fence},
+            )
             for view, state in zip(views, states, strict=True)
         ]
         recent = [each for view in views if view.record for each in (view.record.word, *view.record.recent)]

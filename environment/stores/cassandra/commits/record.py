@@ -36,6 +36,13 @@ class LaneState(msgspec.Struct, frozen=True, array_like=True):
     """The write time of the last record, microseconds."""
 
 
+class Claim(msgspec.Struct, frozen=True, array_like=True, order=True):
+    """Which life of a writer writes. A larger one is later."""
+
+    epoch: int
+    life: int
+
+
 class Part(msgspec.Struct, frozen=True, array_like=True):
     """One lane that a record belongs to."""
 
@@ -45,6 +52,8 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
     """The record's number in the lane."""
     state: LaneState
     """What the lane has counted with it."""
+    claims: dict[str, Claim] = {}
+    """By writer, of those that claimed the lane under its epoch."""
 
 
 class Version(msgspec.Struct, frozen=True, array_like=True):

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
 from typing import TypeAlias
 
 import msgspec
 
-from environment.errors import DuplicateEntry, FencedOut, SequenceGap, StaleRevision, StoreUnavailable
+from environment.errors import DuplicateEntry, FencedOut, Outlived, SequenceGap, StaleRevision, StoreUnavailable
 from environment.ports import Write, WriteEntries, WriteGrowth, WriteLevel, WriteMember, WriteTrace
+from environment.stores.cassandra.commits.doubts import Doubt, Doubts, changed_by
 from environment.stores.cassandra.commits.drafts import Draft
-from environment.stores.cassandra.commits.lanes import Decision, Lanes, View
-from environment.stores.cassandra.commits.record import CORE, GROWTH, STREAM, TRACES, LaneState, Payload, room_of
+from environment.stores.cassandra.commits.lanes import NOTHING_CLAIMED, Decision, Lanes, View
+from environment.stores.cassandra.commits.record import (
+    CORE,
+    GROWTH,
+    STREAM,
+    TRACES,
+    Claim,
+    LaneState,
+    Payload,
+    room_of,
+)
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.cassandra.stream import EntryNumbers
@@ -31,7 +41,8 @@ class Writer:
 
     Guarantees: a commit is decided as a whole, by one conditional write, or not at all; its rows are there when it is
     answered; commits of one room follow each other. Where a decided commit could not be written out, it is the
-    first thing that the next one does, and asking for it again only finishes it.
+    first thing that the next one does, and asking for it again only finishes it: for all of it, or for parts, in
+    whatever company. Nothing is listed twice, unless others decided on more in the meantime than a record tells of.
     """
 
     def __init__(
@@ -52,8 +63,9 @@ class Writer:
         self._views: dict[tuple[str, str], View] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         self._unfinished: dict[str, tuple[Sequence[Write], Decision]] = {}
-        self._doubts: dict[str, tuple[Sequence[Write], bytes]] = {}
-        """Commits whose fate nobody told, and the words of their records."""
+        self._doubts = Doubts()
+        self._claims: dict[str, Mapping[str, Claim]] = {}
+        """By room, what this opening claimed."""
 
     async def commit(self, writes: Sequence[Write], fence: int) -> None:
         """See ``Stores.commit``."""
@@ -62,11 +74,32 @@ class Writer:
 
         async def fill(draft: Draft) -> None:
             await draft.add(writes, self._standings, self._numbers, self._grown)
+            draft.leave_out(self._doubts.missing)
 
+        if changed_by(writes):
+            await self._find_out(room)
         async with self._turn(room):
-            if room in self._unfinished and await self._finish(room) == writes:
-                return
-            await self._decide(room, names, fill, fence, writes)
+            if room not in self._unfinished or await self._finish(room) != writes:
+                await self._decide(room, names, fill, fence, writes)
+            self._doubts.told(writes)
+
+    async def claim(self, fence: int, life: int, *, numbers: bool) -> None:
+        """See ``Claimed.claim``."""
+        rooms = {room_of(self._lane): [self._lane]} | ({CORE: [TRACES, STREAM]} if numbers else {})
+        self._claims = {room: {self._lane: Claim(fence, life)} for room in rooms}
+        for room, names in rooms.items():
+            async with self._turn(room):
+                await self._finish(room)
+                await self._look(room, names)  # which writes what an earlier life left
+                await self._decide(room, names, _nothing, fence, (), claiming=True)
+
+    async def _find_out(self, but: str) -> None:
+        """Whether what was asked for before is listed, where that went through other rooms than ``but``."""
+        for room in sorted({*self._unfinished, *self._doubts.rooms} - {but}):
+            async with self._turn(room):
+                await self._finish(room)
+                if names := self._doubts.lanes(room):
+                    await self._decide(room, names, _nothing, 0, (), settling=True)
 
     async def decide_traces(self, fill: Fill) -> LaneState:
         """Decide on something about traces that no ``Write`` says; what their lane has counted with it."""
@@ -104,23 +137,36 @@ class Writer:
     def _turn(self, room: str) -> asyncio.Lock:
         return self._turns.setdefault(room, asyncio.Lock())
 
-    async def _decide(self, room: str, names: Sequence[str], fill: Fill, fence: int, writes: Sequence[Write]) -> None:
-        doubted, doubtful = self._doubts.get(room, ([], b""))
+    async def _decide(
+        self,
+        room: str,
+        names: Sequence[str],
+        fill: Fill,
+        fence: int,
+        writes: Sequence[Write],
+        *,
+        claiming: bool = False,
+        settling: bool = False,
+    ) -> None:
+        ours = self._claims.get(room, NOTHING_CLAIMED) if fence else NOTHING_CLAIMED
         for attempt in range(_TRIES):
             views = [self._views.get((room, name)) for name in names]
             seen = [view for view in views if view is not None]
             if len(seen) < len(names):
                 seen = await self._look(room, names)
-            if writes and doubted == writes and any(view.record and view.record.tells_of(doubtful) for view in seen):
-                return  # it has happened, after all
+            happened = self._doubts.settle(room, seen)
+            if (writes and writes in happened) or (settling and not self._doubts.lanes(room)):
+                return
             current = max(view.epoch for view in seen)
             if fence and fence < current:
                 raise FencedOut(fence, current)
+            if _hold(seen, ours) and claiming:
+                return
             states = {view.lane: view.state for view in seen} if room == CORE else {}
             growth = seen[0].state if room == GROWTH else LaneState()
             draft = Draft(states.get(TRACES, LaneState()), states.get(STREAM, LaneState()), growth)
             try:
-                if TRACES in states:
+                if TRACES in states and not claiming:
                     await self._standings.follow(states[TRACES])
                 await fill(draft)
             except (StaleRevision, SequenceGap, DuplicateEntry):
@@ -128,20 +174,21 @@ class Writer:
                     raise
                 continue
             payload = draft.payload()
-            if payload == _NOTHING:
+            if payload == _NOTHING and not claiming and not settling:
                 if await self._is_current(seen):
                     return
                 continue
             word = self._rng.randbytes(12)
             try:
-                decision = await self.lanes.decide(seen, _counted(seen, draft, payload), payload, fence, word)
+                states_then = _counted(seen, draft, payload)
+                decision = await self.lanes.decide(seen, states_then, payload, fence, word, ours)
             except OutcomeUnknown:
                 self._forget(seen)
-                self._doubts[room] = (writes, word)
+                self._doubts.add(room, Doubt(tuple(names), writes, word, payload.changed))
                 raise
             if decision is not None:
                 self._unfinished[room] = (writes, decision)
-                self._doubts.pop(room, None)
+                self._doubts.moved_on(room, names)
                 await self._finish(room)
                 return
             self._forget(seen)
@@ -155,9 +202,10 @@ class Writer:
         writes, decision = self._unfinished[room]
         for view in await self.lanes.apply(decision):
             self._views[view.room, view.lane] = view
-            if (view.room, view.lane) == (CORE, TRACES):
+            if (view.room, view.lane) == (CORE, TRACES) and decision.payload != _NOTHING:
                 self._standings.wrote(view.state, decision.payload.standings, decision.payload.forgotten)
         self._numbers.wrote(decision.payload.entries)
+        self._doubts.wrote(decision.payload.changed)
         del self._unfinished[room]
         return writes
 
@@ -174,6 +222,20 @@ class Writer:
     def _forget(self, seen: Sequence[View]) -> None:
         for view in seen:
             self._views.pop((view.room, view.lane), None)
+
+
+async def _nothing(draft: Draft) -> None:
+    """What is written with a claim."""
+
+
+def _hold(views: Sequence[View], ours: Mapping[str, Claim]) -> bool:
+    """Whether all lanes hold our claims. Raises ``Outlived`` where one holds that of a later life."""
+    for view in views:
+        for writer, claim in ours.items():
+            there = view.claims.get(writer, claim)
+            if there > claim:
+                raise Outlived(writer, claim.life, there.life)
+    return all(view.claims.get(writer) == claim for view in views for writer, claim in ours.items())
 
 
 def _counted(views: Sequence[View], draft: Draft, payload: Payload) -> list[LaneState]:

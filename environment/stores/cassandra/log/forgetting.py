@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 from environment.errors import StoreUnavailable
 from environment.messages import Instant
@@ -13,22 +14,34 @@ from environment.stores.cassandra.log.layout import chunk_of, last_of
 from environment.stores.cassandra.log.stretches import StretchTable
 
 
-async def forget(
-    log: LogHeader, table: StretchTable, header: Header, received_before: Instant, up_to: int, limit: int
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Age:
+    """What is old enough to go."""
+
+    before: Instant
+    """What was received before this."""
+    believed: Instant
+    """A clock that said later than this was wrong."""
+
+
+async def forget(log: LogHeader, table: StretchTable, header: Header, up_to: int, limit: int, age: Age) -> int:
     """Raise the last number that was forgotten as far as it may go; that number. Nothing is read but places.
 
-    The oldest go first: where one must stay, so do those after it.
+    The oldest go first: where one must stay, so do those after it. What was received at a time that cannot be is passed
+    over, and goes with what is old behind it.
     """
     low, most = header.low, min(up_to, header.head)
-    while low < most and low - header.low < limit:
-        found = [each for each in await table.index(chunk_of(low + 1), header.head) if each.position > low]
+    at = low
+    while at < most and low - header.low < limit:
+        found = [each for each in await table.index(chunk_of(at + 1), header.head) if each.position > at]
         for each in found:
-            if each.end > most or each.received >= received_before or low - header.low >= limit:
+            old = each.received < age.before
+            if each.end > most or not (old or each.received > age.believed) or low - header.low >= limit:
                 return await _raise(log, header, low)
-            low = each.end
+            at = each.end
+            low = at if old else low
         if not found:
-            raise table.broken(f"perception {low + 1} is missing")
+            raise table.broken(f"perception {at + 1} is missing")
     return await _raise(log, header, low)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -17,7 +18,7 @@ from environment.messages import Instant, Modality, NewPerception, Perception, P
 from environment.ports import PreparedBatch
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from environment.stores.cassandra.driver.session import Session
-from environment.stores.cassandra.log.forgetting import forget, sweep
+from environment.stores.cassandra.log.forgetting import Age, forget, sweep
 from environment.stores.cassandra.log.header import Header, LogHeader
 from environment.stores.cassandra.log.keys import NO_KEY, each_key, hash_keys
 from environment.stores.cassandra.log.known import KnownKeys
@@ -283,7 +284,9 @@ class CassandraPerceptions:
         header = await self._log.decided()
         return header.leader if header else 0
 
-    async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000) -> int:
+    async def forget(
+        self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = math.inf
+    ) -> int:
         self._check()
         async with self._turn:
             header = await self._log.read()
@@ -291,7 +294,7 @@ class CassandraPerceptions:
                 return 0
             if self._led and header.leader != self._epoch:
                 raise FencedOut(self._epoch, header.leader)
-            low = await forget(self._log, self._table, header, received_before, up_to, limit)
+            low = await forget(self._log, self._table, header, up_to, limit, Age(received_before, believed))
             self._known.forget(low)
             await sweep(self._log, self._table, self._known, header.swept, low)
             return low - header.low

@@ -5,7 +5,7 @@ from __future__ import annotations
 from environment.errors import ChangesGone
 from environment.messages import Instant
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.calendar import buckets_of
+from environment.stores.cassandra.calendar import buckets_in, drop_bucket, drop_empty, eras_of
 from environment.stores.cassandra.commits.drafts import Draft
 from environment.stores.cassandra.commits.record import Forgotten, Seen
 from environment.stores.cassandra.commits.writing import Writer
@@ -15,9 +15,6 @@ from environment.stores.cassandra.traces.traces import TraceReader
 _OLDEST = """SELECT at, id, stamp FROM traces_retired WHERE mind = ? AND hour = ? AND part = ? AND at < ?
     ORDER BY at ASC, id ASC LIMIT ?"""
 _DONE = "DELETE FROM traces_retired USING TIMESTAMP ? WHERE mind = ? AND hour = ? AND part = ? AND (at, id) <= (?, ?)"
-_NO_BUCKET = (
-    "DELETE FROM buckets USING TIMESTAMP ? WHERE mind = ? AND scope = ? AND era = ? AND bucket = ? AND part = ?"
-)
 _AT_ONCE = 500
 
 
@@ -35,20 +32,25 @@ class Retiring:
         gone = 0
         statement = await self._session.prepare(_OLDEST)
         span = (-(1 << 41), partitions.hour(before))
-        scope = partitions.RETIRED
-        async for hour, parts in buckets_of(self._session, self._mind, scope, *span, newest_first=False):
-            for part in parts:
-                while gone < limit:
-                    most = min(limit - gone, _AT_ONCE)
-                    values = (self._mind, hour, part, before, most)
-                    rows = await self._session.execute(statement, values, idempotent=True)
-                    gone += await self._forget(rows, before)
-                    over = len(rows) < most and hour < span[1]
-                    await self._done(hour, part, rows, over=over)
-                    if len(rows) < most:
-                        break
-                if gone >= limit:
-                    return gone
+        place = (self._session, self._mind, partitions.RETIRED)
+        for era in await eras_of(*place, *span):
+            now = int(self._writer.lanes.clock() * 1e6)
+            async for hour, parts in buckets_in(*place, era, *span, newest_first=False):
+                for part in parts:
+                    while gone < limit:
+                        most = min(limit - gone, _AT_ONCE)
+                        values = (self._mind, hour, part, before, most)
+                        rows = await self._session.execute(statement, values, idempotent=True)
+                        gone += await self._forget(rows, before)
+                        stamp = await self._done(hour, part, rows, now)
+                        if len(rows) < most:
+                            if hour < span[1]:
+                                await drop_bucket(*place, hour, part, stamp)
+                            break
+                    if gone >= limit:
+                        return gone
+            if era < partitions.era(span[1]):
+                await drop_empty(*place, era, now)
         return gone
 
     async def _forget(self, rows: list[Row], before: Instant) -> int:
@@ -57,7 +59,7 @@ class Retiring:
             return 0
         seen = await self._writer.traces_state()
         going: dict[str, Forgotten] = {}
-        for trace, _ in await self._reader.newest(dict.fromkeys(row.id for row in rows)):
+        for trace, *_ in await self._reader.newest(dict.fromkeys(row.id for row in rows)):
             if not trace.live and trace.conscious is None and trace.level.at < before:
                 going[trace.id] = await self._everywhere(trace.id, trace.version)
         if not going:
@@ -67,7 +69,7 @@ class Retiring:
         async def fill(draft: Draft) -> None:
             nonlocal asked, forgotten
             if draft.traces.forgotten != forgotten:  # another forgets as well
-                there = {trace.id for trace, _ in await self._reader.newest(going)}
+                there = {trace.id for trace, *_ in await self._reader.newest(going)}
                 for name in going.keys() - there:
                     del going[name]
                 forgotten = draft.traces.forgotten
@@ -94,13 +96,14 @@ class Retiring:
             ],
         )
 
-    async def _done(self, hour: int, part: int, rows: list[Row], *, over: bool) -> None:
-        """Let go of the index rows that were read, by their own write time: what is retired anew comes back."""
+    async def _done(self, hour: int, part: int, rows: list[Row], now: int) -> int:
+        """Let go of the index rows that were read, by their own write time: what is retired anew comes back.
+
+        The write time by which nothing is left; ``now`` where nothing was.
+        """
         if not rows:
-            return
-        stamp, last = max(row.stamp for row in rows), rows[-1]
+            return now
+        stamp, last = int(max(row.stamp for row in rows)), rows[-1]
         done = await self._session.prepare(_DONE)
         await self._session.execute(done, (stamp, self._mind, hour, part, last.at, last.id), idempotent=True)
-        if over:
-            bucket = (self._mind, partitions.RETIRED, partitions.era(hour), hour, part)
-            await self._session.execute(await self._session.prepare(_NO_BUCKET), (stamp, *bucket), idempotent=True)
+        return stamp

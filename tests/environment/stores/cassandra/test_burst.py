@@ -97,7 +97,7 @@ async def test_who_gives_up_stops_it_and_holds_nothing(session, request):
     going.cancel()
     with pytest.raises(asyncio.CancelledError):
         await going
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await session.execute_all([(read, (mind, b"none"))] * 100, idempotent=True, concurrency=40)
     assert await session.execute(read, (mind, bytes(4)), idempotent=True)
     last = (19_999).to_bytes(4, "big")

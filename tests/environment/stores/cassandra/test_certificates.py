@@ -13,7 +13,7 @@ from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.driver.settings import CassandraSettings
 from tests.servers.front import front
 
-SETTINGS = CassandraSettings(connect_timeout=10)
+SETTINGS = CassandraSettings(connect_timeout=60)
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 
 

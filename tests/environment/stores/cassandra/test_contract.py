@@ -13,4 +13,4 @@ class TestCassandra(StoreContract):
     def backend(self, shared_keyspace):
         own = secrets.token_hex(6)
         place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
-        return Backend(lambda mind: open_stores(place, f"{own}-{mind}"))
+        return Backend(lambda mind, **lane: open_stores(place, f"{own}-{mind}", **lane))

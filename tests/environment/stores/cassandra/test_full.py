@@ -34,7 +34,7 @@ async def test_no_room_is_told_apart_from_no_answer(server, tmp_path):
         files = (f"password_file={tmp_path / 'password'}", f"ca_file={server.ca_file}", f"cert_file={certificate}")
         return server.address("minds", f"username={user}", *files, f"key_file={key}")
 
-    for _ in range(60):  # the first role is made shortly after the server answers
+    for _ in range(240):  # the first role is made shortly after the server answers
         try:
             await create_keyspace(address(SUPERUSER), 1, rng=random.Random(1))
             break

@@ -162,3 +162,41 @@ async def test_a_clock_that_goes_back_changes_no_order(opened):
         assert await stores.registry.state("x") == b"%d" % n
     await stores.commit([WriteConnections("causes", (), (("k1", "people"),), ())])
     assert await stores.registry.connections() == []
+
+
+def of(owner, n):
+    return WriteConnections(owner, (replace(connection(), owner=owner),), (), (change(n, owner),))
+
+
+@pytest.mark.parametrize("fate", ["it happened", "it did not", "it was not written"])
+@pytest.mark.parametrize("together", [[], [WriteTrace(trace(1))], [WriteEntries((entry(1),))]], ids=["own", "t", "e"])
+async def test_what_was_asked_for_together_and_again_apart_is_listed_once(opened, fate, together):
+    """As the actors of one process do: what they ask for at the same time is one commit, their second tries are not."""
+    stores = await opened()
+    session, whole = stores._session, stores._writer.lanes.__class__
+    conditional = session.conditional
+
+    async def loses(statement, values=()):
+        if fate == "it happened":
+            await conditional(statement, values)
+        raise OutcomeUnknown("the answer was lost")
+
+    if fate == "it was not written":
+        dies_before_its_rows(stores)
+    else:
+        session.conditional = loses
+    for writes in ([of("a", 1), *together, of("b", 2)], [of("c", 3)]):
+        with pytest.raises(StoreUnavailable):
+            await stores.commit(writes)
+    session.conditional = conditional
+    stores._writer.lanes.__class__ = whole
+    await stores.commit([of("b", 2), of("d", 4), WriteState("b", b"two")])
+    for writes in ([of("a", 1), *together], [of("c", 3)], [of("c", 5)], [of("a", 6)]):
+        await stores.commit(writes)
+    listed = [(each.owner, each.at) for each in await stores.registry.history()]
+    assert sorted(listed) == sorted((each.owner, each.changes[0].at) for each in map(of, "abcdca", (1, 2, 3, 4, 5, 6)))
+    assert {each.owner for each in await stores.registry.connections()} == set("abcd")
+    assert await stores.registry.state("b") == b"two"
+    assert await stores.traces.head() == sum(isinstance(each, WriteTrace) for each in together)
+    assert not stores._writer._doubts.rooms
+    assert not stores._writer._doubts._there, "everybody was told"

@@ -127,7 +127,7 @@ async def test_a_runner_that_died_is_waited_for_until_its_claim_expires(session,
     with pytest.raises(StoreUnavailable, match="being migrated by dead"):
         await migrate(session, known, runner="a", rng=random.Random(1), claim=Claim(wait=0.5))
     assert await applied(session, known) == 0
-    done = await migrate(session, known, runner="a", rng=random.Random(1), claim=Claim(wait=20))
+    done = await migrate(session, known, runner="a", rng=random.Random(1), claim=Claim(wait=60))
     assert len(done) == 2
     assert asyncio.get_running_loop().time() - began > 1.5
 
@@ -149,12 +149,15 @@ async def test_a_runner_outlives_its_claims_length(session, files):
             return getattr(session, name)
 
         async def run(self, cql):
-            await asyncio.sleep(1.2)
+            if under_claim in cql:
+                begun.set()
+            await asyncio.sleep(1.7)
             return await session.run(cql)
 
-    one = asyncio.ensure_future(migrate(Slow(), known, runner="slow", rng=random.Random(1), claim=Claim(holds=2)))
-    await asyncio.sleep(1.8)
-    other = await migrate(session, known, runner="quick", rng=random.Random(2), claim=Claim(holds=2, wait=30))
+    begun, under_claim = asyncio.Event(), "ADD IF NOT EXISTS least"
+    one = asyncio.ensure_future(migrate(Slow(), known, runner="slow", rng=random.Random(1), claim=Claim(holds=3)))
+    await asyncio.wait_for(begun.wait(), 60)
+    other = await migrate(session, known, runner="quick", rng=random.Random(2), claim=Claim(holds=3, wait=60))
     assert len(await one) == 2
     assert other == []
 

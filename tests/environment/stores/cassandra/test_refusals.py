@@ -13,7 +13,7 @@ from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.opening import open_stores
 from tests.servers.process import free_ports
 
-SETTINGS = CassandraSettings(connect_timeout=4)
+SETTINGS = CassandraSettings(connect_timeout=20)
 
 
 async def refused(address, kind):

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import secrets
 import traceback
 
 import pytest
@@ -18,7 +19,7 @@ from tests.environment.stores.contract import perception
 from tests.servers.secured import SUPERUSER, SecuredCassandra
 
 PASSWORD = "correct-horse-battery-staple"  # noqa: S105 - of a role that lives as long as these tests
-SETTINGS = CassandraSettings(connect_timeout=10)
+SETTINGS = CassandraSettings(connect_timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def roles(server, files, options):
     async def make():
         chance = random.Random(1)
         root = server.address("minds", *options(username=SUPERUSER, password_file=files["superuser"]))
-        for _ in range(60):  # the first role is made shortly after the server answers
+        for _ in range(240):  # the first role is made shortly after the server answers
             try:
                 await create_keyspace(root, 1, rng=chance)
                 break
@@ -105,9 +106,9 @@ async def refused(server, options, *, kind=(StoreBroken, StoreUnavailable)):
 
 
 async def test_a_mind_lives_behind_tls_and_a_password(server, roles, options, caplog):
-    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="cassandra")
     address = server.address("minds", *options())
-    stores = await open_stores(url(address, options()), "secured")
+    stores = await open_stores(url(address, options()), secrets.token_hex(6))
     try:
         (receipt,) = await stores.perceptions.append([perception()])
         assert receipt.new
@@ -120,7 +121,7 @@ async def test_a_mind_lives_behind_tls_and_a_password(server, roles, options, ca
 
 
 async def test_a_wrong_password_names_the_user_and_the_file(server, roles, options, files, caplog):
-    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="cassandra")
     said = await refused(server, options(password_file=files["wrong"]), kind=StoreBroken)
     assert "refused user 'thinker' or the password in" in said
     assert str(files["wrong"]) in said
@@ -191,7 +192,7 @@ async def test_files_that_are_not_what_they_should_be_are_named(server, options,
 async def test_a_server_that_asks_for_no_certificate_wants_a_password_all_the_same(
     servers, files, options, tmp_path, caplog
 ):
-    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="cassandra")
     server = SecuredCassandra(tmp_path / "one-sided", asks=False, durable=False)
     await asyncio.to_thread(server.start)
     try:

@@ -1,6 +1,6 @@
 """Three nodes, three replicas: one that dies is not missed, two are, and what was acknowledged is there all the time.
 
-The tests build on each other, in their order: nodes take long to start.
+The tests use the same nodes, in their order: they take long to start.
 """
 
 import asyncio
@@ -104,6 +104,10 @@ async def address(cassandra_cluster):
 
 @pytest.fixture
 async def mind(address):
+    await create_keyspace(address, 3, rng=random.Random(3))  # nothing is done where the test before has done it
+    session = await open_session(address, rng=random.Random(3))
+    await migrate(session, runner="mind", rng=random.Random(3))
+    await session.close()
     place, own = f"{address}?dc={address.dc}", secrets.token_hex(6)
     opened = [await open_stores(place, own, lane=lane, cassandra=SETTINGS) for lane in ("host", "stream")]
     mind = Mind(*opened)

@@ -247,6 +247,34 @@ async def test_changes_of_connections_go_by_hours_and_come_back_newest_first(ope
     assert await stores.moving.changes("", 99) == ("", made[9:])
 
 
+async def test_the_directory_of_what_was_forgotten_goes_with_it(opened):
+    """However many go at once; and what comes to an old hour later is found again."""
+    stores, era = await opened(), partitions.ERA * 3600.0
+    times = [NOON + n * era + hour * 3600 for n in range(4) for hour in (0, 1)]
+    for n, at in enumerate(times):
+        gone = replace(trace(n), level=Level(0.01, at, 60.0), live=False)
+        await stores.commit([WriteConnections("a", (), (), (replace(change(n, "a"), at=at),)), WriteTrace(gone)])
+
+    async def left(scope):
+        statement = await stores._session.prepare("SELECT era FROM eras WHERE mind = ? AND scope = ?")
+        rows = await stores._session.execute(statement, (stores._mind, scope), idempotent=True)
+        return [row[0] for row in rows]
+
+    scopes = partitions.history_scope("a"), partitions.RETIRED
+    before = [await left(scope) for scope in scopes]
+    assert [len(each) for each in before] == [4, 4]
+    for forget in (stores.registry.forget, stores.traces.forget):
+        gone = [await forget(times[6], limit=1) for _ in range(8)]
+        assert gone == [1] * 6 + [0] * 2
+    assert [await left(scope) for scope in scopes] == [each[3:] for each in before]
+    fresh = await opened()
+    again = replace(change(9, "a"), at=times[0])
+    await fresh.commit([WriteConnections("a", (), (), (again,))])
+    assert (await stores.registry.history("a"))[-1] == again
+    assert await stores.registry.forget(times[6]) == 1
+    assert await left(scopes[0]) == before[0][3:]
+
+
 async def test_a_long_stream_is_read_across_its_chunks(opened):
     stores = await opened()
     count = partitions.ENTRIES + 40

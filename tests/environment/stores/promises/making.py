@@ -23,9 +23,8 @@ from environment.messages import (
     Via,
 )
 from environment.population import GrowthEvent, GrowthKind, Member
-from environment.ports import (
-    Stores,
-)
+from environment.ports import Stores
+from environment.stores.moving import Movable
 
 DIM = 256
 NOON = 1_772_539_200.0
@@ -35,8 +34,8 @@ NOON = 1_772_539_200.0
 class Backend:
     """How a backend is tested."""
 
-    open: Callable[[str], Awaitable[Stores]]
-    """Opens the stores of a mind; every call shares one place, as processes would."""
+    open: Callable[..., Awaitable[Movable]]
+    """Opens the stores of a mind; every call shares one place, as processes would. ``lane``: for that writer."""
 
 
 def name(prefix: str, *parts: object) -> str:

@@ -91,6 +91,22 @@ class PerceptionPromises:
         (late,) = await stores.perceptions.append([perception(99)])
         assert late.seq > head
 
+    async def test_a_clock_that_was_set_forward_keeps_nothing_for_ever(self, stores):
+        wrong = {2, 3, 6}
+        receipts = []
+        for n in range(8):
+            one = perception(n)
+            received = NOON + 100 * 365 * 86_400 if n in wrong else one.received
+            receipts += await stores.perceptions.append([replace(one, received=received, key=str(n))])
+        head, believed = receipts[-1].seq, NOON + 86_400
+        assert await stores.perceptions.forget(NOON + 4, head, 10, believed) == 2  # nothing behind 2 and 3 is old yet
+        assert await stores.perceptions.forget(NOON + 6, receipts[4].seq, 10, believed) == 3
+        assert await stores.perceptions.forget(NOON + 7, head, 10, believed) == 1
+        assert [p.seq for p in await stores.perceptions.read(0, 10)] == [r.seq for r in receipts[6:]]
+        assert await stores.perceptions.forget(NOON + 8, head, 10, believed) == 2
+        assert await stores.perceptions.read(0, 10) == []
+        assert (await stores.perceptions.append([perception(3, key="3")]))[0].new
+
     async def test_what_was_written_together_goes_together(self, stores):
         receipts = await stores.perceptions.append([perception(n, key=str(n)) for n in range(4)])
         assert await stores.perceptions.forget(NOON + 2, receipts[-1].seq) == 0

@@ -82,7 +82,7 @@ class RegistryPromises:
             made = replace(change(second, "ab"[place % 2]), reason=f"{place}")
             await stores.commit([WriteConnections(made.owner, (), (), (made,))])
         last, found, after = await stores.registry.last_written(), [], ""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(found) < len(order):  # it may take a moment until it is known that nothing comes before
                 page = await stores.registry.written(after, 3)
                 assert len(page) <= 3

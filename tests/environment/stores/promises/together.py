@@ -9,6 +9,7 @@ import pytest
 from environment.errors import (
     DuplicateEntry,
     FencedOut,
+    Outlived,
     SequenceGap,
     StaleRevision,
     StoreBroken,
@@ -167,6 +168,7 @@ class CommonPromises:
             StoreFull("full", 5.0),
             StaleRevision("t-1", 1, 2),
             FencedOut(1, 2),
+            Outlived("stream", 1, 2),
             SequenceGap(3, 5),
             DuplicateEntry("c-1", 4),
             StoreBroken("mind.db", "damaged"),

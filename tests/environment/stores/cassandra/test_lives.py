@@ -1,0 +1,235 @@
+"""Lives of one writer where only a cluster can tell them apart: asleep within a commit, and with answers lost."""
+
+import asyncio
+import random
+import signal
+
+import msgspec
+import pytest
+
+from environment.errors import Outlived, StoreUnavailable
+from environment.ports import WriteEntries, WriteState, WriteTrace
+from environment.stores.cassandra.commits.lanes import Lanes, View
+from environment.stores.cassandra.commits.record import Claim, LaneState, Part, Record, decode_record, encode_record
+from environment.stores.cassandra.driver.errors import OutcomeUnknown
+from tests.environment.stores.cassandra.lanes import SMALL, everything, opened
+from tests.environment.stores.cassandra.test_writers_at_once import run_python
+from tests.environment.stores.contract import entry, live_ids, trace
+from tests.environment.stores.promises.lives import Life, one_history
+
+__all__ = ["opened"]
+
+ALL = [WriteTrace(trace(1)), WriteEntries((entry(1),))], [WriteState("x", b"old")]
+
+
+def falls_asleep(stores, at):
+    """From now on this opening stands still before it does ``at``; what wakes it."""
+    asleep, woken = asyncio.Event(), asyncio.Event()
+
+    async def sleeps(self, *given):
+        asleep.set()
+        await woken.wait()
+        return await getattr(Lanes, at)(self, *given)
+
+    stores._writer.lanes.__class__ = type("Asleep", (Lanes,), {"__slots__": (), at: sleeps})
+    return asleep, woken
+
+
+@pytest.mark.parametrize("writes", ALL, ids=["numbered", "own"])
+@pytest.mark.parametrize("at", ["_put", "_write"], ids=["undecided", "unwritten"])
+async def test_who_sleeps_within_a_commit_finds_itself_outlived(opened, at, writes):
+    """What was decided on before the claim counts, and is there for the next life; what was not is refused."""
+    leader = await opened(lane="mind")
+    epoch = await leader.lead()
+    first = await opened(lane="stream")
+    await first.claim(epoch, 1, numbers=True)
+    await first.commit([WriteState("y", b"before")], epoch)
+    asleep, woken = falls_asleep(first, at)
+    committing = asyncio.ensure_future(first.commit(writes, epoch))
+    await asleep.wait()
+    second = await opened(lane="stream")
+    await second.claim(epoch, 2, numbers=True)
+    decided = at == "_write"
+    assert await second.stream.head() == (decided and writes is ALL[0])
+    assert await second.registry.state("x") == (b"old" if decided and writes is ALL[1] else None)
+    await second.commit([WriteEntries((entry(2 if decided and writes is ALL[0] else 1),))], epoch)
+    await second.commit([WriteState("x", b"new")], epoch)
+    seen = await everything(second)
+    woken.set()
+    if decided:
+        await committing
+    else:
+        with pytest.raises(Outlived):
+            await committing
+    assert await everything(second) == seen
+    for late in ALL:
+        with pytest.raises(Outlived):
+            await first.commit(late, epoch)
+    assert await everything(second) == seen
+
+
+@pytest.mark.parametrize("happens", [True, False], ids=["it happened", "it did not"])
+async def test_a_claim_whose_answer_is_lost_is_made_again(opened, happens):
+    leader = await opened(lane="mind")
+    epoch = await leader.lead()
+    first, second = await opened(lane="stream"), await opened(lane="stream")
+    await first.claim(epoch, 1, numbers=True)
+    conditional, lost = second._session.conditional, []
+
+    async def loses(statement, values=()):
+        lost.append(values)
+        if happens:
+            await conditional(statement, values)
+        raise OutcomeUnknown("the answer was lost")
+
+    second._session.conditional = loses
+    with pytest.raises(StoreUnavailable):
+        await second.claim(epoch, 2, numbers=True)
+    del second._session.conditional
+    assert lost
+    await second.claim(epoch, 2, numbers=True)
+    for late in ALL:
+        with pytest.raises(Outlived):
+            await first.commit(late, epoch)
+    for writes in ALL:
+        await second.commit(writes, epoch)
+    assert await second.registry.state("x") == b"old"
+    assert await second.stream.read(1, 10) == [entry(1)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_with_answers_lost_at_random_there_is_one_history(opened, seed):
+    chance = random.Random(seed)
+    leader = await opened(lane="mind")
+    epoch = await leader.lead()
+    lives = []
+    for number in (1, 2, 3):
+        stores = await opened(lane="environment", settings=SMALL if number == 2 else None)
+        conditional = stores._session.conditional
+
+        async def doubtful(statement, values=(), conditional=conditional):
+            luck = chance.random()
+            if luck < 0.1:
+                raise OutcomeUnknown("it was lost on its way")
+            answer = await conditional(statement, values)
+            if luck < 0.25:
+                raise OutcomeUnknown("the answer was lost")
+            return answer
+
+        stores._session.conditional = doubtful
+        lives.append(Life(stores, epoch, number, chance))
+    await one_history(leader, lives, chance)
+
+
+class PartBefore(msgspec.Struct, frozen=True, array_like=True):
+    """As the version before claims knew it."""
+
+    room: str
+    lane: str
+    n: int
+    state: LaneState
+
+
+def test_versions_before_and_after_read_what_the_other_decided_on():
+    claimed = Part("core", "traces", 7, LaneState(change=3), {"environment": Claim(2, 5)})
+    record = Record(11, b"word", [claimed], b"payload", 0, [b"before"])
+    before = msgspec.defstruct(
+        "RecordBefore",
+        [("stamp", int), ("word", bytes), ("parts", list[PartBefore]), ("payload", bytes), ("pieces", int)],
+        array_like=True,
+    )
+    found = msgspec.msgpack.decode(encode_record(record), type=before)
+    assert (found.parts, found.payload) == ([PartBefore("core", "traces", 7, LaneState(change=3))], b"payload")
+    assert decode_record(encode_record(record)) == record
+    theirs = decode_record(msgspec.msgpack.encode(found))
+    assert theirs.parts == [Part("core", "traces", 7, LaneState(change=3))]
+    assert View("core", "traces", 7, 2, theirs).claims == {}
+
+
+@pytest.mark.parametrize(("epoch", "held"), [(1, True), (2, True), (3, False)])
+def test_what_was_claimed_under_an_older_epoch_holds_no_more(epoch, held):
+    part = Part("core", "traces", 7, LaneState(), {"environment": Claim(2, 5)})
+    assert bool(View("core", "traces", 7, epoch, Record(11, b"word", [part], b"")).claims) is held
+
+
+SLEEPER = """
+    import asyncio, sys
+    from environment.errors import Outlived
+    from environment.ports import WriteEntries, WriteTrace
+    from environment.stores.opening import open_stores
+    from tests.environment.stores.contract import entry, trace
+
+    async def main(place, mind, epoch):
+        stores = await open_stores(place, mind, lane="stream")
+        await stores.claim(epoch, 1, numbers=True)
+        seq = 0
+        try:
+            while True:
+                seq += 1
+                await stores.commit([WriteEntries((entry(seq),)), WriteTrace(trace(seq))], epoch)
+                print(seq, flush=True)
+        except Outlived as error:
+            print(error, flush=True)
+
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+"""
+
+
+async def test_a_process_that_is_woken_finds_itself_outlived(opened, shared_keyspace):
+    stores = await opened(lane="stream")
+    epoch = await stores.lead()
+    with run_python(SLEEPER, f"{shared_keyspace}?dc={shared_keyspace.dc}", opened.mind, epoch) as process:
+        try:
+            for _ in range(5):
+                await asyncio.to_thread(process.stdout.readline)
+            process.send_signal(signal.SIGSTOP)
+            await stores.claim(epoch, 2, numbers=True)
+            head = await stores.stream.head()
+            await stores.commit([WriteEntries((entry(head + 1, id="c-new"),))], epoch)
+            process.send_signal(signal.SIGCONT)
+            *said, last = (await asyncio.to_thread(process.stdout.read)).splitlines()
+        finally:
+            process.kill()
+    assert last == "life 2 of stream has begun since life 1: this process must stop writing"
+    assert all(int(seq) <= head for seq in said)
+    stream = await stores.stream.read(1, 10_000)
+    assert [each.id for each in stream] == [*(entry(n).id for n in range(1, head + 1)), "c-new"]
+    assert len(await live_ids(stores, 1000)) == head
+
+
+REQUESTS = ("conditional", "serial", "write_all")
+"""Those of a commit; what a filter is filled from in the background comes by other ways."""
+
+
+def counting(session, asked):
+    """From now on this session notes what it is asked for."""
+
+    def noted(name, method):
+        def note(*given, **more):
+            asked.append(name)
+            return method(*given, **more)
+
+        return note
+
+    for name in REQUESTS:
+        setattr(session, name, noted(name, getattr(session, name)))
+
+
+async def test_a_claim_costs_commits_nothing(opened):
+    """They make the same requests with it as without."""
+    requests = {}
+    for claimed in (False, True):
+        stores = await opened(lane="claimed" if claimed else "unclaimed")
+        epoch = await stores.lead()
+        if claimed:
+            await stores.claim(epoch, 1, numbers=True)
+        for again in (False, True):  # the second time all is known
+            asked = []
+            if again:
+                counting(stores._session, asked)
+            number = 2 * claimed + again
+            await stores.commit([WriteTrace(trace(number)), WriteEntries((entry(number + 1),))], epoch)
+            await stores.commit([WriteState("x", b"%d" % number)], epoch)
+        requests[claimed] = sorted(asked)
+    assert requests[True] == requests[False]
+    assert requests[True].count("conditional") == 2
