@@ -72,7 +72,7 @@ def answer(owner: str, effect: Divide | Retire, decision: Decision, guard: Guard
 
 def divided(parent: str, child: Member, guard: Guard) -> Divided:
     """What a parent is told of its child until that is settled."""
-    return Divided(child.growth, child.name, child.keys, guard.share(parent), guard.seq)
+    return Divided(child.growth, child.name, child.keys, guard.share(parent), guard.seq, child.goals)
 
 
 def inherited(gone: Member, will: bytes, guard: Guard) -> Inherited:

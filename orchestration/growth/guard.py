@@ -5,42 +5,25 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from environment.clocks import was_wrong
 from environment.messages import Instant
 from environment.population import GrowthEvent, GrowthKind, Member
 from orchestration.growth.errors import Frozen, NotWaiting
 from orchestration.growth.proposals import MOST_CHARS, Act, Decision, Proposal, Verdict
+from orchestration.growth.remembered import DAY, HOUR, Line, Remembered
 from orchestration.growth.settings import Approval, GrowthSettings
 
-HOUR = 3600.0
-DAY = 86_400.0
 GUARD = "guard"
 """By whom a decision is that follows from the bounds alone."""
 COGNITIVE = "cognitive"
 _WORD = re.compile(r"[a-z][-a-z0-9]{0,30}")
 _MOST_TOPICS = 256
+_NOTHING, _NOBODY = np.zeros(0, np.float32), Line(share=0.0)
 _ACTS = {GrowthKind.DIVIDED: Act.DIVIDE, GrowthKind.RETIRED: Act.RETIRE}
-
-
-@dataclass(slots=True)
-class _Line:
-    """What the guard knows of a submind."""
-
-    generation: int = 0
-    share: float = 1.0
-    left: float = 0.0
-    """What it had when it retired."""
-    parent: str = ""
-    acted: Instant | None = None
-    """When it last took part in a division or a retirement."""
-    last: Act | None = None
-    dividing: bool = False
-    """It divided or was born, and nothing else was decided about it since."""
-    turns: frozenset[Instant] = frozenset()
-    """When it turned from dividing to retiring or back, within a day."""
 
 
 class Guard:
@@ -48,9 +31,11 @@ class Guard:
 
     Guarantees, whatever is proposed, in whatever order, as often as one likes: never more than ``ceiling`` subminds
     live (but those configured do), never more than ``births_per_hour`` are born within an hour of the guard's time, the
-    shares of all that live never add up to more than they were configured with, nothing is granted while frozen,
-    and where approval is wanted each grant has one of its own. Time that runs backwards is taken as standing still.
-    ``consider`` and the operator's methods change nothing: only ``apply`` does, with an event that is in the log.
+    shares of all that live never add up to more than they were configured with (but the children of one that is
+    configured no more keep theirs), nothing is granted while frozen, and where approval is wanted each grant has one of
+    its own. Time that runs backwards is taken as standing still, but by so much that the clock must have been wrong:
+    then what that dated ahead was decided when it is seen to have been. ``consider`` and the operator's methods change
+    nothing: only ``apply`` does, with an event that is in the log, and ``set_back``.
     """
 
     def __init__(self, settings: GrowthSettings, configured: Mapping[str, str]) -> None:
@@ -60,19 +45,14 @@ class Guard:
         self.seq = 0
         """The last event that was applied."""
         self.members: dict[str, Member] = {}
-        """Every member that was ever born, as it is now."""
+        """Every member that was ever born, as it is now; but one whose name is configured by now is what that says."""
         self.frozen: GrowthEvent | None = None
         """By what growth is frozen; None while it is not."""
         self.waiting: dict[int, GrowthEvent] = {}
         """Proposals that wait for an approval, by number."""
         self._latest: Instant = 0.0
-        self._lines = {name: _Line() for name in configured}
-        self._births: deque[Instant] = deque()
-        self._retirements: deque[Instant] = deque()
-        self._permits: dict[tuple[str, str], GrowthEvent] = {}
-        self._refusals: dict[tuple[str, str, str], Instant] = {}
-        self._granted: dict[tuple[str, str], GrowthEvent] = {}
-        self._answered: dict[int, GrowthEvent] = {}
+        self._lines = {name: Line() for name in configured}
+        self._known = Remembered()
 
     # --- what is so ---
 
@@ -94,27 +74,31 @@ class Guard:
 
         What a retired one had is its heir's at once, and so is what it had spent (``Account.inherit``).
         """
-        return self._lines[name].share
+        return self._lines.get(name, _NOBODY).share
 
     def left(self, name: str) -> float:
-        """What a retired one left of that."""
-        return self._lines[name].left if name in self._lines else 0.0
+        """What a retired one left of that; nothing after a day, for which budgets last."""
+        return self._lines.get(name, _NOBODY).left
 
     def permits(self, now: Instant) -> list[GrowthEvent]:
         """Approvals that hold and were not made use of."""
-        return [each for each in self._permits.values() if each.at + self._settings.approval_holds > self._time(now)]
+        since = self._time(now) - self._settings.approval_holds
+        return [each for each in self._known.permits.values() if each.at > since]
 
     def births(self, now: Instant) -> int:
         """Births within the last hour."""
-        return sum(1 for at in self._births if at + HOUR > self._time(now))
+        return sum(1 for at in self._known.births if at + HOUR > self._time(now))
 
     def apply(self, event: GrowthEvent, members: Iterable[Member] = ()) -> None:
         """Take in the next event of the log, with the members that were written by it. An older one changes nothing."""
         if event.seq <= self.seq:
             return
         self.seq = event.seq
+        if event.by == GUARD:  # the clock that decides; that of an operator's machine says nothing of it
+            self.set_back(event.at)
         self._latest = max(self._latest, event.at)
-        self.members.update((member.name, member) for member in members)
+        for member in members:
+            self.take(member)
         match event.kind:
             case GrowthKind.FROZEN:
                 self.frozen = event
@@ -125,27 +109,49 @@ class Guard:
             case GrowthKind.APPROVED | GrowthKind.REJECTED:
                 self._answer(event)
             case GrowthKind.REFUSED:
-                self._refusals[event.submind, event.act, event.limit] = event.at
+                self._known.refusals[event.submind, event.act, event.limit] = event.at
             case GrowthKind.DIVIDED:
                 self._divided(event)
             case GrowthKind.RETIRED:
                 self._retired(event)
+        for name in self._known.forget(self._latest, self._settings) - self._configured.keys():
+            self._lines.pop(name, None)
+
+    def take(self, member: Member) -> None:
+        """A member as it is now. Nobody looks for what is done with: what that was about is left to the store."""
+        if member.name not in self._configured:
+            done = member.settled and not member.living
+            self.members[member.name] = replace(member, about=_NOTHING) if done else member
+
+    def set_back(self, now: Instant) -> float:
+        """Let what a wrong clock dated ahead count from now on, no longer than it would; by how many seconds it was."""
+        if not was_wrong(self._latest, now):
+            return 0.0
+        ahead, self._latest = self._latest - now, now
+        self._known.set_back(now)
+        for line in self._lines.values():
+            line.set_back(now)
+        return ahead
 
     # --- what is decided ---
 
     def consider(self, proposal: Proposal, now: Instant, nodes: Mapping[str, int] | None = None) -> Decision:
         """Decide on a proposal. ``nodes``: subminds on each machine with room for one more; None: not known."""
         now = self._time(now)
-        known = self._granted.get((proposal.submind, proposal.growth)) if proposal.growth else None
+        known = self._known.granted(proposal.submind, proposal.growth)
         if known is not None and known.act == proposal.act:
-            member = self.members[known.other if proposal.act is Act.DIVIDE else known.submind]
+            member = self.members.get(known.other if proposal.act is Act.DIVIDE else known.submind)
             return Decision(Verdict.GRANTED, "granted before", member=member)
-        refusal = self._refusal(proposal, now, nodes)
+        refusal = self._refusal(proposal, now)
         if refusal is not None:
             return self._refuse(proposal, now, *refusal)
         permit = self._permit(proposal, now)
         if self._wants_approval(proposal) and permit is None:
             return self._wait(proposal, now)
+        # Last of all: for want of room a cluster brings a node, and none is wanted for who may not be born anyway.
+        if proposal.act is Act.DIVIDE and nodes is not None and self._crowded(nodes):
+            said = f"no machine has room and fewer than {self._settings.per_node} subminds"
+            return self._refuse(proposal, now, "per_node", said, None)
         number = permit.proposal if permit else 0
         return self._divide(proposal, now, number) if proposal.act is Act.DIVIDE else self._end(proposal, now, number)
 
@@ -170,9 +176,7 @@ class Guard:
 
     # --- bounds ---
 
-    def _refusal(
-        self, proposal: Proposal, now: Instant, nodes: Mapping[str, int] | None
-    ) -> tuple[str, str, Instant | None] | None:
+    def _refusal(self, proposal: Proposal, now: Instant) -> tuple[str, str, Instant | None] | None:
         """The bound that forbids it, why, and from when on it may be otherwise; None where none does."""
         name, settings = proposal.submind, self._settings
         if self.role(name) is None:
@@ -188,21 +192,21 @@ class Guard:
         rested = self._rested(name, proposal.act)
         if rested > now:
             return "cooldown", f"{name} took part in a change of the population, or was refused one, lately", rested
-        return self._no_birth(name, now, nodes) if proposal.act is Act.DIVIDE else self._no_end(proposal, now)
+        return self._no_birth(name, now) if proposal.act is Act.DIVIDE else self._no_end(proposal, now)
 
-    def _no_birth(
-        self, name: str, now: Instant, nodes: Mapping[str, int] | None
-    ) -> tuple[str, str, Instant | None] | None:
+    def _no_birth(self, name: str, now: Instant) -> tuple[str, str, Instant | None] | None:
         settings, line = self._settings, self._lines[name]
         if len(self.living) >= settings.ceiling:
             return "ceiling", f"{len(self.living)} subminds live, and {settings.ceiling} may", None
-        if nodes is not None and min(nodes.values(), default=settings.per_node) >= settings.per_node:
-            return "per_node", f"no machine has room and fewer than {settings.per_node} subminds", None
         if line.generation >= settings.generations:
             return "generations", f"{name} is {line.generation} divisions from a configured submind", None
         if (half := self.share(name) / 2) < settings.least_share:
             return "least_share", f"half of its budget is {half:g} of a configured submind's", None
-        return self._too_fast("births_per_hour", settings.births_per_hour, self._births, now)
+        return self._too_fast("births_per_hour", settings.births_per_hour, self._known.births, now)
+
+    def _crowded(self, nodes: Mapping[str, int]) -> bool:
+        most = self._settings.per_node
+        return min(nodes.values(), default=most) >= most
 
     def _no_end(self, proposal: Proposal, now: Instant) -> tuple[str, str, Instant | None] | None:
         name, heir = proposal.submind, proposal.heir
@@ -213,7 +217,7 @@ class Guard:
         if any(not m.settled and name == (m.parent if m.living else m.heir) for m in self.members.values()):
             return "unsettled", f"{name} has to let go or take over something first", now + self._settings.ask_again
         settings = self._settings
-        return self._too_fast("retirements_per_hour", settings.retirements_per_hour, self._retirements, now)
+        return self._too_fast("retirements_per_hour", settings.retirements_per_hour, self._known.retirements, now)
 
     @staticmethod
     def _too_fast(limit: str, most: int, times: deque[Instant], now: Instant) -> tuple[str, str, Instant | None] | None:
@@ -240,14 +244,14 @@ class Guard:
         return wanted is Approval.ALL or (wanted is Approval.DIVISIONS and proposal.act is Act.DIVIDE)
 
     def _permit(self, proposal: Proposal, now: Instant) -> GrowthEvent | None:
-        permit = self._permits.get((proposal.submind, proposal.act))
-        return permit if permit is not None and permit.at + self._settings.approval_holds > now else None
+        wanted = (proposal.submind, proposal.act)
+        return next((each for each in self.permits(now) if (each.submind, each.act) == wanted), None)
 
     # --- decisions ---
 
     def _refuse(self, proposal: Proposal, now: Instant, limit: str, reason: str, until: Instant | None) -> Decision:
         retry_at = until if until is not None else now + self._settings.ask_again
-        said = self._refusals.get((proposal.submind, proposal.act, limit))
+        said = self._known.refusals.get((proposal.submind, proposal.act, limit))
         event = None
         if limit not in {"unknown", "cooldown"} and (said is None or said + self._settings.said_again <= now):
             event = self._event(now, GrowthKind.REFUSED, GUARD, proposal, limit=limit, reason=reason)
@@ -266,7 +270,7 @@ class Guard:
         event = self._event(
             now, GrowthKind.DIVIDED, GUARD, proposal, other=child, number=number, reason=proposal.reason
         )
-        about = proposal.about if proposal.about is not None else np.zeros(0, np.float32)
+        about = proposal.about if proposal.about is not None else _NOTHING
         member = Member(
             name=child,
             role=COGNITIVE,
@@ -328,10 +332,10 @@ class Guard:
     def _proposed(self, number: int) -> GrowthEvent:
         if number in self.waiting:
             return self.waiting[number]
-        answer = self._answered.get(number)
+        answer = self._known.answered(number)
         if answer is not None:
             raise NotWaiting(f"g-{number}", f"it was {answer.kind.value} by {answer.by}", answer)
-        raise NotWaiting(f"g-{number}", "there is no such proposal")
+        raise NotWaiting(f"g-{number}", "there is no such proposal, unless it was decided long ago")
 
     def _reply(self, proposed: GrowthEvent, kind: GrowthKind, by: str, reason: str, now: Instant) -> GrowthEvent:
         at = self._time(now)
@@ -343,9 +347,9 @@ class Guard:
 
     def _answer(self, event: GrowthEvent) -> None:
         self.waiting.pop(event.proposal, None)
-        self._answered[event.proposal] = event
+        self._known.answer(event)
         if event.kind is GrowthKind.APPROVED:
-            self._permits[event.submind, event.act] = event
+            self._known.permits[event.submind, event.act] = event
         elif event.submind in self._lines:
             line = self._lines[event.submind]
             line.acted, line.dividing = event.at, False
@@ -353,21 +357,22 @@ class Guard:
     def _divided(self, event: GrowthEvent) -> None:
         parent = self._line(event.submind)
         parent.share /= 2
-        child = _Line(parent.generation + 1, parent.share, parent=event.submind)
+        child = Line(parent.generation + 1, parent.share, parent=event.submind)
         self._lines[event.other] = child
-        self._births.append(event.at)
+        self._known.births.append(event.at)
         self._acted(event, event.submind, event.other)
         child.turns = parent.turns  # or its retirement would rest for less than that of its parent's other half
-        self._over(event, self._births)
+        self._over(event)
 
     def _retired(self, event: GrowthEvent) -> None:
         gone = self._line(event.submind)
         self._line(event.other).share += gone.share
-        gone.left, gone.share = gone.share, 0.0
-        self._retirements.append(event.at)
+        gone.left, gone.share = gone.share, 1.0 if event.submind in self._configured else 0.0
+        self._known.retirements.append(event.at)
+        self._known.end(event)
         self._line(event.other).turns |= gone.turns
         self._acted(event, event.submind, event.other)
-        self._over(event, self._retirements)
+        self._over(event)
         for number in [n for n, each in self.waiting.items() if each.submind == event.submind]:
             del self.waiting[number]
 
@@ -379,18 +384,16 @@ class Guard:
             line.turns = frozenset({at for at in line.turns if at + DAY > event.at} | ({event.at} if turned else set()))
             line.acted, line.last, line.dividing = event.at, act, act is Act.DIVIDE
 
-    def _over(self, event: GrowthEvent, times: deque[Instant]) -> None:
+    def _over(self, event: GrowthEvent) -> None:
         """What holds of both acts once they are done."""
-        self._granted[event.submind, event.growth] = event
-        self._permits.pop((event.submind, event.act), None)
+        self._known.grant(event)
+        self._known.permits.pop((event.submind, event.act), None)
         for number in [n for n, e in self.waiting.items() if (e.submind, e.act) == (event.submind, event.act)]:
             del self.waiting[number]
-        while times and times[0] + HOUR <= event.at:
-            times.popleft()
 
-    def _line(self, name: str) -> _Line:
+    def _line(self, name: str) -> Line:
         """Also of one that is configured no more, of whom the log still speaks."""
-        return self._lines.setdefault(name, _Line())
+        return self._lines.setdefault(name, Line())
 
     def _time(self, now: Instant) -> Instant:
         return max(self._latest, now)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
+import structlog
+
 from environment.errors import SequenceGap, StoreUnavailable
 from environment.messages import Instant
 from environment.population import GrowthEvent, GrowthKind, Member
@@ -16,6 +18,7 @@ from orchestration.growth.proposals import Decision, Proposal, Verdict
 from orchestration.growth.settings import GrowthSettings
 
 T = TypeVar("T")
+_log = structlog.get_logger(__name__)
 _PAGE = 1000
 _TRIES = 200
 _POPULATION = {GrowthKind.DIVIDED, GrowthKind.RETIRED}
@@ -86,7 +89,7 @@ class GrowthLog:
                 if not member.living:  # its heir has it all: what it left would stay for ever
                     done += [WriteState(will_of(name), b""), WriteState(name, b"")]
                 await self._stores.commit(done, self._fence)
-                self.guard.members[name] = member
+                self.guard.take(member)
             return member
 
     async def freeze(self, by: str, reason: str) -> GrowthEvent | None:
@@ -141,4 +144,6 @@ class GrowthLog:
             for event in found:
                 about = event.other if event.kind is GrowthKind.DIVIDED else event.submind
                 self.guard.apply(event, [members[about]] if event.kind in _POPULATION and about in members else [])
+        if ahead := self.guard.set_back(self._now()):
+            _log.warning("growth_was_dated_ahead", seconds=round(ahead), reason="a clock was wrong: it counts from now")
         return found

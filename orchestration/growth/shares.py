@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from environment.messages import Instant
 from orchestration.growth import granting
-from orchestration.growth.guard import DAY, Guard
+from orchestration.growth.guard import Guard
+from orchestration.growth.lately import Lately
 
 
 class Shares:
@@ -16,21 +17,22 @@ class Shares:
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
+        self._lately = Lately(guard)
         self.leaving: set[str] = set()
         """Those who retired, while their processes may still spend what they had."""
 
     def of(self, name: str) -> float:
         """What an actor has of a configured submind's part of the budgets; 1 for who is no submind."""
-        if name not in self._guard.living:
+        if self._guard.role(name) is None:
             return 1.0
         spending = [gone for gone in self.leaving if self._heir(gone) == name and not self._inherited(gone)]
         return self._guard.share(name) - sum(self._guard.left(gone) for gone in spending)
 
     def estate(self, name: str, now: Instant) -> tuple[str, ...]:
         """Who ended within a day and left what it had to an actor, directly or by others; the last one first."""
-        ended = [(member.retired, member.name) for member in self._guard.members.values() if member.retired is not None]
-        lately = sorted((each for each in ended if each[0] > now - DAY), reverse=True)
-        return tuple(gone for _, gone in lately if gone not in self.leaving and self._heir(gone) == name)
+        ended = [(member.retired, member.name) for member in self._lately.changed(now) if member.retired is not None]
+        last_first = sorted(ended, reverse=True)
+        return tuple(gone for _, gone in last_first if gone not in self.leaving and self._heir(gone) == name)
 
     def _heir(self, gone: str) -> str:
         return granting.present(gone, self._guard.members)

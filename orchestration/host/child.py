@@ -103,7 +103,8 @@ class MindChild:
                 self._process.stdin.write(STOP)
                 await self._process.stdin.drain()
         try:
-            await asyncio.wait_for(self._process.wait(), within)
+            async with asyncio.timeout(within):
+                await self._process.wait()
         except TimeoutError:
             self.kill()
             await self._process.wait()

@@ -18,6 +18,7 @@ from environment.stores.copying import mark_of
 from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
 from orchestration.embedding import PatientEmbedder
+from orchestration.endpoints import endpoint_label
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.server import GatewayServer
@@ -142,7 +143,7 @@ class Host:
         self._gateway = gateway
         port = await gateway.start()
         host, _ = split_listen(settings.gateway.listen)
-        grpc = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        grpc = endpoint_label(host, port)
         self._owned.push_async_callback(self.supervisor.stop)
         self.working = Working(settings, coordination.configuration, self.supervisor, stores, self._audit_change)
         following = asyncio.create_task(self.working.follow(), name="configuration")
@@ -156,7 +157,8 @@ class Host:
         self.supervisor.report.write()
         if coordination.address == ALONE:  # there is nobody to wait for
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.reign.leads.wait(), settings.host.start_within)
+                async with asyncio.timeout(settings.host.start_within):
+                    await self.reign.leads.wait()
 
     async def _see_that_it_is_whole(self, stores: Movable) -> None:
         """Raise ``StillMoving`` or ``LogCutShort``."""
@@ -249,7 +251,8 @@ class Host:
         async def told() -> None:
             # It is in the log, which the mind process reads before it decides: this only makes it look at once.
             with suppress(PlacementError, TimeoutError):
-                await asyncio.wait_for(self.supervisor.ask({"do": "growth"}), _POKE)
+                async with asyncio.timeout(_POKE):
+                    await self.supervisor.ask({"do": "growth"})
 
         return GrowthDesk(stores, self.settings.growth, configured, wall, runs=runs, told=told)
 
@@ -285,6 +288,7 @@ class Host:
             "mind_restarts_total": float(report.restarts),
             "actors_quarantined": float(quarantined),
             "subminds_homeless": float(len(report.homeless)),
+            "actors_outlived_total": float(self.supervisor.outlived),
             "mind_up": float(report.state == "running"),
             **dict.fromkeys(("growth_granted_total", "growth_waiting_total", "growth_refused_total"), 0.0),
             **{name: value for name, value in self.supervisor.growth.items() if names.limit_of(name) is None},

@@ -135,7 +135,8 @@ class Reign:
                 return
             attempt = 0 if self.terms > terms else attempt + 1
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), backoff(attempt, _FIRST, _MOST, self._chance))
+                async with asyncio.timeout(backoff(attempt, _FIRST, _MOST, self._chance)):
+                    await self._stopping.wait()
 
     async def _lead(self, term: Leadership) -> None:
         """One term, from its beginning to its end."""

@@ -14,6 +14,9 @@ from orchestration.host.settings import RetentionSettings
 
 _log = structlog.get_logger(__name__)
 
+_CLOCKS_DIFFER = 86_400.0
+"""Seconds. Nothing was received later than so far ahead of now: a clock that was set forward said so."""
+
 
 async def passed(stores: Stores, readers: Collection[str]) -> int:
     """The highest number that every one of ``readers`` (perceptual subminds, named by modality) has dealt with.
@@ -47,8 +50,8 @@ async def forget_once(
         gone += await _all(lambda: stores.registry.forget(changed_before, batch), batch)
     up_to = await passed(stores, readers) if settings.perceptions is not None else 0
     if up_to > 0 and settings.perceptions is not None:
-        before = now - settings.perceptions
-        gone += await _all(lambda: stores.perceptions.forget(before, up_to, batch), batch)
+        before, believed = now - settings.perceptions, now + _CLOCKS_DIFFER
+        gone += await _all(lambda: stores.perceptions.forget(before, up_to, batch, believed), batch)
     return gone
 
 

@@ -12,7 +12,8 @@ class RetentionSettings(Section):
     """How long things are kept. The stream, and what it rests on directly, is kept for ever."""
 
     perceptions: Seconds | None = Field(default=90 * 86_400.0, gt=0)
-    """Perceptions received longer ago are forgotten once every perceptual submind has passed them; null keeps all."""
+    """Perceptions received longer ago are forgotten once every perceptual submind has passed them; null keeps all.
+    One from a moment when the clock stood more than a day ahead goes with those that came after it."""
     traces: Seconds | None = Field(default=90 * 86_400.0, gt=0)
     """Retired traces that were never conscious are forgotten this long after (mind time); null keeps all."""
     changes: Seconds | None = Field(default=90 * 86_400.0, gt=0)

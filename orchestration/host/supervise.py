@@ -96,6 +96,8 @@ class MindSupervisor:
         self.report = RuntimeReport(data_dir / "runtime.json", os.getpid(), since=wall())
         self.growth: Mapping[str, float] = {}
         """What growth was granted and refused since the mind process began, by metric name."""
+        self.outlived = 0
+        """Processes of actors that were heard of again, since the mind process began, once others had replaced them."""
 
     def start(self, token: Callable[[], Awaitable[int | None]] | None = None) -> None:
         """Begin; returns at once. ``token`` gives each process the epoch that it is to lead under."""
@@ -170,7 +172,8 @@ class MindSupervisor:
             self._is(MindState.DOWN, why)
             _log.error("mind_restarts", reason=why, after=round(pause, 2), restarts=self.report.restarts)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._stopping.wait()
 
     async def _run_once(self) -> str:
         """One mind process from start to end; why it ended."""
@@ -220,7 +223,8 @@ class MindSupervisor:
         """Kill a process that does not get going."""
         within = self._settings.host.start_within
         try:
-            await asyncio.wait_for(self._running.wait(), within)
+            async with asyncio.timeout(within):
+                await self._running.wait()
         except TimeoutError:
             said.append(f"its actors were not born within {within:.0f} s")
             child.kill()
@@ -232,6 +236,8 @@ class MindSupervisor:
             self._is(MindState.RUNNING, "")
         elif line.get("state") == "down":
             said.append(str(line.get("reason", "")))
+        elif "outlived" in line:
+            self.outlived = int(line["outlived"])
         elif "growth" in line:
             self.growth = line["growth"]
         elif "nodes" in line:

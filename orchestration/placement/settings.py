@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from pydantic import Field, field_validator
 
 from environment.config import Seconds, Section
+from orchestration.endpoints import endpoint_of
 
-_ADDRESS = re.compile(r"(?:ray://)?(?:\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
+CLIENT_SCHEME = "ray://"
+"""With which the address of a Ray client server begins."""
 
 
 class ClusterSettings(Section):
@@ -61,8 +62,11 @@ class ClusterSettings(Section):
     @field_validator("address")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value and value != "auto" and _ADDRESS.fullmatch(value) is None:
-            raise ValueError("a Ray cluster is written HOST:PORT, ray://HOST:PORT or auto")
+        if value and value != "auto":
+            try:
+                endpoint_of(value.removeprefix(CLIENT_SCHEME))
+            except ValueError:
+                raise ValueError("a Ray cluster is written HOST:PORT, ray://HOST:PORT or auto") from None
         return value
 
     @field_validator("units_of")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import random
 import secrets
@@ -25,9 +26,10 @@ from orchestration.links.words import Moved
 from orchestration.placement.errors import NoSuchNode, PlacementError
 from orchestration.runtime import processes
 from orchestration.runtime.inhabitants.growing import Growing, lodge
+from orchestration.runtime.inhabitants.grown import Grown
 from orchestration.runtime.inhabitants.household import Household
 from orchestration.runtime.inhabitants.packing import is_pack
-from orchestration.runtime.inhabitants.population import Grown, Population
+from orchestration.runtime.inhabitants.population import Population
 from orchestration.runtime.machines.ground import Ground, namespace_of, open_ground
 from orchestration.runtime.machines.joining import join, reachable_from
 from orchestration.runtime.orders import ActorOrders, RunOrders
@@ -55,6 +57,8 @@ class MindProcess:
     configured: Configured | None = None
     errands: set[asyncio.Task[None]] = field(default_factory=set)
     ground: Ground | None = None
+    outlived: int = 0
+    """Processes that were heard of again once a later life of theirs had begun."""
     turned: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when nodes or places changed."""
 
@@ -71,7 +75,9 @@ class MindProcess:
         try:
             address = await join(settings.cluster, namespace_of(self.run)) if settings.cluster.address else ""
             host = reachable_from(address) if address else ""
-            directory = Directory(self.run.run_dir, settings.link, secret=self.run.secret, host=host)
+            directory = Directory(
+                self.run.run_dir, settings.link, secret=self.run.secret, host=host, outlived=self._outlived
+            )
             await directory.open()
             owned.push_async_callback(directory.close)
             orders = await self._lead(stores, directory)
@@ -124,7 +130,8 @@ class MindProcess:
         plans = wiring_of(self.run).plan(self.run.settings, members)
         born = {member.name for member in members}
         packs = await lodge(stores, population, plans, fence)
-        shares = len(plans) - len(born)
+        # Children of those who are configured no more have their parts still: they are divided among more then.
+        shares = max(len(plans) - len(born), math.ceil(sum(population.part(plan.name) for plan in plans)))
         home = {plan.name: one.name for one in packs for plan in one.plans}
         parents = {one.name: "" if is_pack(one.name) else population.parent(one.name) for one in packs}
         orders = [
@@ -242,6 +249,12 @@ class MindProcess:
         self.report.tell(actor=keeper.name, restarts=keeper.restarts, quarantined=keeper.quarantined)
         for name, (restarts, quarantined) in keeper.troubles.items():
             self.report.tell(actor=name, restarts=restarts, quarantined=quarantined)
+
+    def _outlived(self, name: str) -> None:
+        """Somebody woke up, or came back, who lives elsewhere by now."""
+        self.outlived += 1
+        _log.warning("outlived_process_told_to_stop", submind=name)
+        self.report.tell(outlived=self.outlived)
 
     def _homeless(self) -> Mapping[str, str]:
         return self.ground.homeless() if self.ground is not None else {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,21 @@ if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan
 
 
+def _restore(orders: RunOrders | ActorOrders, values: Sequence[object]) -> None:
+    """Unpickle. Fields are only ever added at the end: those that an older version did not send have their defaults."""
+    for at, field_ in enumerate(fields(orders)):
+        if at < len(values):
+            value = values[at]
+        else:
+            value = field_.default if field_.default_factory is MISSING else field_.default_factory()
+        object.__setattr__(orders, field_.name, value)
+
+
 @dataclass(frozen=True, slots=True)
 class RunOrders:
     """One run of a mind. Pickled from the host to its own child, on a pipe."""
+
+    __setstate__ = _restore
 
     settings: Settings
     data_dir: Path
@@ -39,7 +51,9 @@ class RunOrders:
 
 @dataclass(frozen=True, slots=True)
 class ActorOrders:
-    """One process of a run, and the actors in it."""
+    """One process of a run, and the actors in it. While nodes are renewed its image may be newer, or older."""
+
+    __setstate__ = _restore
 
     run: RunOrders
     name: str
@@ -66,3 +80,5 @@ class ActorOrders:
     """Parts of the budgets that came to those who live in it from processes that live on."""
     roster: int = 0
     """The version of ``plans``."""
+    life: int = 0
+    """Which of the run's lives of processes this is, from 1: of one process, who has a later number writes."""

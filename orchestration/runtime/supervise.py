@@ -7,6 +7,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import ray
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 _BIRTH_POLL = 0.1
+_lives = count(1)
+"""Numbers of lives: of all that this process begins, which leads once, so that each is larger than those before."""
 _SAYING = 1.0
 """Longest that a life waits for the word that there is none now."""
 
@@ -204,7 +207,9 @@ class ActorKeeper:
             parts={**self._orders.parts, **{name: share.value for name, share in self._shares.items()}},
             estate=tuple(dict.fromkeys((*(gone for share in told for gone in share.estate), *self._orders.estate))),
             moved=tuple(dict.fromkeys((*(one for share in told for one in share.moved), *self._orders.moved))),
+            life=next(_lives),
         )
+        self._directory.begin(self.name, orders.life)
         self._begun, self._so = orders, orders.roster
         return actor.live.remote(self._fate.restarts, self._configured, orders)
 
@@ -256,9 +261,11 @@ class ActorKeeper:
         reason = f"{cause}; it starts again after {verdict.after:.1f} s"
         saying = asyncio.create_task(self._say(SubmindState.RESTARTING, reason))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), verdict.after)
+            async with asyncio.timeout(verdict.after):
+                await self._stopping.wait()
         with suppress(TimeoutError, FencedOut):  # the next life speaks for itself, and must have the last word
-            await asyncio.wait_for(saying, _SAYING)
+            async with asyncio.timeout(_SAYING):
+                await saying
         return not self._stopping.is_set()
 
     async def _quarantine(self, reason: str) -> None:
@@ -306,7 +313,8 @@ class ActorKeeper:
                 well = loop.time()
             calm = self.alive.is_set() and self._so == self._orders.roster
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._turned.wait(), self._settings.ping_every if calm else _BIRTH_POLL)
+                async with asyncio.timeout(self._settings.ping_every if calm else _BIRTH_POLL):
+                    await self._turned.wait()
             self._turned.clear()
 
     def _call_the_roll(self, so: int) -> None:

@@ -14,7 +14,7 @@ from msgspec import structs
 from environment.messages import Instant
 from environment.population import Member
 from orchestration.growth.granting import present
-from orchestration.growth.guard import DAY
+from orchestration.growth.remembered import DAY
 from orchestration.links.words import Moved
 from orchestration.runtime.inhabitants.packing import Pack, is_pack, kind_of, pack, pack_name
 from orchestration.runtime.settings import DensitySettings

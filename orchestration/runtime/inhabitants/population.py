@@ -8,7 +8,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -23,6 +23,7 @@ from environment.population import Member
 from environment.ports import Stores, Write, WriteConnections, WriteReport
 from orchestration.clock import wall
 from orchestration.growth import granting
+from orchestration.growth.lately import Lately
 from orchestration.growth.log import GrowthLog, will_of
 from orchestration.growth.proposals import Verdict
 from orchestration.growth.shares import Shares
@@ -38,17 +39,16 @@ from orchestration.links.words import (
     Share,
     Shared,
 )
+from orchestration.runtime.inhabitants.grown import Grown
 from orchestration.runtime.inhabitants.lodging import Lodgings
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.ledgers import ledgers_of
-from orchestration.wiring import ActorPlan, peer_of, plan_of
+from orchestration.wiring import peer_of, plan_of
 
 if TYPE_CHECKING:
     from orchestration.links.directory import Directory
 
 _log = structlog.get_logger(__name__)
-_RECENT = 86_400.0
-"""Births and ends that one that begins a life is told of again, in case that it missed them; seconds."""
 _TOTALS = {
     Verdict.GRANTED: "growth_granted_total",
     Verdict.WAITING: "growth_waiting_total",
@@ -58,28 +58,10 @@ _AGAIN = 5.0
 """Seconds between two words to a parent that it has its half only, while it does not confirm."""
 _REMIND = 30.0
 """Seconds between two words to those who have not let go or taken over yet."""
+_RETRY = 0.5
+"""Seconds at least until a store that refused is asked again."""
 _PARTING = 10.0
 """Seconds that one that ends has to hand on what came to it last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grown:
-    """How what was granted comes to pass."""
-
-    join: Callable[[ActorPlan, str], Awaitable[bool]]
-    """Start a submind that was born of the one named; whether it has yet to be told what it has of the budgets."""
-    leave: Callable[[str], Awaitable[None]]
-    """End one."""
-    share: Callable[[str, Share], None]
-    """Say what the next lives of one have of the budgets."""
-    crowds: Callable[[int], Mapping[str, int]]
-    """How many of so many subminds live, or may come to, on each machine that has room for one more."""
-    cramped: Callable[[], None]
-    """Somebody could not be born for want of room."""
-    fenced_out: Callable[[], None]
-    """It turns out that another run leads."""
-    counted: Callable[[Mapping[str, float]], None]
-    """What the guard granted and refused so far, by metric name."""
 
 
 class Population:
@@ -107,7 +89,7 @@ class Population:
         self._shared: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._left: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._joined: set[str] = set()
-        self._shares = Shares(self.log.guard)
+        self._shares, self._lately = Shares(self.log.guard), Lately(self.log.guard)
         self._told: set[int] = set()
         self._counters: defaultdict[str, float] = defaultdict(float)
 
@@ -120,8 +102,8 @@ class Population:
         """Read the log; who lives beside those configured."""
         await self.log.follow()
         living = [member for member in self.members.values() if member.living]
-        for member in self.members.values():
-            if member.retired is not None and member.retired > wall() - _RECENT:  # it may have been left in haste
+        for member in self._lately.changed(wall()):
+            if member.retired is not None:  # it may have been left in haste
                 await self._stores.commit(await self._unconnected(member.name), self._fence)
         self._joined = {member.name for member in living}
         return living
@@ -190,10 +172,11 @@ class Population:
         for event, _ in letters:
             match event:
                 case Shared(name, value):
-                    if value == self.share(name).value:
+                    if name in self._shared and value == self.part(name):
                         self._shared[name].set()
                 case Left(name):
-                    self._left[name].set()
+                    if name in self._left:
+                        self._left[name].set()
                 case ProposedDivision() | ProposedEnd() | HasSettled() | Alive():
                     self._heard.put_nowait(event)
                 case _:
@@ -277,7 +260,7 @@ class Population:
         if self.members[member.name].living:
             untold = await self._on.join(plan_of(member), parent)
             self._tell_all(Born(peer_of(member)))
-            await self._tell_unsettled(parent)
+            await self._patiently(partial(self._tell_unsettled, parent))
             if untold:
                 await self._share_out(member.name)
 
@@ -291,9 +274,12 @@ class Population:
                 while not self._shared[name].is_set():
                     self._say(name, self.share(name))  # again: what is said may be lost with a connection
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._shared[name].wait(), _AGAIN)
+                        async with asyncio.timeout(_AGAIN):
+                            await self._shared[name].wait()
         except TimeoutError:
             _log.warning("actor_is_silent", submind=name)
+        finally:
+            self._shared.pop(name, None)
 
     async def _end(self, member: Member) -> None:
         """End one that retired, once it has handed on what came to it last."""
@@ -302,16 +288,21 @@ class Population:
         self._left[name].clear()
         self._tell_all(Gone(name, heir), but=name)
         self._tell(name, Gone(name, heir))
-        self._do(self._tell_patiently(heir), f"inherit-{name}")
+        self._do(self._patiently(partial(self._tell_unsettled, heir)), f"inherit-{name}")
         try:
             async with asyncio.timeout(_PARTING):
                 await self._left[name].wait()
         except TimeoutError:
             _log.warning("left_in_haste", submind=name)
+        del self._left[name]
         await self._on.leave(name)
         self._shares.leaving.discard(name)
         self._do(self._share_out(granting.present(name, self.members)), f"share-{name}")
-        said = self.retired(name)
+        await self._patiently(partial(self._say_gone, member))
+
+    async def _say_gone(self, member: Member) -> None:
+        """Say in the registry that one has ended: it may not have been able to."""
+        name, said = member.name, self.retired(member.name)
         report = SubmindReport(name, member.role, " ".join(member.goals), SubmindState.STOPPED, wall(), reason=said)
         await self._stores.commit([WriteReport(report), *await self._unconnected(name)], self._fence)
 
@@ -326,15 +317,12 @@ class Population:
         if member is not None and not member.living:
             self._tell(name, Gone(name, granting.present(name, self.members)))
             return
-        if name in self.log.guard.living:
+        if self.log.guard.role(name) is not None:
             self._say(name, self.share(name))
             for event in self.log.guard.permits(wall()):
                 if event.submind == name:
                     self._tell(name, granting.permitted(event))
-        since = wall() - _RECENT
-        for member in self.members.values():
-            if (member.retired or member.born) < since:
-                continue  # it read that of the store
+        for member in self._lately.changed(wall()):  # it may have missed that; the rest it read of the store
             if member.living and member.name != name:
                 self._tell(name, Born(peer_of(member)))
             elif not member.living and member.name != name:
@@ -345,23 +333,24 @@ class Population:
         """Tell whoever has not confirmed again, now and then: what is told may be lost, and so may the answer."""
         while True:
             await asyncio.sleep(_REMIND)
-            for name in {to for to, _ in granting.unsettled(list(self.members.values()))}:
-                await self._tell_patiently(name)
+            for name in {to for to, _ in self._lately.unsettled(wall())}:
+                await self._patiently(partial(self._tell_unsettled, name))
 
-    async def _tell_patiently(self, name: str) -> None:
-        """``_tell_unsettled``, once the store answers."""
+    @staticmethod
+    async def _patiently(act: Callable[[], Awaitable[None]]) -> None:
+        """Do something that may be repeated, once the store answers."""
         while True:
             try:
-                await self._tell_unsettled(name)
+                await act()
             except StoreUnavailable as error:
-                await asyncio.sleep(max(error.retry_after, 0.5))
+                await asyncio.sleep(max(error.retry_after, _RETRY))
             else:
                 return
 
     async def _tell_unsettled(self, name: str) -> None:
         """Tell a parent or an heir what it has not confirmed."""
         guard = self.log.guard
-        for to, member in granting.unsettled(list(self.members.values())):
+        for to, member in self._lately.unsettled(wall()):
             if to != name:
                 continue
             if member.living:

@@ -12,15 +12,16 @@ import logging
 import os
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import grpc
 
+from orchestration.endpoints import endpoint_of
 from orchestration.placement.errors import ClusterUnreachable
-from orchestration.placement.settings import ClusterSettings
+from orchestration.placement.settings import CLIENT_SCHEME, ClusterSettings
 
-_CLIENT = "ray://"
 _GCS_METHOD = "/ray.rpc.NodeInfoGcsService/GetClusterId"
 _CLIENT_METHOD = "/ray.rpc.RayletDriver/ClusterInfo"
 _MADE_BY_RAY_START = Path("/tmp/ray/ray_current_cluster")  # noqa: S108 - where Ray writes it, and nobody trusts it more
@@ -51,41 +52,45 @@ async def join(settings: ClusterSettings, namespace: str) -> str:
 
 def reachable_from(address: str) -> str:
     """The address of this machine at which the nodes of a cluster reach this process."""
-    if not address.startswith(_CLIENT):
+    if not address.startswith(CLIENT_SCHEME):
         from orchestration.runtime.machines import cluster  # noqa: PLC0415 - it knows this module
 
         return cluster.host()  # a driver runs on a node, which is known by this, whatever name it was joined by
-    host, _, port = address.removeprefix(_CLIENT).rpartition(":")
+    host, port = endpoint_of(address.removeprefix(CLIENT_SCHEME))
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(kind, socket.SOCK_DGRAM) as probe:
-        probe.connect((host.strip("[]"), int(port)))  # sends nothing
+        probe.connect((host, port))  # sends nothing
         return str(probe.getsockname()[0])
 
 
 def found(address: str, environ: Mapping[str, str] = os.environ, known: Path = _MADE_BY_RAY_START) -> str:
-    """The address that is meant. Raises ``ClusterUnreachable`` when ``auto`` finds none."""
+    """The address that is meant. Raises ``ClusterUnreachable`` when ``auto`` finds none, or nonsense."""
     if address != "auto":
         return address
-    named = environ.get("RAY_ADDRESS", "").strip()
+    named, by = environ.get("RAY_ADDRESS", "").strip(), "RAY_ADDRESS"
     if not named:
-        try:
-            named = known.read_text("utf-8").strip()
-        except OSError:
-            named = ""
+        with suppress(OSError):
+            named, by = known.read_text("utf-8").strip(), str(known)
     if not named or named == "auto":
         raise ClusterUnreachable(
             "no Ray cluster was joined on this machine: `ray start` joins one, or give --address HOST:PORT"
         )
+    try:
+        endpoint_of(named.removeprefix(CLIENT_SCHEME))
+    except ValueError:
+        raise ClusterUnreachable(
+            f"{by} says {named[:80]!r}: a Ray cluster is written HOST:PORT or ray://HOST:PORT"
+        ) from None
     return named
 
 
 async def answers(address: str, settings: ClusterSettings, environ: Mapping[str, str] = os.environ) -> None:
     """Whether somebody answers there who wants us. Raises ``ClusterUnreachable``."""
-    client = address.startswith(_CLIENT)
+    client = address.startswith(CLIENT_SCHEME)
     method = _CLIENT_METHOD if client else _GCS_METHOD
     token = await asyncio.to_thread(_token, environ)
     metadata = (("authorization", f"Bearer {token}"),) if token else ()
-    async with grpc.aio.insecure_channel(address.removeprefix(_CLIENT)) as channel:
+    async with grpc.aio.insecure_channel(address.removeprefix(CLIENT_SCHEME)) as channel:
         call: Any = channel.unary_unary(method, request_serializer=None, response_deserializer=None)
         try:
             await call(b"", timeout=settings.connect_within, metadata=metadata, wait_for_ready=False)

@@ -53,7 +53,8 @@ class Witness:
         probe = ray.remote(num_cpus=0, max_retries=0)(_has)
         strategy = NodeAffinitySchedulingStrategy(node, soft=False)
         there = probe.options(scheduling_strategy=strategy).remote(str(self._path), self._word)
-        return "" if await asyncio.wait_for(there, _PROBE_WITHIN) else f"it cannot see {self.directory}"
+        async with asyncio.timeout(_PROBE_WITHIN):
+            return "" if await there else f"it cannot see {self.directory}"
 
 
 def _has(path: str, word: str) -> bool:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 
 from actors.substrate.budget import Limits
+from environment.errors import SubliminalError
 from orchestration.backoff import backoff
 from orchestration.clock import wall
 from orchestration.housing import log_file, open_patiently
@@ -35,11 +36,12 @@ from orchestration.runtime import processes
 from orchestration.runtime.inhabitants.packing import is_pack
 from orchestration.runtime.machines import cluster
 from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.runtime.worker.beat import Beat
 from orchestration.runtime.worker.cohort import Cohort
 from orchestration.runtime.worker.cohort import Member as CohortMember
 from orchestration.runtime.worker.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.worker.live import Ending, LiveActor
-from orchestration.runtime.worker.lives import InPopulation
+from orchestration.runtime.worker.lives import Heirs, InPopulation
 from orchestration.runtime.worker.meter import LiveMeter
 from orchestration.runtime.worker.observed import ObservedCore, ObservedDriver, Observer
 from orchestration.runtime.worker.overdue import Overdue
@@ -62,10 +64,13 @@ if TYPE_CHECKING:
     from actors.substrate.ports import Embedder, Substrate
     from actors.substrate.settings import BudgetSettings
     from environment.ports import Stores
+    from environment.stores.moving import Claimed
     from orchestration.settings import Settings
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
+_NUMBER = frozenset({"environment", "stream"})
+"""Roles of those that write traces, and entries of the stream."""
 
 
 class Wiring(Protocol):
@@ -101,7 +106,10 @@ class ActorProcess:
         may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
         raylet.setproctitle(f"{processes.TITLE}{self._orders.name}")
-        return asyncio.run(live(orders or self._orders, restarts, configured)).value
+        ending = asyncio.run(live(orders or self._orders, restarts, configured))
+        if ending is Ending.OUTLIVED:
+            os._exit(1)  # nobody waits for it: Ray, or what is left of it here, gave it up long ago
+        return ending.value
 
 
 async def live(orders: ActorOrders, restarts: int, configured: Configured | None = None) -> Ending:
@@ -129,6 +137,7 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
         chance,
         secret=run.secret,
         host=cluster.host() if run.secret else "",
+        number=orders.life,
     )
     purses: list[Account] = []
     substrate, embedder = await thinking(orders, stores, purses)
@@ -178,7 +187,7 @@ class House:
     def __init__(
         self,
         orders: ActorOrders,
-        stores: Stores,
+        stores: Claimed,
         links: Links,
         substrate: Substrate,
         embedder: Embedder,
@@ -195,12 +204,16 @@ class House:
         self._chance = chance
         self._purses = purses
         self._alone = not is_pack(orders.name)
+        self._opening = stores
+        self._claiming = asyncio.Lock()
+        self._claimed = not orders.life
         self._stores = stores if self._alone else JointStores(stores)
         self._beat = asyncio.get_running_loop().time()
         self._wiring = wiring_of(orders.run)
         self._budget = orders.run.settings.substrate.budget
         self._shared: asyncio.Future[Mapping[str, Any]] | None = None
         self._settling: set[asyncio.Task[None]] = set()
+        self._heirs = Heirs()
 
     def resident(self, configured: Configured | None) -> LiveActor | Cohort:
         """Whoever lives here, found under its name by all others: the one actor there is, or all of them."""
@@ -257,6 +270,7 @@ class House:
 
         async def birth(driver: Driver) -> ActorShell:
             nonlocal meter
+            await self._claim()
             process = self._recorder.figures if self._recorder is not None else dict[str, float]
             meter = LiveMeter(self._substrate, process, first)
             observers = self._observers(plan, meter)
@@ -280,7 +294,7 @@ class House:
             self._orders = replace(self._orders, parts={**self._orders.parts, name: share.value})
             inherit(self._purses, self._orders, share.estate, share.moved)
             self._spend(self._budget)
-            settling = asyncio.create_task(settle_in(self._purses, confirm), name=f"share-{name}")
+            settling = asyncio.create_task(self._settle_in(confirm), name=f"share-{name}")
             self._settling.add(settling)
             settling.add_done_callback(self._settling.discard)
 
@@ -292,14 +306,30 @@ class House:
             self._substrate,
             self._embedder,
             settings.runtime,
-            settings.shell.save_every,
+            Beat(settings.shell.save_every, self._beat, shared=not self._alone),
             self._chance,
             self._spend,
             overdue=self._overdue,
             meter=lambda: meter,
-            beat=self._beat,
-            population=InPopulation(plan.name, self._links, shared),
+            population=InPopulation(plan.name, self._links, shared, self._heirs),
         )
+
+    async def _claim(self) -> None:
+        """Have no earlier life of this process write any more, before anything is read; once. Raises as ``claim``."""
+        async with self._claiming:
+            if not self._claimed:
+                orders = self._orders
+                numbers = any(plan.role in _NUMBER for plan in orders.plans)
+                await self._opening.claim(orders.fence, orders.life, numbers=numbers)
+                self._claimed = True
+
+    async def _settle_in(self, confirm: Callable[[], None]) -> None:
+        try:
+            await self._claim()
+        except SubliminalError as error:
+            _log.warning("share_not_confirmed", reason=str(error))  # it is asked again
+        else:
+            await settle_in(self._purses, confirm)
 
     def _observers(self, plan: ActorPlan, meter: LiveMeter) -> list[Observer]:
         """Who looks at an actor: of most nobody, unless the mind is traced."""

@@ -67,7 +67,7 @@ class Cohort:
     Guarantees: what happens to one happens to no other: an error in its core ends that life alone, the next begins
     from the saved state after a pause that grows with recent deaths, and one that dies too often is quarantined, all
     as it would in a process of its own. Who comes and goes while it lives (``enlist``) disturbs nobody else. ``live``
-    returns when all were stopped, or another run leads.
+    returns when all were stopped, another run leads, or a later life of the process has begun.
     """
 
     def __init__(
@@ -97,7 +97,9 @@ class Cohort:
         self._settings = settings
         self._chance = chance
         founders = tuple(plans)
-        self._founders = frozenset(plan.name for plan in founders)
+        self._founders = {plan.name: plan for plan in founders}
+        self._returning: dict[str, ActorPlan] = {}
+        """Who was named again before it had left: it comes back once it has saved."""
         self.members = [self._member(plan) for plan in founders]
         self._roster = self._so = roster
         self._configured: Configured | None = None
@@ -123,15 +125,17 @@ class Cohort:
 
     def health(self) -> Mapping[str, float]:
         """All of them together; by name who died (``restarts:NAME``) and who was given up (``quarantined:NAME``)."""
-        living = [member.health() for member in self.members if not member.quarantined]
+        living = [member.actor for member in self.members if not member.quarantined]
+        pulses = [actor.pulse() for actor in living]  # of thousands, at each ping
+        born, mailbox, thinking, refusals, obeyed = zip(*pulses, strict=True) if pulses else ((),) * 5
         found = {
-            "born": float(all(one["born"] for one in living)),
+            "born": float(all(born)),
             "living": float(len(living)),
-            "mailbox": sum(one["mailbox"] for one in living),
-            "outbox": max((one["outbox"] for one in living), default=0.0),  # one for all
-            "thinking": sum(one["thinking"] for one in living),
-            "store_refusals_in_a_row": max((one["store_refusals_in_a_row"] for one in living), default=0.0),
-            "configuration": min((one["configuration"] for one in living), default=float("inf")),
+            "mailbox": float(sum(mailbox)),
+            "outbox": living[0].health()["outbox"] if living else 0.0,  # one for all
+            "thinking": float(sum(thinking)),
+            "store_refusals_in_a_row": float(max(refusals, default=0)),
+            "configuration": float(min(obeyed, default=float("inf"))),
             "roster": float(self._so),
         }
         for member in self.members:
@@ -149,24 +153,31 @@ class Cohort:
         if version <= self._roster or self._stopping.is_set():
             return
         self._roster = version
-        new = {plan.name: plan for plan in came}
-        named = (self._founders - frozenset(gone)) | new.keys()
+        absent = frozenset(gone)
+        named = {name: plan for name, plan in self._founders.items() if name not in absent}
+        named |= {plan.name: plan for plan in came}
+        self._returning = {
+            one.plan.name: named[one.plan.name] for one in self.members if one.leaving and one.plan.name in named
+        }
+        new = named.keys() - {one.plan.name for one in self.members}
         leavers = [one for one in self.members if one.plan.name not in named and not one.leaving]
-        for member in self.members:
-            new.pop(member.plan.name, None)
         for member in leavers:
             member.leaving = True  # all, before one that ended long ago is gone at once, and it looks as if all were
         for member in leavers:
             self._dismiss(member)
-        for plan in new.values():
-            member = self._member(plan)
-            self.members.append(member)
-            if self._configured is not None:
-                member.configure(self._configured)
-            self._came(member)
-            if self._over is not None:
-                self._start(member)
+        for name in [name for name in named if name in new]:
+            self._join(named[name])
         self._look()
+
+    def _join(self, plan: ActorPlan) -> None:
+        """It begins to live here."""
+        member = self._member(plan)
+        self.members.append(member)
+        if self._configured is not None:
+            member.configure(self._configured)
+        self._came(member)
+        if self._over is not None:
+            self._start(member)
 
     def _dismiss(self, member: Member) -> None:
         member.actor.stop()
@@ -181,6 +192,9 @@ class Cohort:
         _log.info("actor_left", submind=member.plan.name)
         self._forget(member.plan.name)
         self._left(member.plan.name)
+        again = self._returning.pop(member.plan.name, None)
+        if again is not None and not self._stopping.is_set():
+            self._join(again)
         self._look()
 
     def _look(self) -> None:
@@ -222,8 +236,8 @@ class Cohort:
         error = life.exception()
         if error is not None:
             over.set_exception(error)
-        elif life.result() is Ending.FENCED_OUT:
-            over.set_result(Ending.FENCED_OUT)
+        elif life.result() in {Ending.FENCED_OUT, Ending.OUTLIVED}:
+            over.set_result(life.result())
         elif member.leaving:
             self._part(member)
         self._end()
@@ -264,9 +278,11 @@ class Cohort:
         reason = f"{cause}; it starts again after {verdict.after:.1f} s"
         saying = asyncio.create_task(self._say(member, SubmindState.RESTARTING, reason, lives))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), verdict.after)
+            async with asyncio.timeout(verdict.after):
+                await self._stopping.wait()
         with suppress(TimeoutError):  # the next life speaks for itself, and must have the last word
-            await asyncio.wait_for(saying, _SAYING)
+            async with asyncio.timeout(_SAYING):
+                await saying
         return not self._stopping.is_set() and not member.leaving
 
     async def _say(self, member: Member, state: SubmindState, reason: str, restarts: int) -> None:

@@ -17,7 +17,7 @@ from actors.events import Configured, Event, Generated
 from actors.substrate.errors import SubstrateUnavailable
 from actors.substrate.ports import Embedder, Substrate
 from actors.substrate.settings import BudgetSettings
-from environment.errors import FencedOut, StoreUnavailable
+from environment.errors import FencedOut, Outlived, StoreUnavailable
 from environment.messages import Perception, SubmindState
 from orchestration.backoff import backoff
 from orchestration.clock import Clock, wall
@@ -25,6 +25,7 @@ from orchestration.links.frames import Letter
 from orchestration.links.links import Links
 from orchestration.links.words import Alive, Left
 from orchestration.runtime.settings import RuntimeSettings
+from orchestration.runtime.worker.beat import Beat, Pulse
 from orchestration.runtime.worker.lives import InPopulation
 from orchestration.runtime.worker.meter import LiveMeter
 from orchestration.runtime.worker.overdue import Overdue, WatchedCore
@@ -46,6 +47,8 @@ class Ending(StrEnum):
     """It was asked to stop, and saved."""
     FENCED_OUT = "fenced out"
     """Another run of the mind has taken over."""
+    OUTLIVED = "outlived"
+    """A later life of this process has begun elsewhere, in the same run."""
 
 
 class Birth(Protocol):
@@ -71,20 +74,19 @@ class LiveActor:
         substrate: Substrate,
         embedder: Embedder,
         settings: RuntimeSettings,
-        save_every: float,
+        beat: Beat,
         chance: random.Random,
         spend: Callable[[BudgetSettings], None] | None = None,
         *,
         overdue: Overdue | None = None,
         meter: Callable[[], LiveMeter] | None = None,
-        beat: float = 0.0,
         population: InPopulation | None = None,
     ) -> None:
         """``spend`` is told another budget for the substrate when there is one; ``overdue`` watches the core.
 
-        ``watch`` opens the log for one that reads it. ``meter``: measures with another meter than one that tells of the
-        substrate. Saves fall on whole multiples of ``save_every`` after ``beat``, so that those of one process meet.
-        ``population``: its word with the population; without one nobody decides on what it proposes.
+        ``watch`` opens the log for one that reads it. ``meter``: another meter than one that tells of the substrate.
+        Saves keep to the ``beat``, and so do wake-ups that have leeway. ``population``: its word with the population;
+        without one nobody decides on what it proposes.
         """
         self._birth = birth
         self._clock = clock
@@ -94,7 +96,7 @@ class LiveActor:
         self._substrate = substrate
         self._embedder = embedder
         self._settings = settings
-        self._save_every = save_every
+        self._beat = beat
         self._chance = chance
         self._shell: ActorShell | None = None
         self._bell = asyncio.Event()
@@ -105,12 +107,12 @@ class LiveActor:
         self._found: list[Perception] = []
         self._failure: BaseException | None = None
         self._thinking: set[asyncio.Task[None]] = set()
-        self._save_at = 0.0
+        self._save_at: float | None = 0.0
+        self._saved = 0.0
         self._refusals = 0
         self._spend = spend
         self._overdue = overdue
         self._meter = meter or partial(LiveMeter, substrate)
-        self._beat = beat
         self._configured: Configured | None = None
         self._obeyed = 0
         self._population = population or InPopulation("", links)
@@ -154,14 +156,14 @@ class LiveActor:
 
     def health(self) -> Mapping[str, float]:
         """How it is: what waits where."""
-        return {
-            "born": float(self._shell is not None),
-            "mailbox": float(len(self._shell.mailbox)) if self._shell else 0.0,
-            "outbox": float(self._links.outboxes.waiting),
-            "thinking": float(len(self._thinking)),
-            "store_refusals_in_a_row": float(self._refusals),
-            "configuration": float(self._obeyed),
-        }
+        pulse = self.pulse()._asdict()
+        return {"outbox": float(self._links.outboxes.waiting), **{name: float(value) for name, value in pulse.items()}}
+
+    def pulse(self) -> Pulse:
+        """How it is by itself."""
+        shell = self._shell
+        waiting = len(shell.mailbox) if shell else 0
+        return Pulse(shell is not None, waiting, len(self._thinking), self._refusals, self._obeyed)
 
     def stop(self) -> None:
         """Ask it to finish what it began, save and end; ``live`` returns then."""
@@ -175,6 +177,9 @@ class LiveActor:
             if shell is not None:
                 await self._work(shell)
                 await self._settle(shell)
+        except Outlived as error:
+            _log.warning("outlived", reason=str(error))
+            return Ending.OUTLIVED
         except FencedOut as error:
             _log.warning("fenced_out", reason=str(error))
             return Ending.FENCED_OUT
@@ -273,28 +278,30 @@ class LiveActor:
         return len(found)
 
     async def _save(self, shell: ActorShell) -> None:
-        """Save what changed, every so often."""
+        """Save what changed when it is due by the beat: all that changes until then is saved once."""
+        if not shell.unsaved:
+            return
         now = asyncio.get_running_loop().time()
+        self._save_at = self._beat.due(now, self._saved) if self._save_at is None else self._save_at
         if now < self._save_at:
             return
         for name, value in self._links.counters.items():
             shell.counters[name] += value
         self._links.counters.clear()
         await shell.save(wall())
-        self._save_at = now + self._save_every - (now - self._beat) % self._save_every
+        self._save_at, self._saved = None, now
 
     async def _wait(self, shell: ActorShell) -> None:
         """Sleep until mail, the core's wake-up or, if anything changed, the time to save."""
-        delays = []
-        if shell.wake_at is not None:
-            delays.append(self._clock.wall_delay(shell.wake_at))
+        delays, now = [], asyncio.get_running_loop().time()
+        if shell.wake_at is not None and shell.wake_by is not None:
+            at, by = self._clock.wall_delay(shell.wake_at), self._clock.wall_delay(shell.wake_by)
+            delays.append(self._beat.within(now + at, now + by) - now)
         if shell.unsaved:
-            delays.append(max(0.0, self._save_at - asyncio.get_running_loop().time()))
-        try:
+            delays.append(max(0.0, (self._save_at or now) - now))
+        with suppress(TimeoutError):
             async with asyncio.timeout(min(delays) if delays else None):
                 await self._bell.wait()
-        except TimeoutError:
-            return
 
     async def _settle(self, shell: ActorShell) -> None:
         """Finish what was begun and save, for as long as one may take."""
@@ -330,7 +337,8 @@ class LiveActor:
     async def _pause(self, seconds: float) -> None:
         """Sleep, unless it is time to stop."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._stopped.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._stopped.wait()
 
     # --- the driver of its shell ---
 

@@ -63,7 +63,7 @@ async def desk(tmp_path):
     feed = FeedServer(create_app(view, tail, intake, settings, desk=made), settings)
     await feed.start()
     client = MindClient(f"127.0.0.1:{port}", patience=5.0)
-    http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{feed.port}", timeout=30, trust_env=False)
+    http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{feed.port}", timeout=60, trust_env=False)
     log = GrowthLog(others, bounds, CONFIGURED, lambda: now[0], await others.lead())
     try:
         yield Desk(stores, f"127.0.0.1:{port}", client, http, log, now, runs, told)

@@ -3,17 +3,21 @@
 import asyncio
 
 import pytest
+import structlog
 
 from environment.errors import StoreUnavailable
 from environment.population import GrowthKind
 from environment.ports import WriteState
+from environment.stores.sqlite import open_stores
 from orchestration.client import ClientError
 from orchestration.client.errors import Rejected
 from orchestration.growth.desk import GrowthDesk
+from orchestration.growth.log import GrowthLog
 from orchestration.growth.proposals import Verdict
+from orchestration.growth.remembered import HOUR
 from orchestration.growth.settings import GrowthSettings
 from tests.orchestration.cli.conftest import finish, start, submind
-from tests.orchestration.growth.test_guard import CONFIGURED, NOON, retirement
+from tests.orchestration.growth.test_guard import CONFIGURED, LOOSE, NOON, division, retirement
 
 
 async def test_what_is_approved_is_born_and_all_of_it_is_in_the_log(desk):
@@ -147,12 +151,14 @@ async def test_over_http(desk):
 
 async def test_on_the_command_line(desk):
     at = ["--grpc", desk.target]
-    await desk.propose(reason="\x1b[31mred", topics=("pumps",))
+    many = ("pumps, valve", "leak, seal", *(f"topic {n}" for n in range(6)))
+    await desk.propose(reason="\x1b[31mred", topics=many)
     await desk.propose("people", "p/1")
     shown = await submind("growth", *at)
     assert shown.code == 0
     assert "g-1" in shown.out
     assert "waits for an approval: causes wants to divide" in shown.out
+    assert "[pumps, valve; leak, seal; topic 0; topic 1; topic 2; topic 3 and 2 more]" in " ".join(shown.out.split())
     assert "\x1b" not in shown.out
     done = await submind("approve", "g-1", "--reason", "busy", "--by", "ann", *at)
     assert (done.code, done.out, done.err) == (0, "causes may now divide (g-1)\n", "")
@@ -164,7 +170,7 @@ async def test_on_the_command_line(desk):
     assert frozen.out == "growth is frozen\n"
     assert "the mind process is down: this is written down, and holds when it is up again" in frozen.err
     following = await start("growth", "--follow", "--after", "4", "--json", *at)
-    line = await asyncio.wait_for(following.stdout.readline(), 60)
+    line = await asyncio.wait_for(following.stdout.readline(), 120)
     assert b'"seq":5' in line
     following.terminate()
     await finish(following)
@@ -217,3 +223,23 @@ async def test_the_same_order_again_is_answered_with_what_it_decided(desk):
         with pytest.raises(ClientError, match=said):
             await order
     assert [event.kind.value for event in await ann.events()] == ["proposed", "proposed", "approved", "rejected"]
+
+
+async def test_births_that_a_wrong_clock_dated_years_ahead_wait_an_hour(tmp_path):
+    stores, now = await open_stores(tmp_path, "alpha"), [NOON + 365 * 24 * HOUR]
+    bounds = GrowthSettings(**LOOSE | {"births_per_hour": 1})
+
+    async def divide(log, name):
+        return (await log.consider(division(growth=name), lambda member: [WriteState(member.name, b"")])).verdict
+
+    assert await divide(GrowthLog(stores, bounds, CONFIGURED, lambda: now[0]), "causes/1") is Verdict.GRANTED
+    now[0] = NOON
+    with structlog.testing.capture_logs() as told:
+        after = GrowthLog(stores, bounds, CONFIGURED, lambda: now[0])
+        assert await divide(after, "causes/2") is Verdict.REFUSED
+    assert [(line["event"], line["seconds"]) for line in told] == [("growth_was_dated_ahead", 365 * 24 * 3600)]
+    now[0] = NOON + HOUR
+    for log in (GrowthLog(stores, bounds, CONFIGURED, lambda: now[0]), after):
+        assert await divide(log, "causes/3") is Verdict.GRANTED, "the log says when the clock was set right"
+        now[0] += HOUR
+    await stores.close()

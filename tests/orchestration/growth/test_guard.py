@@ -4,8 +4,9 @@ import pytest
 
 from environment.population import GrowthKind
 from orchestration.growth.errors import Frozen, NotWaiting
-from orchestration.growth.guard import DAY, HOUR, Guard
+from orchestration.growth.guard import Guard
 from orchestration.growth.proposals import Act, Proposal, Verdict
+from orchestration.growth.remembered import DAY, HOUR
 from orchestration.growth.settings import GrowthSettings
 
 NOON = 1_772_539_200.0
@@ -109,6 +110,29 @@ def test_no_machine_is_overfull():
     to = guard(per_node=5)
     assert refused(to, division(), nodes={"a": 5, "b": 7}).limit == "per_node"
     assert grant(to, division(), nodes={"a": 5, "b": 4})
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [
+        ({"births_per_hour": 0}, "births_per_hour"),
+        ({"generations": 0}, "generations"),
+        ({"least_share": 1}, "least_share"),
+    ],
+)
+def test_room_is_missed_only_where_a_birth_would_be_permitted(settings, limit):
+    """Since a cluster is asked for a node then, which would stand empty."""
+    assert refused(guard(**settings), division(), nodes={}).limit == limit
+
+
+def test_room_is_missed_only_once_the_operator_has_approved():
+    to = guard(approval="divisions")
+    waiting = to.consider(division(), NOON, {})
+    assert waiting.verdict is Verdict.WAITING
+    to.apply(waiting.event)
+    to.apply(to.approve(waiting.event.seq, "eve", "", NOON))
+    assert refused(to, division(), nodes={}).limit == "per_node"
+    assert grant(to, division(), nodes={"a": 1}).parent == "causes", "the approval still holds"
 
 
 def test_births_in_an_hour():

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from orchestration.growth.guard import DAY
+from orchestration.growth.remembered import DAY
 from orchestration.growth.shares import Shares
 from tests.orchestration.growth.test_guard import CONFIGURED, NOON, division, grant, guard, retirement
 

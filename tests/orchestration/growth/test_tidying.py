@@ -68,11 +68,11 @@ async def test_it_is_looked_after_until_another_leads(stores):
     for n in (1, 2):
         await stores.commit([WriteReport(report(f"causes-{n}"))], fence)
         members.append(replace(member(n), retired=NOON, heir="causes", settled=True))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while await stores.registry.reports():  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.01)
     await stores.lead()
     await stores.commit([WriteReport(report("causes-1"))])
-    await asyncio.wait_for(keeping, 30)
+    await asyncio.wait_for(keeping, 60)
     assert len(await stores.registry.reports()) == 1
-    await asyncio.wait_for(keep_tidy(stores, lambda: members, None, 0.01, fence, ledgers_of), 30)
+    await asyncio.wait_for(keep_tidy(stores, lambda: members, None, 0.01, fence, ledgers_of), 60)

@@ -16,10 +16,18 @@ from tests.orchestration.runtime.tiny import POISON
 
 
 @pytest.fixture(scope="module")
-def mind(tmp_path_factory):
+def started(tmp_path_factory):
     living = LivingMind(tmp_path_factory.mktemp("living"), tiny_run)
-    yield living.start()
-    living.end()
+    try:
+        yield living.start()
+    finally:
+        living.end()
+
+
+@pytest.fixture
+def mind(started):
+    """It runs, whatever came of the test before."""
+    return started if started.host.poll() is None else started.start()
 
 
 async def perceive(mind, *texts):
@@ -38,7 +46,7 @@ async def stores_of(mind):
         await stores.close()
 
 
-async def eventually(what, seconds=30.0):
+async def eventually(what, seconds=60.0):
     """The first true answer of the coroutine function ``what``."""
     async with asyncio.timeout(seconds):
         while not (answer := await what()):  # noqa: ASYNC110 - what is waited for does not know that it is
@@ -75,7 +83,7 @@ async def counted_all(mind):
     await eventually(counted)
 
 
-async def reported(mind, look, seconds=30.0):
+async def reported(mind, look, seconds=60.0):
     """Wait until ``look`` of ``runtime.json`` is true."""
 
     async def seen():
@@ -102,6 +110,9 @@ async def test_an_actor_that_is_killed_comes_back_with_its_state(mind, name):
 
 
 async def test_one_that_keeps_dying_is_quarantined_and_the_others_go_on(mind):
+    if _deaths(mind.report()):  # tried again: in a life in which it has not died yet
+        mind.stop()
+        mind.start()
     restarting = asyncio.create_task(eventually(lambda: _restarting(mind), 60.0))
     for deaths in range(3):
         await traces(mind, await perceive(mind, POISON))
@@ -109,11 +120,14 @@ async def test_one_that_keeps_dying_is_quarantined_and_the_others_go_on(mind):
         if not deaths:
             await restarting
     assert "I cannot bear it" in mind.report()["actors"]["doomed"]["quarantined"]
-    reports = await subminds(mind)
-    assert reports["doomed"].state == "quarantined"
-    assert "3 times" in reports["doomed"].reason
+    await eventually(lambda: _given_up(mind))  # also to those who ask
     assert "actor:doomed" not in mind.processes()
     await traces(mind, await perceive(mind, "the others go on"))
+
+
+async def _given_up(mind):
+    doomed = (await subminds(mind))["doomed"]
+    return doomed.state == "quarantined" and "3 times" in doomed.reason
 
 
 async def _restarting(mind):
@@ -127,18 +141,19 @@ def _deaths(report):
 
 
 def test_a_second_host_is_told_so_in_a_sentence(mind):
-    second = subprocess.run(tiny_run(mind.data_dir), cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    second = subprocess.run(tiny_run(mind.data_dir), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert second.returncode == 1
     assert f"a mind is already running in {mind.data_dir} (process {mind.host.pid})" in second.stderr
     mind.running()
 
 
-@pytest.mark.parametrize(("role", "restarts"), [("raylet", 1), ("gcs", 2), ("mind", 3)])
-async def test_a_part_that_dies_is_replaced_while_perceptions_are_acknowledged(mind, role, restarts):
+@pytest.mark.parametrize("role", ["raylet", "gcs", "mind"])
+async def test_a_part_that_dies_is_replaced_while_perceptions_are_acknowledged(mind, role):
+    before = mind.report()["restarts"]
     old = {p.pid for found in mind.processes().values() for p in found} - {mind.host.pid}
     mind.kill(role)
     receipts = await perceive(mind, f"while the {role} is dead")
-    mind.running(restarts)
+    mind.running(before + 1)
     assert not old & {p.pid for found in mind.processes().values() for p in found}
     await traces(mind, receipts)
 
@@ -155,7 +170,7 @@ async def test_a_killed_host_takes_everything_with_it_and_nothing_is_lost(mind):
 async def test_asked_to_stop_it_saves_and_leaves_nothing(mind):
     await traces(mind, await perceive(mind, "the last"))
     assert mind.stop(signal.SIGINT) == 0
-    mind.gone(2.0)
+    mind.gone()
     assert (mind.data_dir / "mind.err").read_text() == ""
     async with stores_of(mind) as stores:
         assert {report.state for report in await stores.registry.reports()} == {"stopped"}

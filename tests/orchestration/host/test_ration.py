@@ -18,7 +18,7 @@ from orchestration.gateway.settings import IntakeSettings
 from orchestration.host.ration import Rationed
 from orchestration.membership.opening import open_coordination
 from tests.environment.stores.contract import NOON, perception
-from tests.orchestration.membership.joining import SHORT
+from tests.orchestration.membership.joining import STEADY
 
 SETTINGS = IntakeSettings(per_second=2.0, burst=20, batch=8, commit=8)
 
@@ -32,7 +32,7 @@ async def hosts(etcd, tmp_path):
         async def host(name, settings=SETTINGS, address=f"etcd://{etcd}"):
             stores = await open_stores(tmp_path / name, mind)
             stack.push_async_callback(stores.close)
-            coordination = await stack.enter_async_context(open_coordination(address, mind, settings=SHORT))
+            coordination = await stack.enter_async_context(open_coordination(address, mind, settings=STEADY))
             return Rationed(stores.perceptions, coordination.quotas, settings, lambda: host.now)
 
         host.now = NOON

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -67,6 +68,15 @@ class Raylets:
 
     def raylet(self, name):
         return psutil.Process(self._pids[name])
+
+    @contextmanager
+    def without(self, name):
+        """Meanwhile what lives on that node is not counted among the living."""
+        pid = self._pids.pop(name)
+        try:
+            yield
+        finally:
+            self._pids[name] = pid
 
     def kill(self, name):
         """``kill -9`` of the raylet; when that was."""

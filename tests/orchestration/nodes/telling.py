@@ -46,7 +46,7 @@ class Teller:
                 await asyncio.sleep(0.1)  # the same batch again: its keys make that safe
 
 
-async def heard(mind, tellers, seconds=120.0):
+async def heard(mind, tellers, seconds=240.0):
     """Wait until all that was acknowledged has become traces; nothing of it is lost, doubled, or out of order."""
     wanted = {f"t-{r.id.removeprefix('p-')}" for teller in tellers for r in teller.acknowledged.values()}
     keys = {key for teller in tellers for key in teller.acknowledged}

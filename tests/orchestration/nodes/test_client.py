@@ -1,7 +1,6 @@
 """A whole mind that reached its cluster through a Ray client server: it lives as any, and ends as any."""
 
 import asyncio
-import socket
 import sys
 
 import psutil
@@ -12,6 +11,7 @@ from tests.orchestration.living import LivingMind, eventually
 from tests.orchestration.nodes.raylets import Raylets
 from tests.orchestration.nodes.telling import Teller, heard
 from tests.orchestration.nodes.test_nodes import ALL, becomes, places, submind
+from tests.servers.process import free_ports
 
 pytestmark = pytest.mark.timeout(600)
 GRACE = {"RAY_CLIENT_RECONNECT_GRACE_PERIOD": "5"}
@@ -19,8 +19,7 @@ GRACE = {"RAY_CLIENT_RECONNECT_GRACE_PERIOD": "5"}
 
 @pytest.fixture(scope="module")
 def port():
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return held.getsockname()[1]
+    return free_ports(1)[0]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +63,7 @@ async def test_it_perceives_speaks_explains_and_leaves_nothing(mind, raylets):
     assert said > 0
     assert mind.report()["restarts"] == begun
     assert mind.stop() == 0
-    await becomes(lambda: not raylets.actors(), 30.0)
+    await becomes(lambda: not raylets.actors())
     assert all(raylets.raylet(name).is_running() for name in raylets)
 
 

@@ -86,6 +86,11 @@ def test_auto_is_what_the_operator_or_ray_start_named(tmp_path):
     assert found("auto", {}, told) == "10.0.0.1:6379"
     assert found("auto", {"RAY_ADDRESS": "10.0.0.2:6379"}, told) == "10.0.0.2:6379"
     assert found("10.0.0.3:6379", {"RAY_ADDRESS": "10.0.0.2:6379"}, told) == "10.0.0.3:6379"
+    with pytest.raises(ClusterUnreachable, match=r"RAY_ADDRESS says 'ray://head': .* HOST:PORT or ray://HOST:PORT"):
+        found("auto", {"RAY_ADDRESS": "ray://head"}, told)
+    told.write_text("nonsense")
+    with pytest.raises(ClusterUnreachable, match="ray_current_cluster says 'nonsense'"):
+        found("auto", {}, told)
 
 
 def test_a_token_file_holds_over_what_the_environment_says(tmp_path):

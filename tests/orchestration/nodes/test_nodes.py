@@ -1,18 +1,25 @@
 """One mind on a real cluster of raylets: spread, moved, drained, lost, renewed, while it takes perceptions in."""
 
 import asyncio
+import contextlib
 import json
+import sqlite3
 import subprocess
 import sys
 import time
+import urllib.request
 
+import psutil
 import pytest
 
 from tests.orchestration.living import ROOT, LivingMind, eventually
 from tests.orchestration.nodes.raylets import Raylets
 from tests.orchestration.nodes.telling import Teller, heard
+from tests.orchestration.runtime.dividing import PARENTS, dividing
+from tests.orchestration.runtime.test_population import at_last
 
 pytestmark = pytest.mark.timeout(900)
+OUTLIVED = "submind_mind_actors_outlived_total"
 ALL = {"text", "environment", "stream", "sitter-0", "sitter-1", "sitter-2"}
 
 
@@ -67,8 +74,50 @@ def on(raylets, node):
     return {name for name, process in raylets.actors().items() if process in children}
 
 
+def settled(mind, raylets, node):
+    """Who lives on a node, once it has its share and nobody is on the way."""
+    report = places(mind)
+    counts = [len(who) for who in report.values()]
+    there = max(counts) - min(counts) < 2 and on(raylets, node) == report[node]
+    return report[node] if there else set()
+
+
+def ended(process):
+    """Whether it has; nobody may have taken note of it yet."""
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
+def logged(mind, event, since=0):
+    """What was logged of an event by all processes of the mind, past so many characters."""
+    lines = map(json.loads, (mind.data_dir / "submind.log").read_text("utf-8")[since:].splitlines())
+    return [line for line in lines if line["event"] == event]
+
+
+def claims(mind):
+    """What was claimed for which process."""
+    with contextlib.closing(sqlite3.connect(mind.data_dir / "mind.db")) as store:
+        found = store.execute("SELECT name, value FROM counters WHERE name LIKE 'life of %'").fetchall()
+    return {name.removeprefix("life of "): value for name, value in found}
+
+
+def shown(mind, metric):
+    """The value of a metric of the host."""
+    with urllib.request.urlopen(f"{mind.http}metrics", timeout=60) as answer:  # noqa: S310 - our own
+        text = answer.read().decode()
+    return next(float(line.split()[-1]) for line in text.splitlines() if line.startswith(metric))
+
+
 async def becomes(what, seconds=180.0):
     return await asyncio.to_thread(eventually, what, seconds)
+
+
+async def spread_over(mind, raylets, *nodes):
+    """Have it live on these: so it does when the tests before have passed; after one that failed all begins anew."""
+    for name in sorted(set(nodes) - set(raylets)):
+        await asyncio.to_thread(raylets.add, name)
+    each = len(ALL) // len(nodes)
+    await becomes(lambda: {name: len(who) for name, who in places(mind).items()} == dict.fromkeys(nodes, each))
+    await becomes(lambda: live(raylets))
 
 
 async def test_it_is_spread_and_a_new_node_takes_its_share(mind, raylets):
@@ -86,6 +135,7 @@ async def test_it_is_spread_and_a_new_node_takes_its_share(mind, raylets):
 
 
 async def test_a_drained_node_gives_up_its_subminds_without_loss(mind, raylets):
+    await spread_over(mind, raylets, "a", "b", "c")
     async with Teller(mind, "drain") as teller:
         told = await asyncio.to_thread(submind, mind, "drain", "b", "--wait", "200")
         assert "b is empty" in told
@@ -116,6 +166,7 @@ async def test_all_are_renewed_one_after_the_other_and_nothing_is_lost(mind, ray
 
 
 async def test_what_lived_on_a_lost_node_lives_on_elsewhere(mind, raylets):
+    await spread_over(mind, raylets, "a", "b", "c")
     lost = places(mind)["c"]
     assert lost
     async with Teller(mind, "loss") as teller:
@@ -125,6 +176,39 @@ async def test_what_lived_on_a_lost_node_lives_on_elsewhere(mind, raylets):
     await heard(mind, [teller])
     assert mind.report()["restarts"] == 0
     assert set(mind.report()["actors"]) == lost
+    assert not any(actor["quarantined"] for actor in mind.report()["actors"].values())
+
+
+async def test_who_wakes_up_after_others_took_their_places_writes_nothing_and_ends(mind, raylets):
+    """The machine stands still, is given up, and its actors go on as if nothing had been: each ends, and says why."""
+    await asyncio.to_thread(raylets.add, "asleep")
+    names = await becomes(lambda: live(raylets) and settled(mind, raylets, "asleep"))
+    there = raylets.raylet("asleep").children()
+    asleep = {name: process for name, process in raylets.actors().items() if process in there}
+    assert asleep.keys() == names
+    async with Teller(mind, "sleep") as teller:
+        raylet = raylets.raylet("asleep")
+        for process in (raylet, *asleep.values()):
+            process.suspend()
+        before, counted = claims(mind), shown(mind, OUTLIVED)
+        since = len((mind.data_dir / "submind.log").read_text("utf-8"))
+        with raylets.without("asleep"):
+            await becomes(lambda: "asleep" not in places(mind) and live(raylets))
+            await becomes(lambda: all(claims(mind)[name] > before[name] for name in names))
+            for process in asleep.values():
+                process.resume()
+            await becomes(lambda: all(ended(process) for process in asleep.values()))
+            told = logged(mind, "outlived", since)
+            assert sorted(line["submind"] for line in told) == sorted(names)
+            assert all(f"of {line['submind']} has begun since life" in line["reason"] for line in told)
+            # who heard it from the store first got in touch with nobody any more
+            stopped = "outlived_process_told_to_stop"
+            await becomes(lambda: shown(mind, OUTLIVED) == counted + len(logged(mind, stopped, since)))
+            assert {line["submind"] for line in logged(mind, stopped, since)} <= names
+            assert live(raylets)
+        await asyncio.to_thread(raylets.kill, "asleep")
+    await heard(mind, [teller])
+    assert mind.report()["restarts"] == 0
     assert not any(actor["quarantined"] for actor in mind.report()["actors"].values())
 
 
@@ -155,6 +239,31 @@ async def test_two_minds_share_nothing_and_leave_each_other_their_part(mind, ray
         assert live(raylets)
     finally:
         other.end()
+
+
+async def test_packs_move_with_whom_they_bore_and_nothing_is_there_twice(mind, raylets, tmp_path):
+    """Subminds packed by two on both nodes; children are born, a node is drained, another lost amid a division."""
+    await asyncio.to_thread(raylets.add, "d")
+    async with dividing(tmp_path, raylets.address) as other:
+        packs = {process: node for node, who in places(other.mind).items() for process in who if "~" in process}
+        assert len(set(packs.values())) == 2, packs
+        first = packs["cognitive~1"]
+        await other.say(f"divide {PARENTS[0]}")
+        await at_last(lambda: other.child(PARENTS[0]))
+        await other.right()
+        await asyncio.to_thread(submind, other.mind, "drain", first, "--wait", "200")
+        assert not places(other.mind)[first]
+        await other.right()
+        lost = next(node for node, who in places(other.mind).items() if "cognitive~2" in who)
+        await other.say(f"divide {PARENTS[2]}")
+        await at_last(lambda: other.child(PARENTS[2]))
+        await asyncio.to_thread(raylets.kill, lost)
+        await becomes(lambda: lost not in places(other.mind))
+        await other.right()
+        assert other.mind.report()["restarts"] == 0
+        assert not any(actor["quarantined"] for actor in other.mind.report()["actors"].values())
+        assert await asyncio.to_thread(other.mind.stop) == 0
+    await becomes(lambda: live(raylets))
 
 
 async def test_what_it_leaves_is_a_cluster_as_it_was(mind, raylets):

@@ -124,7 +124,7 @@ def test_needs_follow_name_role_and_default():
     assert [(need.units, need.kind) for need in needs] == [(4, "singleton"), (0.5, ""), (2, "")]
 
 
-@pytest.mark.parametrize("address", ["nowhere", "http://a:1", "ray://a", "a:b", "ray://:1"])
+@pytest.mark.parametrize("address", ["nowhere", "http://a:1", "ray://a", "a:b", "ray://:1", "a:70000"])
 def test_an_address_that_is_none_is_refused(address):
     with pytest.raises(ValueError, match="HOST:PORT, ray://HOST:PORT or auto"):
         ClusterSettings(address=address)

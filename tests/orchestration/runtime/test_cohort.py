@@ -19,6 +19,7 @@ from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
 from orchestration.runtime.inhabitants.packing import pack
 from orchestration.runtime.settings import DensitySettings, RuntimeSettings, SupervisionSettings
+from orchestration.runtime.worker.beat import Beat
 from orchestration.runtime.worker.cohort import Cohort
 from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.runtime.worker.overdue import CoreStuck, Overdue
@@ -43,7 +44,7 @@ async def crowd(tmp_path, *more, stuck_after=60.0):
         async def birth(driver):
             return ActorShell(core_of(plan.name), stores, driver, SHELL, embedder=embedder)
 
-        rest = None, ScriptedSubstrate(), embedder, SETTINGS, SHELL.save_every, chance
+        rest = None, ScriptedSubstrate(), embedder, SETTINGS, Beat(SHELL.save_every), chance
         return LiveActor(birth, WallClock(), links, *rest, overdue=overdue)
 
     plans = [ActorPlan(name, "cognitive", ("be",)) for name in (*CALM, *more)]
@@ -95,7 +96,7 @@ async def test_one_that_dies_comes_back_alone_and_is_given_up_alone(tmp_path):
 
 
 async def test_one_that_is_stuck_is_named_and_interrupted_and_the_others_go_on(tmp_path):
-    async with crowd(tmp_path, "stuck", stuck_after=0.3) as (members, cohort, _, _):
+    async with crowd(tmp_path, "stuck", stuck_after=2.0) as (members, cohort, _, _):
         await until(lambda: cohort.health()["born"])
         tell(members["stuck"])
         for name in CALM:
@@ -150,6 +151,32 @@ async def test_who_comes_and_who_leaves_disturbs_nobody(tmp_path):
         await until(lambda: cohort.health()["roster"] == 2)
         assert {member.plan.name for member in cohort.members} == {*CALM} - {leave}
         assert members[stay].actor.shell is shell
+
+
+async def test_one_that_is_named_again_while_it_leaves_lives_on_with_what_it_saved(tmp_path):
+    one, other = CALM[:2]
+    async with crowd(tmp_path) as (members, cohort, stores, _):
+        await until(lambda: cohort.health()["born"])
+        tell(members[one])
+        await until(lambda: members[one].actor.shell.core.describe().figures["heard"] == 1)
+        cohort.enlist(1, [], [one, other])
+        cohort.enlist(2, named(one), [other])  # before it could save
+        await until(lambda: cohort.health()["roster"] == 2 and cohort.health()["born"])
+        assert sorted(member.plan.name for member in cohort.members) == sorted({*CALM} - {other})
+        again = next(member for member in cohort.members if member.plan.name == one)
+        assert again is not members[one]
+        assert again.actor.shell.core.describe().figures["heard"] == 1
+        assert await stores.registry.state(one) == b"1"
+
+        cohort.enlist(3, [], [])  # one of the first comes back, long after it left
+        await until(lambda: cohort.health()["roster"] == 3 and cohort.health()["born"])
+        assert sorted(member.plan.name for member in cohort.members) == sorted(CALM)
+
+        cohort.enlist(4, [], [one])
+        cohort.enlist(5, named(one), [])
+        cohort.enlist(6, [], [one])  # and away once more, before it was there
+        await until(lambda: cohort.health()["roster"] == 6)
+        assert sorted(member.plan.name for member in cohort.members) == sorted({*CALM} - {one})
 
 
 async def test_one_that_is_told_to_leave_while_it_waits_for_another_life_has_none(tmp_path):

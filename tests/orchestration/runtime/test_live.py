@@ -18,12 +18,14 @@ from actors.substrate.ports import Act, Request
 from actors.substrate.scripted import ScriptedSubstrate
 from environment.errors import StoreUnavailable
 from environment.messages import Modality, NewPerception, Perception
+from environment.ports import WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock, wall
 from orchestration.host.supervise import _configured
 from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
+from orchestration.runtime.worker.beat import Beat
 from orchestration.runtime.worker.cohort import Cohort
 from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.runtime.worker.together import JointStores
@@ -119,7 +121,7 @@ async def _living(tmp_path, core, *, packed, refusals=0, fence=0, substrate=None
             return ActorShell(mine, used, driver, SHELL, embedder=embedder, fence=fence)
 
         substrates = substrate or ScriptedSubstrate()
-        settings = SETTINGS, SHELL.save_every, random.Random(1)
+        settings = SETTINGS, Beat(SHELL.save_every), random.Random(1)
         return LiveActor(birth, WallClock(), links, watch, substrates, embedder, *settings)
 
     own = ActorPlan(core.name, "cognitive")
@@ -196,7 +198,21 @@ async def test_one_whose_mind_is_led_by_another_ends(tmp_path, living):
     await stores.lead()
     await stores.close()
     async with living(tmp_path, Recorder(), fence=old) as (_, life, _):
-        assert await asyncio.wait_for(life, 5) == Ending.FENCED_OUT
+        assert await asyncio.wait_for(life, 60) == Ending.FENCED_OUT
+
+
+async def test_one_of_which_a_later_life_has_begun_ends_and_leaves_that_alone(tmp_path, living):
+    async with living(tmp_path, Recorder(), fence=1) as (actor, life, stores):
+        assert await stores.lead() == 1
+        await stores.claim(1, 1)
+        await until(lambda: actor.shell)
+        later = await open_stores(tmp_path, "mind")
+        await later.claim(1, 2)
+        await later.commit([WriteState("recorder", b"its own")], 1)
+        actor.deliver(mail(Reinforce("t-1", "me", 0.1)))
+        assert await asyncio.wait_for(life, 60) == Ending.OUTLIVED
+        assert await later.registry.state("recorder") == b"its own"
+        await later.close()
 
 
 async def test_a_thought_comes_back_with_its_vector(tmp_path, living):
@@ -237,7 +253,7 @@ async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path):
     waiting = asyncio.create_task(watch.next(0, 10, Modality.TEXT))
     await asyncio.sleep(0.05)
     await stores.perceptions.append([NewPerception("s", 0.0, 0.0, text="late")])
-    (found,) = await asyncio.wait_for(waiting, 5)
+    (found,) = await asyncio.wait_for(waiting, 60)
     assert found.text == "late"
     watch.close()
     await stores.close()
@@ -263,8 +279,8 @@ async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path, living)
         assert handled <= 2 * SHELL.batch  # no event is taken up while a step waits
         assert actor.health()["store_refusals_in_a_row"] > 3
         stores.times = 0
-        await until(lambda: core.kept == handled + SHELL.mailbox, 20)
-        await until(lambda: not shell.unfinished, 20)
+        await until(lambda: core.kept == handled + SHELL.mailbox)
+        await until(lambda: not shell.unfinished)
     kept = await open_stores(tmp_path, "mind")
     assert len((await kept.traces.changes(0, 100_000))[1]) == core.kept
     await kept.close()

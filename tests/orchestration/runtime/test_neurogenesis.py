@@ -46,7 +46,7 @@ class Watched:
         made = lines(world, count, time.time(), 0.01, chance)
         self.said += count
         told = [{"source": one.source, "text": one.text, "key": f"{self.said}-{one.key}"} for one in made]
-        async with httpx.AsyncClient(base_url=self.mind.http, timeout=30, trust_env=False) as http:
+        async with httpx.AsyncClient(base_url=self.mind.http, timeout=60, trust_env=False) as http:
             (await http.post("/v1/perceptions", json={"perceptions": told})).raise_for_status()
 
     async def event(self, kind):

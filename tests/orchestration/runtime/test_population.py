@@ -51,12 +51,12 @@ class Growing:
         self.mind, self.stores = mind, stores
 
     async def say(self, *commands):
-        async with httpx.AsyncClient(base_url=self.mind.http, timeout=30, trust_env=False) as http:
+        async with httpx.AsyncClient(base_url=self.mind.http, timeout=60, trust_env=False) as http:
             told = [{"source": "operator", "text": command} for command in commands]
             (await http.post("/v1/perceptions", json={"perceptions": told})).raise_for_status()
 
     async def order(self, path, **body):
-        async with httpx.AsyncClient(base_url=self.mind.http, timeout=30, trust_env=False) as http:
+        async with httpx.AsyncClient(base_url=self.mind.http, timeout=60, trust_env=False) as http:
             return await http.post(f"/v1/growth/{path}", json={"by": "ann", **body})
 
     async def events(self, *kinds):

@@ -6,6 +6,7 @@ A wiring module: `python -m tests.orchestration.runtime.tiny DATA_DIR` runs it u
 import json
 import os
 import sys
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from orchestration.loading import load_settings
 from orchestration.wiring import ActorPlan
 
 POISON = "poison"
-RESEND = 0.3
+RESEND, AT_ONCE, PENDING = 0.3, 64, 512
 VECTOR = np.zeros(256, np.float32)
 
 
@@ -44,7 +45,11 @@ def thought_of(perception, now):
 
 
 class Counter:
-    """Reads every text once and posts it until the keeper has it. What it counted survives it."""
+    """Reads every text once and posts it until the keeper has it. What it counted survives it.
+
+    It reads no further than the keeper follows, and posts again when the keeper is silent, the oldest first: on a slow
+    machine it would else say everything again and again to who cannot keep up as it is.
+    """
 
     name = "text"
 
@@ -52,14 +57,19 @@ class Counter:
         self.cursor = self.counted = 0
         self.pending = {}
         self.safe = (0, 0)
+        self.reading = self.answered = False
 
     def handle(self, event, now):
         match event:
             case Started() | Tick():
-                posts = [Send("environment", Post("text", tuple(self.pending.values())))] if self.pending else []
-                read = [Read(self.cursor, 64, Modality.TEXT)] if isinstance(event, Started) else []
-                return [*posts, *read, *([WakeAt(now + RESEND)] if self.pending else [])]
+                oldest = () if self.answered else tuple(islice(self.pending.values(), AT_ONCE))
+                posts = [Send("environment", Post("text", oldest))] if oldest else []
+                self.answered = False
+                if isinstance(event, Started):
+                    self.reading = False
+                return [*posts, *self._read(), *([WakeAt(now + RESEND)] if self.pending else [])]
             case Perceived(perceptions):
+                self.reading = False
                 new = [p for p in perceptions if p.seq > self.cursor]
                 self.cursor = max([self.cursor, *(p.seq for p in new)])
                 self.counted += len(new)
@@ -69,15 +79,23 @@ class Counter:
                     Send("environment", Post("text", thoughts)),
                     *(Send("doomed", Vitals("text", {})) for p in new if p.text == POISON),
                     Count("counted_total", len(new)),
-                    Read(self.cursor, 64, Modality.TEXT),
+                    *self._read(),
                     WakeAt(now + RESEND),
                 ]
             case Posted(_, ids):
+                self.answered = True
                 for thought_id in ids:
                     self.pending.pop(thought_id, None)
                 if not self.pending:
                     self.safe = (self.cursor, self.counted)
+                return self._read()
         return []
+
+    def _read(self):
+        if self.reading or len(self.pending) >= PENDING:
+            return []
+        self.reading = True
+        return [Read(self.cursor, 64, Modality.TEXT)]
 
     def texts(self, perceptions):
         return []

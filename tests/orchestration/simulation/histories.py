@@ -43,7 +43,7 @@ def chatter(n: int, seed: int, apart: float = 10.0) -> list[NewPerception]:
         NewPerception(
             source=f"s{chance.randrange(6)}",
             time=1e9 + i * apart,
-            received=0.0,
+            received=1e9 + i * apart,
             text=" ".join(chance.choice(words) for _ in range(chance.randrange(3, 12))),
             trust=chance.choice([0.2, 0.4, 0.7]),
         )

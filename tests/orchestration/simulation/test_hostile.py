@@ -32,7 +32,9 @@ HOSTILE = [
 def history() -> list[NewPerception]:
     calm = chatter(300, 5)
     hostile = [
-        NewPerception(source="operator\u202e", time=calm[20 * (i + 1)].time + 1, received=0.0, text=text, trust=0.2)
+        NewPerception(
+            source="operator\u202e", time=(at := calm[20 * (i + 1)].time + 1), received=at, text=text, trust=0.2
+        )
         for i, text in enumerate(HOSTILE)
     ]
     return sorted([*calm, *hostile], key=lambda p: p.time)

@@ -50,6 +50,7 @@ async def rough(seed: int) -> list[str]:
     return found
 
 
+@pytest.mark.no_cover  # what it runs through is covered by the rest; to be watched at it takes twice as long
 @pytest.mark.timeout(3000)
 def test_no_invariant_breaks_under_faults_whatever_the_seed():
     failed = {}
@@ -122,6 +123,7 @@ async def test_years_without_a_word_cost_no_more_than_a_week():
     assert entries
 
 
+@pytest.mark.no_cover
 async def test_the_rate_bounds_the_stream_whatever_comes_in():
     history = chatter(4000, 3, apart=2.0)
     thoughts = [e for e in await stream(history, per_hour=6) if e.kind is EntryKind.THOUGHT]
@@ -137,9 +139,11 @@ def flood(n: int) -> Iterator[NewPerception]:
         text = f"label printer 4 not ready, retry {i}"
         if i == 2 * n // 3:
             text = "Smoke is coming out of the printer room and the door is locked from inside!"
-        yield NewPerception(source="printer", time=begins + i / 10, received=0.0, text=text)
+        at = begins + i / 10
+        yield NewPerception(source="printer", time=at, received=at, text=text)
 
 
+@pytest.mark.no_cover
 @pytest.mark.timeout(3000)
 async def test_a_flood_stays_bounded_and_hides_no_rare_line():
     n = int(os.environ.get("SUBMIND_TEST_FLOOD", "1000000"))
