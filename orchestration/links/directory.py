@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -26,9 +26,18 @@ class Directory:
 
     Each process keeps one connection to the directory for as long as it lives; who lived in it is nowhere once that
     ends. What changes within one turn of the event loop is told together. ``host`` and ``secret`` as for ``Doors``.
+    A process of which a later life has begun is told to stop when it comes, and so is ``outlived``, its name.
     """
 
-    def __init__(self, directory: Path, settings: LinkSettings, *, secret: bytes = b"", host: str = "") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        settings: LinkSettings,
+        *,
+        secret: bytes = b"",
+        host: str = "",
+        outlived: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.counters: defaultdict[str, float] = defaultdict(float)
         """Limits met, by metric name."""
         self.host = host
@@ -40,6 +49,11 @@ class Directory:
         self._housed: dict[Connection, set[str]] = {}
         self._changed: set[str] = set()
         self._asked: dict[str, asyncio.Future[Pong]] = {}
+        self._numbers: dict[str, int] = {}
+        """Of processes, the number of the life that is to be found here."""
+        self._late: dict[Connection, str] = {}
+        """Lines of processes of which a later life has begun, by their names; empty once that was told."""
+        self._outlived = outlived
 
     @property
     def endpoint(self) -> Endpoint:
@@ -68,10 +82,12 @@ class Directory:
         line = self._line.get(name)
         if line is None:
             return None
-        answer = self._asked[name] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Pong] = asyncio.get_running_loop().create_future()
+        self._asked[name] = answer
         line.write(encode(Ping(name)))
         try:
-            return await asyncio.wait_for(answer, within)
+            async with asyncio.timeout(within):
+                return await answer
         except TimeoutError:
             return None
         finally:
@@ -83,6 +99,13 @@ class Directory:
         for name in names:
             if (line := self._line.get(name)) is not None:
                 self._gone([name], line)
+
+    def begin(self, process: str, number: int) -> None:
+        """A life of a process begins: whoever is left of an earlier one is to stop, and is found here no more."""
+        if process in self._numbers:
+            for connection in [one for one, names in self._housed.items() if process in names]:
+                self._show_out(connection, self._housed.pop(connection), process)
+        self._numbers[process] = number
 
     def stop(self, name: str) -> None:
         """Tell an actor to finish, save and end. Does nothing where it is nowhere."""
@@ -100,6 +123,11 @@ class Directory:
             line.write(encode(roster))
 
     def _heard(self, frame: Frame, connection: Connection) -> None:
+        if (late := self._late.get(connection)) is not None:
+            if late:
+                self._late[connection] = ""
+                self._outlived(late)
+            return
         match frame:
             case Housed():
                 self._house(frame, connection)
@@ -112,6 +140,9 @@ class Directory:
                 _log.warning("frame_unasked", frame=type(frame).__name__)
 
     def _house(self, told: Housed, connection: Connection) -> None:
+        if late := next((one for one in told.names if told.number and told.number < self._numbers.get(one, 0)), ""):
+            self._show_out(connection, told.names, late)
+            return
         known = self._housed.get(connection)
         names = self._housed.setdefault(connection, set())
         gone = names.difference(told.names) if told.whole else set(told.gone)
@@ -126,7 +157,15 @@ class Directory:
         if known is None:
             connection.write(encode(Listing(dict(self._at), whole=True)))
 
+    def _show_out(self, connection: Connection, names: Iterable[str], process: str) -> None:
+        """It may have been asleep, or cut off: it is to end, and nobody finds it meanwhile. If it lives it answers."""
+        self._late[connection] = process
+        self._gone(names, connection)
+        connection.write(encode(Ping(process)))
+        connection.write(encode(Stop(process)))
+
     def _lost(self, connection: Connection) -> None:
+        self._late.pop(connection, None)
         self._gone(self._housed.pop(connection, set()), connection)
 
     def _gone(self, names: Iterable[str], connection: Connection) -> None:

@@ -91,6 +91,8 @@ class Housed:
     """Who does no more."""
     whole: bool = False
     """These are all: who is not among them does not live there."""
+    number: int = 0
+    """Which of the run's lives of processes this is; 0 where nobody counts them."""
 
 
 @dataclass(frozen=True, slots=True)

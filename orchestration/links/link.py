@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from itertools import islice
 
 import structlog
@@ -115,22 +115,31 @@ class Link:
             if len(outbox):
                 self._ready[to] = outbox  # at the end of the queue
             self._taken(to, outbox, len(letters))
-        if not parcels:
-            return
+        if parcels:
+            self._put(connection, parcels)
+
+    def _put(self, connection: Connection, parcels: Sequence[Parcel]) -> None:
+        """Write it in as few batches as hold it: an event that cannot be written takes no other along."""
+        batch = Batch(self._process, self._life, self._sent + 1, parcels)
+        to, count, limit = parcels[0][0], len(batch), self._settings.frame_bytes
+        data, fault = b"", ""
         try:
-            data = encode(Batch(self._process, self._life, self._sent + 1, parcels))
+            data = encode(batch)
         except (TypeError, ValueError) as error:
-            self._counters["messages_dropped_total"] += count
-            _log.error("batch_not_written", to=parcels[0][0], reason=str(error), events=count)
-            return
-        if len(data) > self._settings.frame_bytes:
-            self._counters["messages_dropped_total"] += count
-            self._counters["limit_hits:frame_bytes"] += 1
-            limit = self._settings.frame_bytes
-            _log.error("batch_too_large", to=parcels[0][0], bytes=len(data), limit=limit, events=count)
-            return
-        self._sent += count
-        connection.write(data)
+            fault = str(error)
+        if not fault and len(data) <= limit:
+            self._sent += count
+            connection.write(data)
+        elif count > 1:
+            for half in _halves(parcels):
+                self._put(connection, half)
+        else:
+            self._counters["messages_dropped_total"] += 1
+            if fault:
+                _log.error("event_not_written", to=to, reason=fault)
+            else:
+                self._counters["limit_hits:frame_bytes"] += 1
+                _log.error("event_too_large", to=to, bytes=len(data), limit=limit)
 
     async def _connected(self) -> Connection:
         """A connection to the process, however long that takes."""
@@ -188,3 +197,15 @@ class Link:
 def _ended(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.error("link_failed", exc_info=error)
+
+
+def _halves(parcels: Sequence[Parcel]) -> Iterator[Sequence[Parcel]]:
+    if len(parcels) > 1:
+        middle = len(parcels) // 2
+        yield parcels[:middle]
+        yield parcels[middle:]
+    else:
+        ((to, letters),) = parcels
+        middle = len(letters) // 2
+        yield [(to, letters[:middle])]
+        yield [(to, letters[middle:])]

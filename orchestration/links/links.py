@@ -32,7 +32,7 @@ class Links:
 
     ``process`` names it, uniquely on its machine; ``life`` tells one life of it from another. ``host``: the address
     of this machine that others of the run reach it at, with ``secret`` (``new_secret``); without either it neither
-    calls nor hears another machine.
+    calls nor hears another machine. ``number``: which of the run's lives this is, where they are counted.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Links:
         *,
         secret: bytes = b"",
         host: str = "",
+        number: int = 0,
     ) -> None:
         self.counters: defaultdict[str, float] = defaultdict(float)
         """Drops and the like, by metric name."""
@@ -54,6 +55,7 @@ class Links:
         """Is told by the directory who lives in this process, where that may change."""
         self._here = here_of(machine_of(place), settings, secret)
         self._directory = directory
+        self._number = number
         self._chance = chance
         self._inbox = Inbox(self.counters)
         self.outboxes = Outboxes(process, life, self.book, self._here, chance, self.counters, self._inbox)
@@ -113,7 +115,7 @@ class Links:
         here = self._inbox.residents
         if self._told is not self._line:
             self._told = self._line
-            self._line.write(encode(Housed(self._endpoint, tuple(here), whole=True)))
+            self._line.write(encode(Housed(self._endpoint, tuple(here), whole=True, number=self._number)))
         elif untold:
             came, gone = (name for name in untold if name in here), (name for name in untold if name not in here)
             self._line.write(encode(Housed(self._endpoint, tuple(came), tuple(gone))))

@@ -36,6 +36,7 @@ class Doors:
         self._on_lost = on_lost
         self._counters = counters
         self._servers: list[asyncio.Server] = []
+        self._socket: int | None = None
         self._connections: set[Connection] = set()
         self._strangers: dict[Connection, None] = {}
 
@@ -44,6 +45,7 @@ class Doors:
         loop = asyncio.get_running_loop()
         self._unlink()
         self._servers.append(await loop.create_unix_server(self._accept, self._path))
+        self._socket = self._there()
         if not self._host:
             return Endpoint(self._here.machine, self._path)
         server = await loop.create_server(self._accept_stranger, self._host, 0)
@@ -59,7 +61,14 @@ class Doors:
         self._servers.clear()
         for connection in tuple(self._connections):
             connection.close()
-        self._unlink()
+        if self._there() == self._socket:  # whoever took it over is found there now
+            self._unlink()
+
+    def _there(self) -> int | None:
+        """Which socket is found at the path; None where none is."""
+        with suppress(FileNotFoundError):
+            return Path(self._path).stat().st_ino
+        return None
 
     def _unlink(self) -> None:
         with suppress(FileNotFoundError):

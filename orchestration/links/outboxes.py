@@ -90,7 +90,8 @@ class Outboxes:
         if self.waiting:
             self._emptied.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._emptied.wait(), within)
+                async with asyncio.timeout(within):
+                    await self._emptied.wait()
         for timer in self._away.values():
             timer.cancel()
         for link in self._links.values():

@@ -70,7 +70,8 @@ class LinkSettings(Section):
     """Events that may be on their way from one process to another, written and not yet handed over: what a receiver
     may still get after it had no room."""
     frame_bytes: int = Field(default=64 * MIB, ge=MIB)
-    """Largest batch on the wire; a larger one is dropped and said so."""
+    """Largest batch on the wire; what is larger goes in several. An event that is larger by itself is dropped,
+    counted as ``limit_hits:frame_bytes``."""
     retry: Seconds = Field(default=0.05, gt=0)
     """Wait before a peer that could not be reached is looked up again; doubles up to ``retry_most``."""
     retry_most: Seconds = Field(default=1.0, gt=0)

@@ -64,7 +64,7 @@ class Town:
     async def __aexit__(self, *error):
         await self._stack.aclose()
 
-    def links(self, process, *, machine="mind", settings=None, secret=None, life=None):
+    def links(self, process, *, machine="mind", settings=None, secret=None, life=None, number=0):
         """The links of a process that is not open yet."""
         links = Links(
             process,
@@ -75,6 +75,7 @@ class Town:
             random.Random(1),
             secret=self.secret if secret is None else secret,
             host="127.0.0.1",
+            number=number,
         )
         self._stack.push_async_callback(links.close)
         return links

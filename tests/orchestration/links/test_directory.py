@@ -5,8 +5,9 @@ import asyncio
 from orchestration.host.supervise import _configured
 from orchestration.links.addresses import AddressBook, Endpoint
 from orchestration.links.directory import Directory
+from orchestration.links.frames import Pong
 from orchestration.settings import Settings
-from tests.orchestration.links.houses import SETTINGS, Listener, Town
+from tests.orchestration.links.houses import SETTINGS, Listener, Town, event
 from tests.orchestration.links.test_links import MACHINES
 from tests.orchestration.until import until
 
@@ -35,6 +36,20 @@ async def test_who_does_not_answer_in_time_has_not_answered(tmp_path):
         await until(lambda: town.directory.find("peer"))
         links._inbox.residents.clear()
         assert await town.directory.ping("peer", 0.05) is None
+
+
+async def test_who_is_stopped_in_the_moment_of_the_answer_stops(tmp_path):
+    """Whoever asks again and again would do so for ever."""
+    async with Town(tmp_path) as town:
+        links, _ = await town.house("peer")
+        await until(lambda: town.directory.find("peer"))
+        links._inbox.residents.clear()  # what it answers is told here, in the right moment
+        asking = asyncio.create_task(town.directory.ping("peer", 60))
+        await until(lambda: "peer" in town.directory._asked)
+        town.directory._asked["peer"].set_result(Pong("peer", {}))
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert asking.cancelled()
 
 
 async def test_all_are_told_who_comes_goes_and_moves(tmp_path):
@@ -79,6 +94,48 @@ async def test_the_end_of_an_old_life_does_not_unlist_the_new_one(tmp_path):
         await until(lambda: watcher.book.find("peer"))
         assert watcher.book.find("peer") == new._endpoint
         assert await town.directory.ping("peer", 60) is not None
+
+
+async def test_who_comes_back_after_another_took_its_place_is_told_to_stop_and_found_by_nobody(tmp_path):
+    """It slept, and its line with it; or it was cut off, and makes its line anew."""
+    async with Town(tmp_path) as town:
+        told, directory = [], town.directory
+        directory._outlived = told.append
+        watcher, _ = await town.house("watcher")
+        directory.begin("pack", 1)
+        asleep, process, _ = await town.house("pack", "member", process="pack-1", number=1)
+        await until(lambda: watcher.book.find("member"))
+        directory.begin("pack", 3)
+        await until(lambda: process.stopped and told == ["pack"])
+        assert directory.find("pack") is None
+        assert directory.find("member") is None
+        new, its_own, _ = await town.house("pack", "member", process="pack-3", number=3)
+        await until(lambda: watcher.book.find("member") == new._endpoint)
+        asleep.house("late", Listener())  # it knows nothing of that yet, and says who lives there
+
+        cut_off, lost, _ = await town.house("pack", "member", process="pack-2", number=2)
+        await until(lambda: lost.stopped and len(told) == 2)
+        for late in (asleep, cut_off):
+            late._line.abort()
+        await until(lambda: len(told) == 4)
+        assert watcher.book.find("member") == directory.find("pack") == new._endpoint
+        assert directory.find("late") is None
+        assert await directory.ping("pack", 60) is not None
+        for late in (asleep, cut_off):
+            await late.close()
+        assert watcher.book.find("member") == directory.find("pack") == new._endpoint
+        assert not its_own.stopped
+
+
+async def test_the_end_of_an_old_life_leaves_the_socket_to_the_new_one(tmp_path):
+    async with Town(tmp_path) as town:
+        old, _ = await town.house("peer")
+        new, heard = await town.house("peer")
+        await old.close()
+        sender, _ = await town.house("sender")
+        await until(lambda: sender.book.find("peer") == new._endpoint)
+        sender.outboxes.put("peer", event(1), 0.5)
+        await until(lambda: heard.heard == ["1"])
 
 
 async def test_processes_wait_for_a_directory_that_is_not_open_yet(tmp_path):

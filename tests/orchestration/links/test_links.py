@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.events import Vitals
 from orchestration.backoff import backoff
 from orchestration.links.addresses import Endpoint, machine_of, socket_path
 from orchestration.links.codec import encode
@@ -122,16 +123,19 @@ async def test_what_is_doubled_is_heard_once_and_what_is_missing_is_counted(tmp_
         link.close()
 
 
-async def test_a_batch_beyond_the_limit_is_dropped_and_the_next_goes_out(tmp_path):
+async def test_what_is_too_large_for_one_batch_goes_in_several_and_takes_no_other_along(tmp_path):
     async with Town(tmp_path, SETTINGS.model_copy(update={"frame_bytes": 2000})) as town:
         _, peer = await town.house("peer")
+        _, other = await town.house("other")
         sender, _ = await town.house("me")
-        sender.outboxes.put("peer", event("x" * 5000), 0.5)
-        await until(lambda: sender.counters["limit_hits:frame_bytes"])
-        sender.outboxes.put("peer", event("small"), 0.5)
-        await until(lambda: peer.heard)
-        assert peer.heard == ["small"]
-        assert sender.counters["messages_dropped_total"] == 1
+        for number in range(60):
+            sender.outboxes.put("peer", event("x" * 5000 if number == 30 else f"{number} {'y' * 100}"), 0.5)
+            sender.outboxes.put("other", Vitals("me", {"x": object()}) if number == 40 else event(number), 0.5)
+        await until(lambda: len(peer.heard) == len(other.heard) == 59)
+        assert [int(one.split()[0]) for one in peer.heard] == [number for number in range(60) if number != 30]
+        assert other.heard == [str(number) for number in range(60) if number != 40]
+        assert sender.counters["limit_hits:frame_bytes"] == 1
+        assert sender.counters["messages_dropped_total"] == 2
 
 
 async def test_closing_sends_what_waits_but_does_not_wait_for_the_dead(tmp_path):

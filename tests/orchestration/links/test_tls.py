@@ -75,7 +75,7 @@ async def tapped(endpoint):
 
 async def reaches(town, endpoint, peer, settings):
     """A connection from another machine, over which something was heard."""
-    caller = town.links(f"caller-{random.random()}", machine="caller", settings=settings)
+    caller = town.links(f"c{random.randrange(1 << 32):x}", machine="caller", settings=settings)
     connection = await call(endpoint, caller._here, lambda *_: None)
     before = len(peer.heard)
     connection.write(encode(Batch(f"me-{random.random()}", "a", 1, [("peer", mail(WHISPER))])))
