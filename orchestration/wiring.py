@@ -75,7 +75,8 @@ def peer_of(member: Member) -> Peer:
 async def build_directory(settings: Settings, embedder: Embedder, members: Iterable[Member] = ()) -> Directory:
     """The peers that every core of a process shares. Raises ``SubstrateUnavailable``."""
     subminds = list(settings.mind.everyone())
-    living = [peer_of(member) for member in members if member.living]
+    named = {submind.name for submind in subminds}
+    living = [peer_of(member) for member in members if member.living and member.name not in named]
     vectors = await embedder.embed([s.goal for s in subminds])
     configured = [Peer(s.name, s.role.value, s.goal, v) for s, v in zip(subminds, vectors, strict=True)]
     strange = [peer for peer in living if len(peer.vector) != embedder.dim]  # born under another embedder

@@ -62,9 +62,11 @@ class Caller:
     def signs(self, by: str) -> str:
         """What stands in a log for somebody who calls himself ``by``: with the token's name, where there is one.
 
-        Who gives no name is called by the token's, or ``somebody``.
+        Who gives no name, or one that nobody sees, is called by the token's, or ``somebody``.
         """
         by = " ".join(by.split())
+        if not any(sign.isprintable() and not sign.isspace() for sign in by):
+            by = ""
         if self.kind == "anybody":
             return by or "somebody"
         return f"{by} ({self.told})" if by else self.told
@@ -78,3 +80,6 @@ ANYBODY = Caller("anybody", "anybody", frozenset(Scope))
 
 CALLER: ContextVar[Caller] = ContextVar("submind_caller", default=ANYBODY)
 """Who the call under way is from."""
+
+PEER: ContextVar[str] = ContextVar("submind_peer", default="")
+"""The address that it comes from, where that is known."""

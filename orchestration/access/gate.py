@@ -16,11 +16,11 @@ import structlog
 
 from environment.ports import Stores
 from orchestration.access.audit import AuditLog
-from orchestration.access.caller import ANYBODY, Caller
+from orchestration.access.caller import ANYBODY, PEER, Caller
 from orchestration.access.certificates import Certificates
-from orchestration.access.errors import Forbidden, Unauthenticated
+from orchestration.access.errors import AccessError, Braked, Forbidden, Unauthenticated
 from orchestration.access.identity import IdentityProvider
-from orchestration.access.quotas import Quotas
+from orchestration.access.quotas import NAMES, Quotas
 from orchestration.access.register import Register
 from orchestration.access.scopes import Scope
 from orchestration.access.sessions import Brake, Sessions
@@ -34,10 +34,14 @@ _COUNTED = (
     "token_revoked",
     "other_mind",
     "jwt_invalid",
+    "session_ended",
+    "origin_required",
+    "braked",
     "forbidden",
 )
 """Reasons that are counted from 0: to Prometheus what appears at 1 has not increased."""
 
+_OUT = "SESSION_ENDED"
 _SCHEME = b"bearer "
 _LONGEST_TOKEN = 8192
 _LONGEST_NAME = 128
@@ -107,11 +111,7 @@ class Access:
         """
         if not self.required:
             return ANYBODY
-        try:
-            found = await self._found(_token_in(authorization))
-        except Unauthenticated as error:
-            self._refused[error.reason] += 1
-            raise
+        found = await self._found(_token_in(authorization))
         if behalf and Scope.FORWARD in found.scopes:
             return replace(found, behalf=fit(unquote(behalf)))
         return found
@@ -136,9 +136,7 @@ class Access:
         if caller.kind == "token":
             now = self._register.at(caller.digest, self._wall())
             if now is None:
-                raise Unauthenticated(
-                    "the token you logged in with does not hold any more: log in again", "SESSION_ENDED"
-                )
+                raise Unauthenticated("the token you logged in with does not hold any more: log in again", _OUT)
             caller = replace(now, expires=caller.expires, session=True, login=caller.login)
         return caller
 
@@ -147,6 +145,13 @@ class Access:
         if login := self.sessions.end(cookie):
             self._end(lease for lease in self._leases if lease.caller.login == login)
             await self.sessions.over.tell()
+
+    def refuse(self, action: str, error: AccessError, peer: str = "", by: str = "") -> None:
+        """Count and write down that somebody was refused. ``by``: who, where the error does not say it."""
+        known = error.reason.lower() if isinstance(error, Unauthenticated) else "forbidden"
+        self._refused["braked" if isinstance(error, Braked) else known] += 1
+        who = by or (error.name if isinstance(error, Forbidden) else "")
+        self.audit.refused(action, str(error), peer=peer, by=who)
 
     def speaks(self, caller: Caller, sources: Iterable[str], peer: str = "") -> frozenset[str]:
         """Whether somebody may speak as ``sources``; those that are operators.
@@ -161,21 +166,21 @@ class Access:
             try:
                 caller.require(Scope.OPERATE, f"speaking as {source[:_LONGEST_NAME]!r}")
             except Forbidden as error:
-                self.audit.refused("say", str(error), by=caller.told, peer=peer)
+                self.refuse("say", error, peer or PEER.get(), caller.told)
                 raise
         return said
 
     def spoke(self, caller: Caller, said: Iterable[str], outcome: str, peer: str = "") -> None:
         """Write down what became of what somebody said as operators."""
         for source in sorted(said):
-            self.audit.record("say", caller, outcome, target=source, peer=peer)
+            self.audit.record("say", caller, outcome, target=source, peer=peer or PEER.get())
 
     def holds(self, caller: Caller) -> Unauthenticated | None:
         """Why a caller who was let in is not to be any longer; None while he may stay."""
         if caller.expires is not None and self._wall() >= caller.expires:
             return Unauthenticated(_GONE, "TOKEN_EXPIRED")
         if caller.login and caller.login in self.sessions.over:
-            return Unauthenticated("you have logged out: log in again", "SESSION_ENDED")
+            return Unauthenticated("you have logged out: log in again", _OUT)
         if caller.kind != "token":
             return None
         try:
@@ -204,11 +209,12 @@ class Access:
         """Look at the files, and end what is open by tokens that are gone."""
         if self.certificates is not None:
             self.certificates.refresh()
-        before = self._register.names
+        before = self._register.holders
         if self._register.refresh():
-            after = self._register.names
-            added, gone = sorted(after - before), sorted(before - after)
-            self.audit.record("tokens", "access.tokens_file", "done", added=added, gone=gone)
+            after = self._register.holders
+            added, gone = sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys())
+            changed = sorted(name for name in after.keys() & before.keys() if after[name] != before[name])
+            self.audit.record("tokens", "access.tokens_file", "done", added=added, gone=gone, changed=changed)
         self._end(self._leases)
 
     def _end(self, leases: Iterable[_Lease]) -> None:
@@ -217,6 +223,8 @@ class Access:
             why = self.holds(lease.caller)
             if why is not None:
                 self._leases.discard(lease)
+                if why.reason != _OUT:  # who logs out is not refused
+                    self._refused[why.reason.lower()] += 1
                 lease.end(why)
 
     async def keep(self) -> None:
@@ -242,9 +250,9 @@ class Access:
                 self._register.refused + (self.certificates.refused if self.certificates else 0)
             ),
             **{f"access_refused_total:{reason}": 0.0 for reason in _COUNTED},
-            **{f"access_refused_total:{reason.lower()}": float(n) for reason, n in self._refused.items()},
+            **{f"access_refused_total:{reason}": float(n) for reason, n in self._refused.items()},
         }
-        figures |= {f"access_quota_refusals_total:{name}": float(hits) for name, hits in self.quotas.hits.items()}
+        figures |= {f"access_quota_refusals_total:{name}": float(self.quotas.hits[name]) for name in NAMES}
         figures["access_audit_lines_total"] = float(self.audit.lines)
         if self._provider is not None:
             figures["access_keys_failures_total"] = float(self._provider.failures)

@@ -75,12 +75,18 @@ class IdentityProvider:
         if now - self._fetched >= self._settings.refresh and now - self._tried >= self._pause:
             await self._fetch(now)
 
+    async def look(self) -> int:
+        """Fetch the keys now; how many there are. Raises ``BadCredentials`` saying why there are none."""
+        self._take(await self._read())
+        return len(self._keys)
+
     async def _key_of(self, token: str) -> jwt.PyJWK:
         try:
             header = jwt.get_unverified_header(token)
         except jwt.InvalidTokenError:
             raise Unauthenticated(_NONE, "TOKEN_UNKNOWN") from None
-        if header.get("alg") not in self._settings.algorithms:
+        algorithm = header.get("alg")  # whatever JSON has: nobody has checked it yet
+        if not isinstance(algorithm, str) or algorithm not in self._settings.algorithms:
             allowed = ", ".join(sorted(self._settings.algorithms))
             raise Unauthenticated(f"this JWT is not signed with one of {allowed}", _INVALID)
         name = header.get("kid", "")
@@ -88,6 +94,9 @@ class IdentityProvider:
         if self._find(name) is None and self._clock() - self._tried >= self._settings.unknown_key_every:
             await self._fetch(self._clock())
         found = self._find(name)
+        if not self._keys:
+            why = "this server does not have the keys of its issuer yet, by which a JWT is checked: its log says why"
+            raise Unauthenticated(why, _INVALID)
         if found is None:
             raise Unauthenticated("this JWT is signed with a key that its issuer does not publish", _INVALID)
         return found
@@ -128,7 +137,7 @@ class IdentityProvider:
             self._tried = self._clock()
             self.fetches += 1
             try:
-                self._take(await self._read())
+                await self.look()
             except Exception as error:  # noqa: BLE001 - whatever an issuer answers, the last keys hold
                 self.failures += 1
                 self._pause = min(2 * self._pause, self._settings.refresh)
@@ -155,7 +164,7 @@ class IdentityProvider:
                     if len(body) > _LARGEST:
                         raise BadCredentials(f"{self._settings.jwks} answers more than {_LARGEST} bytes")
                 return body
-        except (httpx.HTTPError, TimeoutError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             raise BadCredentials(f"{self._settings.jwks}: {error or 'no answer in time'}") from None
 
     def _take(self, content: bytes) -> None:

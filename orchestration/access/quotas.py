@@ -18,6 +18,7 @@ from orchestration.access.settings import QuotaSettings
 PERCEPTIONS = "access.quotas.perceptions_per_second"
 BYTES = "access.quotas.bytes_per_second"
 STREAMS = "access.quotas.streams"
+NAMES = (PERCEPTIONS, BYTES, STREAMS)
 
 _KNOWN = 4096
 """Callers remembered; of more, the one silent for longest begins anew."""

@@ -44,9 +44,9 @@ class Register:
         return len(self._known)
 
     @property
-    def names(self) -> frozenset[str]:
-        """Whose tokens there are."""
-        return frozenset(caller.name for caller in self._known.values())
+    def holders(self) -> Mapping[str, Caller]:
+        """Whose tokens there are, and what each allows, by name."""
+        return {caller.name: caller for caller in self._known.values()}
 
     def refresh(self) -> bool:
         """Read the files again where one of them changed; whether it was taken."""

@@ -19,6 +19,8 @@ class Scope(StrEnum):
     """To change what it is: growth, nodes; and to speak to it as an operator."""
     FORWARD = "forward"
     """To say in whose name one calls, for quotas and the audit log: for processes that stand before the mind."""
+    METRICS = "metrics"
+    """To read figures (`/metrics`), which `watch` may as well: for whoever gathers them, and needs nothing else."""
 
 
 class Free(StrEnum):
@@ -30,8 +32,8 @@ class Free(StrEnum):
     """Any token will do."""
     PROBE = "probe"
     """Anybody may; who may `watch` is told more."""
-    METRICS = "metrics"
-    """The scope ``watch``, unless ``access.open_metrics``."""
+    FIGURES = "figures"
+    """The scope ``metrics`` or ``watch``, unless ``access.open_metrics``."""
 
 
 Need: TypeAlias = Scope | Free
@@ -68,7 +70,7 @@ ROUTES: dict[tuple[str, str], Need] = {
     ("GET", "/openapi.json"): Free.OPEN,
     ("GET", "/healthz"): Free.OPEN,
     ("GET", "/readyz"): Free.PROBE,
-    ("GET", "/metrics"): Free.METRICS,
+    ("GET", "/metrics"): Free.FIGURES,
     ("GET", "/v1/session"): Free.OPEN,
     ("POST", "/v1/session"): Free.OPEN,
     ("DELETE", "/v1/session"): Free.OPEN,

@@ -144,7 +144,8 @@ class AccessSettings(Section):
     audit: AuditSettings = AuditSettings()
     """The log of who did what."""
     open_metrics: bool = False
-    """Whether `/metrics` is answered without a token. It names subminds and sources, but no perception."""
+    """Whether `/metrics` is answered without a token (else the scope `metrics` or `watch`). It names subminds and
+    sources, but no perception."""
     reload_every: Annotated[Seconds, Field(gt=0)] = 0.5
     """How often files of certificates and tokens are looked at; streams of a token that is gone end as soon."""
 

@@ -245,9 +245,13 @@ def _hits(hits: list[Hit]) -> Table:
             Text(clock(thought.time), style="cyan"),
             Text(", ".join(dict.fromkeys(safe(ref.source) for ref in thought.perceptions[:4])), style="green"),
             safe(thought.author),
-            Text.assemble(safe(thought.text), (f"  {hit.trace.id}", "dim")),
+            Text.assemble(safe(thought.text), (f"  {hit.trace.id}{_others(len(hit.also))}", "dim")),
         )
     return table
+
+
+def _others(count: int) -> str:
+    return f", also {count} other{'s' if count > 1 else ''}" if count else ""
 
 
 def _connection(connection: Connection) -> tuple[str | Text, ...]:

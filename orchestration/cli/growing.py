@@ -35,6 +35,8 @@ _STYLE = {
     GrowthKind.REFUSED: "dim",
     GrowthKind.FROZEN: "red",
 }
+_NAMED = 6
+"""Topics of an event that are named."""
 _DOWN = "the mind process is down: {what} is written down, and holds when it is up again"
 
 
@@ -184,7 +186,10 @@ def _event(event: GrowthEvent, *, json: bool) -> None:
     if event.kind in {GrowthKind.PROPOSED, GrowthKind.APPROVED, GrowthKind.REJECTED, GrowthKind.REFUSED}:
         line.append(f" {event.act}")
     if event.topics:
-        line.append(f" [{safe(', '.join(event.topics[:6]))}]", style="green")
+        more = f" and {len(event.topics) - _NAMED} more" if len(event.topics) > _NAMED else ""
+        line.append(
+            f" [{safe('; '.join(event.topics[:_NAMED]))}{more}]", style="green"
+        )  # a label has commas of its own
     line.append(f" by {safe(event.by)}", style="dim")
     if event.reason:
         line.append(f": {safe(event.reason)}")

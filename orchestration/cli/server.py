@@ -11,18 +11,29 @@ from orchestration.access.errors import BadCredentials
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import certificate_flags
 from orchestration.client import ClientError, ClientSettings, Credentials, Denied, MindClient, Unavailable
+from orchestration.endpoints import endpoint_label
 from orchestration.gateway.auth import split_listen
 from orchestration.gateway.errors import UnsafeListen
 from orchestration.loading import load_settings
 from orchestration.settings import Settings
 
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}  # noqa: S104 - recognised, not bound
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - recognised, not bound
 
 
 _TRANSPORT = ("connect", "dns", "resolution", "socket", "unreachable", "handshake", "ssl", "tls")
 """Words of what gRPC says when no connection came about."""
+_CLOSED = ("connect to remote host", "connection refused", "unreachable")
+"""... when nobody listens there, or the way there is closed."""
 _UNRESOLVED = "errors resolving"
 """What it says when a name has no address."""
+
+
+class NobodyAnswers(Failure):
+    """Nobody listens there, as far as can be seen from here."""
+
+
+class Refused(Failure):
+    """A mind answers, and does not take the token, or wants one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +63,7 @@ def server_in(settings: Settings) -> Server:
         raise Failure(f"no mind can be reached at {error.listen}: {error.why}", MISUSED) from None
     except BadCredentials as error:
         raise Failure(str(error), MISUSED) from None
-    shown = f"[{host}]" if ":" in host else host
-    return Server(f"{_EVERYWHERE.get(host, shown)}:{port}", credentials)
+    return Server(endpoint_label(_EVERYWHERE.get(host, host), port), credentials)
 
 
 def reaching(settings: Settings) -> ClientSettings:
@@ -65,32 +75,37 @@ def reaching(settings: Settings) -> ClientSettings:
 
 
 @asynccontextmanager
-async def connected(at: Server, patience: float = 2.0) -> AsyncIterator[MindClient]:
+async def connected(at: Server, patience: float = 2.0, within: float = 30.0) -> AsyncIterator[MindClient]:
     """A client of the mind ``at``; what it answers instead becomes a ``Failure`` in a sentence."""
-    async with MindClient(at.target, credentials=at.credentials, patience=patience) as mind:
+    async with MindClient(at.target, credentials=at.credentials, patience=patience, timeout=within) as mind:
         try:
             yield mind
         except Denied as error:
             shown = error.message if at.credentials.token else "a token is required: --token-file FILE"
-            raise Failure(f"{at.target} refused: {shown}") from None
+            raise Refused(f"{at.target} refused: {shown}") from None
         except Unavailable as error:
             if _UNRESOLVED in error.message.lower():
                 raise Failure(f"the name in {at.target} is not known here: check --grpc HOST:PORT, and DNS") from None
             if error.code == "UNAVAILABLE" and _is_transport(error):
-                raise Failure(_nobody(at, error)) from None
+                raise _unconnected(at, error) from None
             raise Failure(f"{at.target}: {error}") from None
         except ClientError as error:
             raise Failure(f"{at.target}: {error}") from None
 
 
-def _nobody(at: Server, error: Unavailable) -> str:
-    if at.credentials.encrypted and any(sign in error.message.lower() for sign in _TRANSPORT):
-        return (
+def _unconnected(at: Server, error: Unavailable) -> Failure:
+    """Why there is no connection, as far as gRPC says it."""
+    if any(sign in error.message.lower() for sign in _CLOSED):
+        return NobodyAnswers(f"nobody answers at {at.target}: `submind run` starts a mind there")
+    if at.credentials.encrypted:
+        return Failure(
             f"{at.target} answers, but no encrypted connection came about: --ca must name the authority of its"
             " certificate, and --cert and --key one that it accepts, where it asks for that"
         )
-    hint = "" if at.credentials.encrypted else ", and --ca FILE speaks TLS to one that asks for it"
-    return f"nobody answers at {at.target}: `submind run` starts a mind there{hint}"
+    return Failure(
+        f"{at.target} answers, but not in plain text: --ca FILE speaks TLS to a mind that asks for it;"
+        " is it a mind at all?"
+    )
 
 
 def _is_transport(error: Unavailable) -> bool:

@@ -174,8 +174,11 @@ def _kind(annotation: Any, origin: Any, parts: tuple[Any, ...], metadata: list[A
 
 
 def _plural(form: str) -> str:
+    outer, of, inner = form.partition(" of ")
+    if of:
+        return f"{outer}s of {inner}"
     word, comma, rest = form.partition(",")
-    return f"{word}s{comma}{rest}"
+    return form if word.endswith("`") else f"{word}s{comma}{rest}"  # choices are named as they are
 
 
 def _bounds(metadata: list[Any]) -> str:

@@ -53,18 +53,20 @@ def create_app(
     desk: GrowthDesk | None = None,
     probing: Callable[[FeedContext], APIRouter] = probes,
     per_submind: bool = False,
+    age: float = 0.0,
 ) -> FastAPI:
     """The application. ``access``: who may call; None only where nobody but this machine can connect.
 
     ``registry``: where Prometheus metrics are registered (one of its own when None); ``more_figures``: figures of
     the rest of the process for ``/metrics``, by name without prefix. ``desk``: where operators order growth; None where
     nobody can. ``probing``: what machines ask. ``per_submind``: whether each cognitive submind has metrics of its own.
+    ``age``: seconds that connections and event streams last, where there are several servers; 0: without end.
     The parts given are used, not closed.
     """
     settings = settings or FeedSettings()
     access = access or Access(AccessSettings(), mind="", wall=intake.now)
     figures = FeedFigures(registry, view.mind, per_submind=per_submind)
-    feed = FeedContext(view, tail, intake, view.stores, settings, figures, access, more_figures)
+    feed = FeedContext(view, tail, intake, view.stores, settings, figures, access, more_figures, age=age)
     app = _Described(
         title="submind",
         version=version,

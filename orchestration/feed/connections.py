@@ -11,12 +11,27 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from orchestration.feed.door import Door
 
+UNTIL = "connection_until"
+"""In the state of a request: the time of the event loop after which its connection is to be closed."""
+
 
 class _Connection(H11Protocol):
-    """Closed when the head of a request takes too long; tells its door whether a request is under way."""
+    """Closed when the head of a request takes too long; tells its door whether a request is under way.
 
-    def __init__(self, door: Door, patience: float, too_slow: Callable[[], None], **given: Any) -> None:
+    Requests find in their state until when this connection lasts (``UNTIL``), where it does not last for ever.
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        patience: float,
+        too_slow: Callable[[], None],
+        lasts: Callable[[], float | None],
+        **given: Any,
+    ) -> None:
         super().__init__(**given)
+        if (seconds := lasts()) is not None:
+            self.app_state = {**self.app_state, UNTIL: self.loop.time() + seconds}
         self._door = door
         self._patience = patience
         self._was_slow = too_slow
@@ -63,6 +78,9 @@ class _Connection(H11Protocol):
         self.transport.abort()
 
 
-def connections_of(door: Door, patience: float, too_slow: Callable[[], None]) -> Any:
-    """What makes the connections that come through a door; ``patience``: seconds for the head of a request."""
-    return partial(_Connection, door, patience, too_slow)
+def connections_of(door: Door, patience: float, too_slow: Callable[[], None], lasts: Callable[[], float | None]) -> Any:
+    """What makes the connections that come through a door.
+
+    ``patience``: seconds for the head of a request; ``lasts``: seconds that one lasts, None for ever.
+    """
+    return partial(_Connection, door, patience, too_slow, lasts)

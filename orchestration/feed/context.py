@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from random import Random, SystemRandom
 
 from environment.ports import Stores
 from orchestration.access.gate import Access
@@ -32,3 +33,10 @@ class FeedContext:
     """Set when the server stops: event streams end."""
     streams: int = 0
     """Readers of event streams."""
+    age: float = 0.0
+    """Seconds that connections and event streams last; 0: as long as who opened them likes."""
+    chance: Random = field(default_factory=SystemRandom)
+
+    def lasts(self) -> float | None:
+        """Seconds that one of them lasts, give or take a tenth, so that not all go at once; None: without end."""
+        return self.age * self.chance.uniform(0.9, 1.1) if self.age else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Annotated, Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import structlog
 from fastapi import APIRouter, Header, Query
@@ -31,6 +32,8 @@ _log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 _RETRY_MS = 1000
+_LAST = 2**63 - 1
+"""The highest number that a store can hold."""
 _EVENT_STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events `thought` and `segue`: `id` is the number, `data` the entry; comments are heartbeats.",
@@ -44,7 +47,7 @@ _CHANGE_STREAM: dict[int | str, dict[str, Any]] = {
     }
 }
 
-First = Annotated[int, Query(alias="from", ge=0, le=2**63 - 1, description="The first number; 0: only what is new.")]
+First = Annotated[int, Query(alias="from", ge=0, le=_LAST, description="The first number; 0: only what is new.")]
 LastEventId = Annotated[
     str | None, Header(alias="Last-Event-ID", max_length=32, description="The last number seen; goes before `from`.")
 ]
@@ -65,10 +68,25 @@ def events(feed: FeedContext) -> APIRouter:
         source: Annotated[str, Query(max_length=256, description="Only entries resting on this source.")] = "",
         contains: Annotated[str, Query(max_length=1024, description="Only texts with this in them.")] = "",
     ) -> Response:
-        """The stream as it happens, from a number on: no gap, no repeat, for as long as the reader stays."""
+        """The stream as it happens, from a number on: no gap, no repeat, for as long as the reader stays.
+
+        Its first event has no data: its `id` says where the stream begins, so that who is cut off before anything
+        came goes on from there.
+        """
         start = first if not last_event_id else _after(last_event_id)
         wants = EntryFilter(frozenset(kind), min_salience, source, contains)
-        return _EventStream(feed, _events(feed, "the stream of consciousness", feed.tail.batches(start, wants), _entry))
+
+        async def begin() -> str:
+            return str((start or await feed.tail.head() + 1) - 1)
+
+        told = _Told(
+            begin=begin,
+            follow=lambda mark: feed.tail.batches(int(mark) + 1),
+            wants=wants.matches,
+            mark=lambda entry: str(entry.seq),
+            form=_entry,
+        )
+        return _EventStream(feed, _events(feed, "the stream of consciousness", told))
 
     @router.get(
         "/connections/events", tags=["mind"], response_class=Response, responses={**refusals(422), **_CHANGE_STREAM}
@@ -90,8 +108,19 @@ def events(feed: FeedContext) -> APIRouter:
             except ValueError as error:
                 raise invalid("Last-Event-ID" if last_event_id else "after", str(error)) from None
         wants = ChangeFilter(owner, topic, frozenset(kind))
-        follow = feed.view.change_tail.follow(wants, start)
-        return _EventStream(feed, _events(feed, "the life of connections", follow, _change))
+        tail = feed.view.change_tail
+
+        async def begin() -> str:
+            return start or await tail.position()
+
+        told = _Told(
+            begin=begin,
+            follow=lambda mark: tail.follow(after=mark),
+            wants=wants.matches,
+            mark=lambda change: change.mark,
+            form=_change,
+        )
+        return _EventStream(feed, _events(feed, "the life of connections", told))
 
     return router
 
@@ -106,6 +135,7 @@ class _EventStream(EventSourceResponse):
             ping_message_factory=lambda: ServerSentEvent(comment="alive", sep="\n"),
             send_timeout=feed.settings.reader_timeout,
             sep="\n",
+            headers={"Connection": "close"} if feed.age else None,  # so that the next one may come to another server
         )
         self._feed = feed
 
@@ -132,24 +162,54 @@ class _EventStream(EventSourceResponse):
             feed.figures.streams.set(feed.streams)
 
 
-async def _events(
-    feed: FeedContext,
-    greeting: str,
-    happening: AsyncGenerator[list[T], None],
-    form: Callable[[FeedContext, T], ServerSentEvent],
-) -> AsyncIterator[ServerSentEvent]:
+@dataclass(frozen=True)
+class _Told(Generic[T]):
+    """What one reader is told."""
+
+    begin: Callable[[], Awaitable[str]]
+    """The id behind which it begins; empty where nothing has happened that could have one."""
+    follow: Callable[[str], AsyncGenerator[list[T], None]]
+    """All that happens behind an id (empty: from now on), as it happens."""
+    wants: Callable[[T], bool]
+    mark: Callable[[T], str]
+    """The id of it."""
+    form: Callable[[FeedContext, T], ServerSentEvent]
+
+
+async def _events(feed: FeedContext, greeting: str, told: _Told[T]) -> AsyncIterator[ServerSentEvent]:
+    """Everything that is wanted. A stream that is old ends once its reader has an id to go on from, and says it."""
     yield ServerSentEvent(comment=greeting, retry=_RETRY_MS, sep="\n")
     closing = asyncio.create_task(feed.closing.wait())
+    old = asyncio.Event()
+    timer = None if (lasts := feed.lasts()) is None else asyncio.get_running_loop().call_later(lasts, old.set)
+    aging = asyncio.create_task(old.wait())
     try:
         with feed.access.lease(CALLER.get(), lambda _: closing.cancel()):
-            async with aclosing(happening) as batches:
-                while batch := await _next(batches, closing):
+            seen = await _before(told.begin(), closing)
+            if seen is None:
+                return
+            if seen:
+                yield _reached(seen)
+            async with aclosing(told.follow(seen)) as batches:
+                while batch := await _before(anext(batches, None), closing, *([aging] if seen else [])):
                     for one in batch:
                         if closing.done():
                             return
-                        yield form(feed, one)
+                        if told.wants(one):
+                            yield told.form(feed, one)
+                    seen = told.mark(batch[-1])
+            if seen and not closing.cancelled():
+                yield _reached(seen)  # what was not wanted need not be looked at again
     finally:
+        if timer is not None:
+            timer.cancel()
         closing.cancel()
+        aging.cancel()
+
+
+def _reached(mark: str) -> ServerSentEvent:
+    """Where the reader is: taken as its ``Last-Event-ID``, and by its program not noticed, for there is no data."""
+    return ServerSentEvent(id=mark, sep="\n")
 
 
 def _entry(feed: FeedContext, entry: StreamEntry) -> ServerSentEvent:
@@ -161,12 +221,12 @@ def _change(feed: FeedContext, change: ConnectionChange) -> ServerSentEvent:  # 
     return ServerSentEvent(dumps(change_json(change)), event=change.kind.value, id=change.mark, sep="\n")
 
 
-async def _next(batches: AsyncIterator[list[T]], closing: asyncio.Task[Literal[True]]) -> list[T]:
-    """The next batch; empty when the tail has ended, the server is closing, or the token of the reader has ended."""
-    step = asyncio.ensure_future(anext(batches, []))
+async def _before(what: Awaitable[T], *ends: asyncio.Task[Literal[True]]) -> T | None:
+    """What is awaited; None where one of ``ends`` came first."""
+    step = asyncio.ensure_future(what)
     try:
-        await asyncio.wait({step, closing}, return_when=asyncio.FIRST_COMPLETED)
-        return step.result() if step.done() and not closing.done() else []
+        await asyncio.wait({step, *ends}, return_when=asyncio.FIRST_COMPLETED)
+        return step.result() if step.done() and not any(end.done() for end in ends) else None
     finally:
         if not step.done():  # wait for it to stop: a generator that still runs cannot be closed
             step.cancel()
@@ -174,6 +234,6 @@ async def _next(batches: AsyncIterator[list[T]], closing: asyncio.Task[Literal[T
 
 
 def _after(last_event_id: str) -> int:
-    if not (last_event_id.isascii() and last_event_id.isdecimal()):
+    if not (last_event_id.isascii() and last_event_id.isdecimal() and int(last_event_id) < _LAST):
         raise invalid("Last-Event-ID", "the number of the last entry seen, for example 17")
     return int(last_event_id) + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import secrets
 from collections import Counter
 from contextlib import suppress
@@ -15,11 +17,12 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestration.access.caller import CALLER, NOBODY, Caller
-from orchestration.access.errors import AccessError, Braked, Forbidden, Unauthenticated
+from orchestration.access.errors import AccessError, Braked, Unauthenticated
 from orchestration.access.gate import Access
 from orchestration.access.scopes import Free, need_of_route
 from orchestration.access.scopes import Scope as Right
 from orchestration.access.sessions import network_of
+from orchestration.feed.connections import UNTIL
 from orchestration.feed.figures import FeedFigures
 from orchestration.feed.problems import Refusal, refusal_of
 from orchestration.feed.settings import FeedSettings
@@ -82,7 +85,7 @@ class Guard:
             return
         request_id = secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
-        answer = _Answer(send, request_id)
+        answer = _Answer(send, request_id, scope["state"].get(UNTIL, math.inf))
         began = perf_counter()
         with called(Headers(scope=scope).get("traceparent", ""), request_id):
             try:
@@ -120,6 +123,10 @@ class Guard:
 
     def _refuse(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
+        if (size := _head(scope)) > self._settings.header_bytes:  # what came at once was parsed, however large
+            self._figures.limit_hit("feed.header_bytes")
+            why = f"the head of this request has {size} bytes; feed.header_bytes allows {self._settings.header_bytes}"
+            return Refusal(431, "head-too-large", why)
         if not scope["path"].isprintable():  # routes end with `$`, which stands before a line break as well
             return Refusal(400, "malformed-path", "a path has no control characters in it")
         if not self._access.required:
@@ -139,9 +146,7 @@ class Guard:
     async def _admit(self, scope: Scope) -> Refusal | None:
         """Say who calls, or why they may not."""
         need = need_of_route(scope["method"], scope["path"])
-        if need is Free.METRICS:
-            need = Free.OPEN if self._access.settings.open_metrics else Right.WATCH
-        if need is Free.OPEN:
+        if need is Free.OPEN or (need is Free.FIGURES and self._access.settings.open_metrics):
             return None
         if need is Free.PROBE:
             await self._recognise(Headers(scope=scope))
@@ -149,11 +154,12 @@ class Guard:
         action = f"{scope['method']} {scope['path']}"[:_SHOWN]
         try:
             caller = await self._caller(Headers(scope=scope), scope["method"])
+            if need is Free.FIGURES and Right.WATCH not in caller.scopes:
+                caller.require(Right.METRICS, action)
             if isinstance(need, Right):
                 caller.require(need, action)
         except AccessError as error:
-            by = error.name if isinstance(error, Forbidden) else ""
-            self._access.audit.refused(action, str(error), peer=_peer(scope), by=by)
+            self._access.refuse(action, error, _peer(scope))
             return refusal_of(error)
         CALLER.set(caller)  # the route runs in this task
         scope["state"]["audited"] = action if need is Right.OPERATE else ""
@@ -230,8 +236,10 @@ class Guard:
 class _Answer:
     """Sends an answer with the headers that every answer has."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    def __init__(self, send: Send, request_id: str, until: float) -> None:
+        """``until``: when its connection has lasted long enough; an answer after it says that it is the last."""
         self._send = send
+        self._until = until
         self._request_id = request_id
         self.status = _GONE
 
@@ -242,7 +250,15 @@ class _Answer:
             for name, value in _SECURITY:
                 headers.setdefault(name, value)
             headers["X-Request-Id"] = self._request_id
+            if asyncio.get_running_loop().time() >= self._until:
+                headers["Connection"] = "close"
         await self._send(message)
+
+
+def _head(scope: Scope) -> int:
+    """About how many bytes the head of a request took: what is said in it, less what stands between."""
+    asked = len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"")
+    return asked + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
 def _hostname(host: str) -> str:

@@ -69,6 +69,7 @@ class FeedServer:
             return
         listener = await asyncio.to_thread(self._bind)
         self._port = listener.getsockname()[1]
+        feed: FeedContext = self._app.state.feed
         config = uvicorn.Config(
             self._app if self._only is None else Only(self._app, self._only),
             lifespan="off",
@@ -81,7 +82,7 @@ class FeedServer:
             timeout_graceful_shutdown=int(max(1, self._settings.grace)),
             h11_max_incomplete_event_size=self._settings.header_bytes,
             http=connections_of(
-                listener, self._settings.header_timeout, partial(self._limit_hit, "feed.header_timeout")
+                listener, self._settings.header_timeout, partial(self._limit_hit, "feed.header_timeout"), feed.lasts
             ),
             backlog=_BACKLOG,
             ssl_context_factory=_encryption(self._certificates),

@@ -73,7 +73,7 @@ def sessions(feed: FeedContext) -> APIRouter:
             caller = await access.brake.attempt(peer, lambda: access.caller(f"Bearer {asked.token.strip()}"))
             caller.require(Scope.WATCH, "the page")
         except AccessError as error:
-            access.audit.refused("log in", str(error), peer=peer)
+            access.refuse("log in", error, peer)
             raise
         answer = one(_told(caller, required=access.required))
         if access.required:

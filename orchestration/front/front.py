@@ -20,6 +20,7 @@ from environment.stores.moving import Movable
 from orchestration.access.opening import access_of
 from orchestration.clock import clock_of, wall
 from orchestration.embedding import PatientEmbedder
+from orchestration.endpoints import endpoint_label
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.front.asking import AskedStatus, FrontView, LeaderNodes, RelayedDesk
@@ -175,12 +176,13 @@ class Front:
         desk.through(upstream)
         self._owned.push_async_callback(self._stop_serving)
         grpc = ""
+        age = front.connection_age
         if front.grpc:
-            nodes, age = LeaderNodes(upstream), front.connection_age
+            nodes = LeaderNodes(upstream)
             self._gateway = GatewayServer(self._intake, tail, view, gateway, desk, nodes, access, age=age)
             port = await self._gateway.start()
             host, _ = split_listen(gateway.listen)
-            grpc = leaders.own = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            grpc = leaders.own = endpoint_label(host, port)
         app = create_app(
             view,
             tail,
@@ -192,6 +194,7 @@ class Front:
             desk=desk,
             per_submind=settings.telemetry.metrics.per_submind,
             probing=front_probes(lambda: self._log.why),
+            age=age,
         )
         http = probes = ""
         if front.http:

@@ -167,8 +167,8 @@ class RelayedLog:
                 continue
             await self._upstream.close()  # whatever it was, the next attempt reads the files anew and connects anew
             with suppress(TimeoutError):
-                pause = backoff(attempt, _FIRST, _MOST, self._chance)
-                await asyncio.wait_for(self._leaders.other_than(target), pause)
+                async with asyncio.timeout(backoff(attempt, _FIRST, _MOST, self._chance)):
+                    await self._leaders.other_than(target)
             attempt += 1
 
     def _accept(self, batch: Relayed) -> Parcel:
@@ -221,7 +221,8 @@ class RelayedLog:
         channel = await self._upstream.channel(target)
         began, answers, within = self._down, self._answers, self._settings.connect_timeout
         try:
-            await asyncio.wait_for(channel.channel_ready(), within)
+            async with asyncio.timeout(within):  # `wait_for` forgets to be cancelled where it is ready in that moment
+                await channel.channel_ready()
             self._dialect, self._older = ONE_BY_ONE if self._older else MANY, False
             if self._dialect is ONE_BY_ONE:
                 _log.info("leader_takes_batches_one_by_one", leader=target)

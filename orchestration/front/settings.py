@@ -21,9 +21,9 @@ class FrontSettings(Section):
     leader: str = ""
     """``HOST:PORT`` of the host that leads, where no coordination names it."""
     connection_age: Seconds = Field(default=300.0, ge=0)
-    """So long a gRPC connection takes calls; then its client opens another, which may come to a front that was added
-    since. Streams on it end after the same time, with ``UNAVAILABLE``, once what was read is answered, and go on over
-    the next. Give or take a tenth. 0: connections last for as long as clients like."""
+    """So long a connection takes calls; then its client opens another, which may come to a front that was added since.
+    Streams end after the same time, over gRPC with ``UNAVAILABLE`` once what was read is answered, over HTTP with the
+    id to go on from, and go on over the next. Give or take a tenth. 0: connections last for as long as clients like."""
     hold: Seconds = Field(default=2.0, ge=0, le=600)
     """How long a batch of perceptions waits for somebody to lead before its caller is told to come back."""
     answer_within: Seconds = Field(default=10.0, gt=0, le=600)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import unquote
 
 import grpc
@@ -15,7 +16,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from orchestration.access.audit import AuditLog
 from orchestration.access.caller import CALLER
-from orchestration.access.errors import AccessError, Forbidden
+from orchestration.access.errors import AccessError
 from orchestration.access.gate import Access
 from orchestration.access.scopes import Free, Scope, need_of_rpc
 from orchestration.gateway.answers import abort
@@ -55,9 +56,44 @@ class Admission(_Interceptor):
             if isinstance(need, Scope):
                 caller.require(need, method.rpartition("/")[2])
         except AccessError as error:
-            return _refusal(error, self._access.audit, method)
+            return _refusal(error, self._access, method)
         CALLER.set(caller)  # the handler runs in this task
+        if need is Free.TOKEN:
+            return _lasting(handler, self._access)
         return _audited(handler, self._access.audit, method) if need is Scope.OPERATE else handler
+
+
+def _lasting(handler: _Handler, access: Access) -> _Handler:
+    """The same handler, of answers without end that gRPC's own services give: they end with the caller's token."""
+    given: Any = handler
+    inner = given.unary_stream or given.stream_stream
+    if inner is None:
+        return handler
+    made: Any = grpc.unary_stream_rpc_method_handler if given.unary_stream else grpc.stream_stream_rpc_method_handler
+
+    async def talk(asked: Any, context: _Context) -> None:
+        task, over = asyncio.current_task(), list[Exception]()
+
+        def end(why: Exception) -> None:
+            over.append(why)
+            if task is not None:
+                task.cancel()
+
+        try:
+            with access.lease(CALLER.get(), end):
+                answers = inner(asked, context)
+                if isinstance(answers, AsyncIterator):
+                    async for answer in answers:
+                        await context.write(answer)
+                else:
+                    await answers
+        except asyncio.CancelledError:
+            if task is None or not over:
+                raise  # the caller went away
+            task.uncancel()
+            await abort(context, over[0])
+
+    return cast("_Handler", made(talk, given.request_deserializer, given.response_serializer))
 
 
 def _audited(handler: _Handler, audit: AuditLog, method: str) -> _Handler:
@@ -76,7 +112,7 @@ def _audited(handler: _Handler, audit: AuditLog, method: str) -> _Handler:
             return answer
         finally:
             target = _shown(method, raw)
-            audit.record(method.rpartition("/")[2], CALLER.get(), outcome, target=target, peer=_host(context.peer()))
+            audit.record(method.rpartition("/")[2], CALLER.get(), outcome, target=target, peer=host_of(context.peer()))
 
     return grpc.unary_unary_rpc_method_handler(obey)
 
@@ -92,18 +128,17 @@ def _shown(method: str, raw: bytes) -> str:
     return json.dumps(told, ensure_ascii=False) if told else ""
 
 
-def _host(peer: str) -> str:
+def host_of(peer: str) -> str:
     """``ipv4:10.0.0.7:51234`` as ``10.0.0.7``."""
     address = unquote(peer.partition(":")[2]).rpartition(":")[0]
     return address.strip("[]") or peer
 
 
-def _refusal(error: AccessError, audit: AuditLog, method: str) -> _Handler:
+def _refusal(error: AccessError, access: Access, method: str) -> _Handler:
     """A handler that answers at once, whatever it stands for: it does not wait for a message that may never come."""
 
     async def refuse(_: object, context: _Context) -> None:
-        by = error.name if isinstance(error, Forbidden) else ""
-        audit.refused(method.rpartition("/")[2], str(error), peer=_host(context.peer()), by=by)
+        access.refuse(method.rpartition("/")[2], error, host_of(context.peer()))
         await abort(context, error)
 
     return grpc.stream_stream_rpc_method_handler(refuse)

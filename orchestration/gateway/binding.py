@@ -19,10 +19,11 @@ import grpc
 from google.protobuf.message import DecodeError, Message
 from protovalidate import Validator
 
-from orchestration.access.caller import CALLER
+from orchestration.access.caller import CALLER, PEER
 from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
 from orchestration.clock import wall
+from orchestration.gateway.admission import host_of
 from orchestration.gateway.answers import BEGAN, abort
 from orchestration.gateway.errors import Aged, FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany, TooSlow
 from orchestration.gateway.settings import GatewaySettings
@@ -136,6 +137,8 @@ class Guard:
 
     def call(self, context: Context) -> AbstractContextManager[None]:
         """During a call: log lines name it, and the caller's span where it sent a ``traceparent``."""
+        if self.access.required:
+            PEER.set(host_of(context.peer()))  # each call has a task of its own
         sent = (value for key, value in context.invocation_metadata() or () if key == "traceparent")
         return called(next((value for value in sent if isinstance(value, str)), ""), self.request_id(context))
 

@@ -291,7 +291,7 @@ def search_filters(sent: environment_pb2.SearchFilter) -> SearchFilters:
 
 def hit(sent: environment_pb2.Hit) -> Hit:
     """A trace found by meaning."""
-    return Hit(trace(sent.trace), sent.score, sent.salience)
+    return Hit(trace(sent.trace), sent.score, sent.salience, tuple(sent.also))
 
 
 def explanation(sent: consciousness_pb2.Explanation) -> Explanation:

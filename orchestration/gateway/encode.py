@@ -243,7 +243,7 @@ def traces(made: Sequence[Trace], now: Instant) -> list[environment_pb2.Trace]:
 
 def hit(made: Hit, now: Instant) -> environment_pb2.Hit:
     """A trace found by meaning."""
-    return environment_pb2.Hit(trace=trace(made.trace, now), score=made.score, salience=made.salience)
+    return environment_pb2.Hit(trace=trace(made.trace, now), score=made.score, salience=made.salience, also=made.also)
 
 
 def explanation(made: Explanation) -> consciousness_pb2.Explanation:

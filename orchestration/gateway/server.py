@@ -14,6 +14,7 @@ from grpc_reflection.v1alpha import reflection
 from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
 from orchestration.clock import wall
+from orchestration.endpoints import endpoint_label
 from orchestration.gateway.admission import Admission
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.binding import Guard, Kind
@@ -34,6 +35,7 @@ _TOLD_WITHIN = 1.0
 _REASONS = (
     "InvalidRequest",
     "IntakeBusy",
+    "OverAllowance",
     "OverQuota",
     "TooMany",
     "TooLarge",
@@ -91,9 +93,8 @@ class GatewayServer:
     async def start(self) -> int:
         """Listen and say SERVING; the port. Raises ``CannotListen``."""
         host, port = split_listen(self._settings.listen)
-        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         try:
-            certificates = self._access.certificates
+            address, certificates = endpoint_label(host, port), self._access.certificates
             bound = (
                 self._server.add_insecure_port(address)
                 if certificates is None
@@ -117,7 +118,8 @@ class GatewayServer:
 
     async def _stop(self) -> None:
         with suppress(TimeoutError):  # somebody who watches health and reads nothing must not keep it from ending
-            await asyncio.wait_for(self._health.enter_graceful_shutdown(), _TOLD_WITHIN)
+            async with asyncio.timeout(_TOLD_WITHIN):
+                await self._health.enter_graceful_shutdown()
         await asyncio.sleep(self._settings.drain)
         self._guard.stop()
         await self._server.stop(self._settings.grace)

@@ -30,6 +30,8 @@ _SECRET_KEY = re.compile(
 _SECRET_TEXT = re.compile(
     r"(?i)(\bbearer\s+|\bbasic\s+(?=[a-z0-9+/=]{12})|[?&](?:token|key|api_key|password)=)[^\s&\"',;]+"
     r"|\bsk-[a-z0-9_-]{8,}"
+    r"|(?<![a-z0-9_-])submind_(?=[a-z0-9_-]*(?-i:[A-Z0-9]))[a-z0-9_-]{43}(?![a-z0-9_-])"  # ours, and no metric
+    r"|(?<![a-z0-9_-])eyj[a-z0-9_-]{8,}\.[a-z0-9_-]{8,}\.[a-z0-9_-]{8,}"  # JWT
 )
 _QUIET = ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "asyncio", "cassandra")
 _LEAST_SECRET = 8

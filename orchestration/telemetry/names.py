@@ -61,6 +61,7 @@ HELP: Final[dict[str, str]] = {
     PERCEPTIONS_PROCESSED: "Perceptions a perceptual submind has taken from the log.",
     "perceptions_folded_total": "Perceptions that only repeated what was perceived before.",
     "cursor": "Number of the last perception that a perceptual submind has read.",
+    "state_bytes": "Bytes of the state that it last saved: written whole each time.",
     "unacknowledged": "Percepts that the environment has not confirmed yet.",
     "telemetry_readings_total": "Single readings looked at.",
     "telemetry_series": "Series of readings remembered.",
@@ -234,6 +235,10 @@ HOST: Final[dict[str, Shown]] = {
     "mind_restarts_total": Shown("mind_restarts_total", "Mind processes replaced."),
     "actors_quarantined": Shown("mind_actors_quarantined", "Actors given up."),
     "subminds_homeless": Shown("mind_actors_homeless", "Actors for which no node has room."),
+    "actors_outlived_total": Shown(
+        "mind_actors_outlived_total",
+        "Processes of actors heard of again after another had taken their place, since the mind process began.",
+    ),
     "growth_granted_total": Shown("mind_growth_granted_total", "Births and ends granted since the mind process began."),
     "growth_waiting_total": Shown("mind_growth_waiting_total", "Births and ends told to wait for an approval."),
     "growth_refused_total": Shown("mind_growth_refused_total", "Births and ends refused since the mind process began."),

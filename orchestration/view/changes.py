@@ -138,6 +138,15 @@ class ChangeTail:
         finally:
             self._readers -= 1
 
+    async def position(self) -> str:
+        """The mark of the last change there is now, once the store can be read; empty where there is none."""
+        self._readers += 1
+        try:
+            await self._begin()
+            return self._position
+        finally:
+            self._readers -= 1
+
     async def _behind(self, after: str) -> list[ConnectionChange]:
         """What follows a mark: from memory where it reaches back so far, else from the store."""
         place = self._places.get(after)

@@ -163,7 +163,7 @@ def change_shape(change: ConnectionChange) -> shapes.ChangeShape:
 
 def hit_shape(hit: Hit, now: Instant) -> shapes.HitShape:
     """A trace found by meaning."""
-    return shapes.HitShape(score=hit.score, trace=trace_shape(hit.trace, now))
+    return shapes.HitShape(score=hit.score, also=list(hit.also), trace=trace_shape(hit.trace, now))
 
 
 def status_shape(status: MindStatus) -> shapes.StatusShape:

@@ -163,6 +163,8 @@ class HitShape(Shape):
 
     score: Number
     """Cosine to what was asked."""
+    also: list[str]
+    """Ids of other traces, as near, that say the same of the same perceptions, and so are no hits of their own."""
     trace: TraceShape
 
 

@@ -93,7 +93,7 @@ class StreamTail:
         self, from_seq: int = 0, wants: EntryFilter = EVERYTHING
     ) -> AsyncGenerator[list[StreamEntry], None]:
         """The same as ``follow``, with what is there at once given together."""
-        seq = from_seq if from_seq > 0 else await self._current_head() + 1
+        seq = from_seq if from_seq > 0 else await self.head() + 1
         while not self.closed:
             if seq == self._head + 1 and self.polling:  # the poller knows best: a hundred readers ask the log once
                 await self._wait_for(seq)
@@ -108,6 +108,15 @@ class StreamTail:
             if wanted:
                 yield wanted
 
+    async def head(self) -> int:
+        """The number of the last entry there is now, once the store can be read; 0 where there is none."""
+        while not self.closed:
+            try:
+                return await self._stream.head()
+            except StoreUnavailable as error:
+                await self._pause(error.retry_after)
+        return 0
+
     async def close(self) -> None:
         """End every reader and the poller. May be called twice."""
         self._closing.set()
@@ -115,14 +124,6 @@ class StreamTail:
         if self._poller is not None:
             self._poller.cancel()
             await asyncio.gather(self._poller, return_exceptions=True)
-
-    async def _current_head(self) -> int:
-        while not self.closed:
-            try:
-                return await self._stream.head()
-            except StoreUnavailable as error:
-                await self._pause(error.retry_after)
-        return 0
 
     async def _read(self, seq: int) -> list[StreamEntry]:
         """What there is from ``seq`` on: from memory where it reaches back far enough, else from the log."""
@@ -194,4 +195,5 @@ class StreamTail:
     async def _pause(self, seconds: float) -> None:
         """Wait for ``seconds`` or for ``close``, whichever comes first."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()

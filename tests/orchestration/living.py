@@ -27,7 +27,7 @@ def tiny_run(data_dir):
     return [sys.executable, "-m", "tests.orchestration.runtime.tiny", str(data_dir)]
 
 
-def eventually(what, seconds=30.0):
+def eventually(what, seconds=60.0):
     """The first true answer of ``what``. Fails, with the last answer, when there is none in time."""
     until, answer = time.monotonic() + seconds, None
     while time.monotonic() < until:
@@ -59,7 +59,7 @@ class LivingMind:
             self.host = subprocess.Popen(
                 self._command(self.data_dir), cwd=ROOT, env=self._env, stdout=errors, stderr=errors
             )
-        eventually(lambda: self._here() and self.report()["addresses"].get("http"), 90.0)
+        eventually(lambda: self._here() and self.report()["addresses"].get("http"), 180.0)
         if running:
             self.running()
         return self
@@ -85,7 +85,7 @@ class LivingMind:
     def http(self):
         return self.report()["addresses"]["http"]
 
-    def running(self, restarts=0, seconds=90.0):
+    def running(self, restarts=0, seconds=180.0):
         """Wait until every actor is alive, in a mind process started again at least ``restarts`` times."""
         eventually(lambda: self._here() and self._is_running(restarts), seconds)
 
@@ -104,18 +104,18 @@ class LivingMind:
         return found
 
     def kill(self, role):
-        """``kill -9`` the process of that role; its pid."""
-        (process,) = eventually(lambda: self.processes().get(role), 10.0)
+        """``kill -9`` the process of that role, once the one before it is gone; its pid."""
+        (process,) = eventually(lambda: len(found := self.processes().get(role, [])) == 1 and found)
         process.kill()
         if role == "host":
             self.host.wait()
         return process.pid
 
-    def gone(self, seconds=15.0):
+    def gone(self, seconds=120.0):
         """Wait until not one of its processes is left."""
         eventually(lambda: not self.processes(), seconds)
 
-    def stop(self, number=signal.SIGTERM, seconds=60.0):
+    def stop(self, number=signal.SIGTERM, seconds=120.0):
         """Ask it to stop; the exit code."""
         self.host.send_signal(number)
         return self.host.wait(seconds)

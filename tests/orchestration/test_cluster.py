@@ -19,7 +19,8 @@ from orchestration.membership.opening import open_coordination
 from orchestration.settings import Settings
 from tests.orchestration.living import LivingMind, eventually
 
-LEASE = 3.0
+LEASE, REQUEST = 8.0, 2.0
+"""Who leads may stand still for four seconds, on a busy machine, before the other takes over."""
 pytestmark = pytest.mark.timeout(600)
 
 
@@ -35,7 +36,7 @@ class Cluster:
         self.store, self.etcd = store, f"etcd://{etcd}" if etcd else None
         self._tmp_path = tmp_path
         self.hosts = []
-        self.lease, self.request_timeout = LEASE, 1.0
+        self.lease, self.request_timeout = LEASE, REQUEST
 
     def host(self, name, *, running=True, mind=None, **more):
         env = {
@@ -103,7 +104,7 @@ async def perceive(living, *texts, patience=60):
         return await client.perceive([NewPerception("test", now, now, text=text, key=text) for text in texts])
 
 
-async def spoken(cluster, texts, seconds=60.0):
+async def spoken(cluster, texts, seconds=180.0):
     """Wait until everything of ``texts`` was said, once; the stream has no gap and no repeat."""
     async with cluster.stores() as opening:
         stores = await opening.open()
@@ -139,7 +140,7 @@ async def test_the_other_host_takes_over_and_the_stream_goes_on(cluster):
         following = asyncio.create_task(_all(reader.watch(from_seq=1), 60))
 
         one.kill("host")
-        eventually(lambda: leads(two), 90.0)
+        eventually(lambda: leads(two), 180.0)
         second = [f"second {n}" for n in range(20)]
         await perceive(two, *second)
         await spoken(cluster, second)
@@ -147,7 +148,7 @@ async def test_the_other_host_takes_over_and_the_stream_goes_on(cluster):
         one.start(running=False)
         eventually(lambda: two.grpc in one.report()["standing_by"])
         assert two.stop() == 0  # in order: the other need not wait for the lease
-        eventually(lambda: leads(one), 90.0)
+        eventually(lambda: leads(one), 180.0)
         third = [f"third {n}" for n in range(20)]
         await perceive(one, *third)
         said = await spoken(cluster, [*first, *second, *third])
@@ -168,14 +169,14 @@ async def test_a_leader_that_is_stopped_past_its_lease_and_woken_writes_nothing(
     late = asyncio.create_task(perceive(one, *(f"late {n}" for n in range(10)), patience=120))
     for process in sleeping:
         process.suspend()
-    eventually(lambda: leads(two), 90.0)
+    eventually(lambda: leads(two), 180.0)
     meanwhile = [f"meanwhile {n}" for n in range(30)]
     await perceive(two, *meanwhile)
     await spoken(cluster, meanwhile)
     for process in sleeping:
         with contextlib.suppress(Exception):
             process.resume()
-    eventually(lambda: two.grpc in one.report()["standing_by"], 60.0)
+    eventually(lambda: two.grpc in one.report()["standing_by"])
     after = [f"after {n}" for n in range(10)]
     await perceive(two, *after)
     said = await spoken(cluster, [*meanwhile, *after])
@@ -237,7 +238,7 @@ async def test_two_minds_in_one_keyspace_never_see_each_others_anything(cluster)
         assert all("ours" not in hit.trace.thought.text for hit in await other.search("ours", 10))
         assert (await other.status()).perceptions.head == 5
         assert (await other.status()).stream.head == 5
-    async with httpx.AsyncClient(base_url=theirs.http) as http:
+    async with httpx.AsyncClient(base_url=theirs.http, timeout=60) as http:
         for path in (
             "/v1/stream?from=1",
             "/v1/traces",
@@ -279,19 +280,20 @@ async def test_without_etcd_a_leader_goes_on_while_its_lease_lasts_then_stops_an
     tmp_path, store, etcd_of_its_own
 ):
     cluster = Cluster(tmp_path, store, f"127.0.0.1:{etcd_of_its_own.port}")
+    cluster.lease, cluster.request_timeout = 12.0, 4.0  # time enough to say something while it lasts
     try:
         one = cluster.host("one")
         await perceive(one, "before")
         await asyncio.to_thread(etcd_of_its_own.kill)
         await perceive(one, "while the lease lasts", patience=1)
-        eventually(lambda: one.report()["standing_by"], 30.0)
-        eventually(lambda: not {"mind", "actor:stream"} & set(one.processes()), 30.0)
+        eventually(lambda: one.report()["standing_by"])
+        eventually(lambda: not {"mind", "actor:stream"} & set(one.processes()))
         with pytest.raises(Unavailable, match="stands by"):
             await perceive(one, "too late", patience=0.5)
         async with MindClient(one.grpc) as reader:
             assert (await reader.status()).perceptions.head == 2
         await asyncio.to_thread(etcd_of_its_own.start)
-        eventually(lambda: leads(one), 90.0)
+        eventually(lambda: leads(one), 180.0)
         await perceive(one, "after")
         assert await spoken(cluster, ["before", "while the lease lasts", "after"])
     finally:

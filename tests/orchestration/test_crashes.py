@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import socket
 import time
 
 import pytest
@@ -17,6 +16,7 @@ from orchestration.settings import Settings
 from orchestration.simulation.invariants import broken
 from tests.orchestration.living import LivingMind, submind_run
 from tests.orchestration.simulation.histories import day
+from tests.servers.process import free_ports
 
 KILLS = int(os.environ.get("SUBMIND_TEST_KILLS", "20"))
 SEED = int(os.environ.get("SUBMIND_TEST_SEED", "1"))
@@ -25,12 +25,6 @@ SETTINGS = """
 attention: {per_hour: 3600, hold: 0.2, refractory: 5}
 stream: {reorder: 0.2}
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Teller:
@@ -86,7 +80,7 @@ async def grow(seen: list, by: int, seconds: float) -> None:
 @pytest.mark.timeout(1800)
 async def test_nothing_acknowledged_is_lost_and_the_stream_has_no_gap(tmp_path):
     (tmp_path / "mind.yaml").write_text(SETTINGS)
-    target = f"127.0.0.1:{free_port()}"
+    target = f"127.0.0.1:{free_ports(1)[0]}"
     mind = LivingMind(
         tmp_path / "data",
         lambda directory: [

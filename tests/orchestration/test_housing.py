@@ -92,7 +92,7 @@ async def test_whoever_watches_hears_at_once_of_what_a_log_on_a_cluster_took_in(
     await asyncio.sleep(0.05)
     batch = PerceptionBatch.of([NewPerception("ops", 1.0, 2.0, text="a line")])
     assert await log.append_batches([log.prepare(batch)]) == [Receipts(1, 1)]
-    found = await asyncio.wait_for(waiting, 5.0)
+    found = await asyncio.wait_for(waiting, 60.0)
     assert [one.text for one in found] == ["a line"]
     watch.close()
     log.close()

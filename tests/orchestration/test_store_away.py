@@ -14,6 +14,7 @@ from environment.stores.opening import open_stores
 from orchestration.client import MindClient, Unavailable
 from orchestration.clock import wall
 from tests.orchestration.living import LivingMind
+from tests.orchestration.until import until
 from tests.servers.cassandra import DC
 from tests.servers.fixtures import make_keyspace
 
@@ -87,8 +88,8 @@ async def test_a_mind_goes_on_through_a_killed_and_a_paused_store(cassandra_of_i
         await asyncio.to_thread(server.kill)
         await asyncio.sleep(3)
         living.kill("actor:text")  # and comes back while there is no store to read its state from
+        await until(lambda: talking.refusals)
         await asyncio.sleep(5)
-        assert talking.refusals
         await asyncio.to_thread(server.start)
         await talking.more()
         refusals = talking.refusals

@@ -26,6 +26,7 @@ ELSEWHERE = {
     "submind_host_coordination_quorum": "where hosts agree through etcd",
     "submind_mind_budget_left": "where a model server has a budget",
     "submind_access_certificate_expiry_timestamp_seconds": "where there is a certificate",
+    "submind_access_keys_failures_total": "where an identity provider signs tokens",
     "submind_http_limit_hits_total": "after the first hit",
 }
 """What the smallest mind that people run does not show, and when it is shown."""
@@ -60,12 +61,12 @@ def perceive(mind, *said, traceparent=PARENT):
         stub = perception_pb2_grpc.PerceptionServiceStub(channel)
         batch = [perception_pb2.Perception(source=source, text=text) for source, text in said]
         request = perception_pb2.PerceiveRequest(perceptions=batch)
-        answer = stub.Perceive(request, metadata=(("traceparent", traceparent),), timeout=20)
+        answer = stub.Perceive(request, metadata=(("traceparent", traceparent),), timeout=60)
         return [receipt.id for receipt in answer.receipts]
 
 
 def scraped(mind):
-    return httpx.get(f"{mind.http}metrics", timeout=20).raise_for_status().text
+    return httpx.get(f"{mind.http}metrics", timeout=60).raise_for_status().text
 
 
 def samples(mind, name):
@@ -93,7 +94,7 @@ def test_one_trace_leads_from_a_perception_to_the_conscious_thought_through_ever
         return [s for s in receiver.trace(trace) if s["name"] == "append"]
 
     (entry, *_) = receiver.until(appended, 120)
-    up = receiver.until(lambda: way(receiver, entry), 30)
+    up = receiver.until(lambda: way(receiver, entry))
     names_ = [span["name"] for span in up]
     assert names_ == ["append", "choose", "attend", "leave", "think", "perceive", "accept"]
     assert [span["process"] for span in up] == [
@@ -106,8 +107,8 @@ def test_one_trace_leads_from_a_perception_to_the_conscious_thought_through_ever
     def aware():
         return {s["actor"] for s in receiver.trace(trace) if s["name"] == "aware"}
 
-    receiver.until(lambda: aware() >= {"attention", "environment", "thinking", "monitoring"}, 30)
-    receiver.until(lambda: all(way(receiver, span) for span in receiver.trace(trace)), 30)
+    receiver.until(lambda: aware() >= {"attention", "environment", "thinking", "monitoring"})
+    receiver.until(lambda: all(way(receiver, span) for span in receiver.trace(trace)))
     roots = [span for span in receiver.trace(trace) if not span["parent"]]
     assert [root["name"] for root in roots] == ["accept"]
     assert {span["mind"] for span in receiver.trace(trace)} == {"mind"}
@@ -117,10 +118,10 @@ def test_one_trace_leads_from_a_perception_to_the_conscious_thought_through_ever
 def test_it_is_linked_with_the_span_of_its_caller(mind, receiver):
     (said,) = perceive(mind, ("chat", "the kettle in room 4 has been mended"))
     trace = hex_trace(TraceIds("mind", 1.0).of(said))
-    (accept,) = receiver.until(lambda: [s for s in receiver.trace(trace) if s["name"] == "accept"], 30)
+    (accept,) = receiver.until(lambda: [s for s in receiver.trace(trace) if s["name"] == "accept"])
     ((linked, request),) = accept["links"]
     assert linked == CALLER
-    taken = receiver.until(lambda: receiver.spans.get(request), 30)
+    taken = receiver.until(lambda: receiver.spans.get(request))
     assert (taken["name"], taken["parent"]) == ("take in", "00f067aa0ba902b7")
     assert (trace, accept["id"]) in taken["links"]
 
@@ -136,7 +137,7 @@ def test_a_thought_that_is_told_is_heard_in_the_same_trace_by_another_actor(mind
     ]
     perceive(mind, *(("oncall", text) for text in texts))
     heard = receiver.until(lambda: receiver.named("hear"), 120)
-    up = receiver.until(lambda: way(receiver, heard[0]), 30)
+    up = receiver.until(lambda: way(receiver, heard[0]))
     assert [span["name"] for span in up[-5:]] == ["hear", "tell", "think", "perceive", "accept"]
     assert up[0]["process"] != up[1]["process"]
     assert up[0]["start"] >= up[1]["start"]
@@ -144,7 +145,7 @@ def test_a_thought_that_is_told_is_heard_in_the_same_trace_by_another_actor(mind
 
 @pytest.mark.timeout(300)
 def test_log_lines_of_a_call_name_the_trace_of_its_caller(mind):
-    answer = httpx.get(f"{mind.http}v1/status", headers={"traceparent": PARENT}, timeout=20)
+    answer = httpx.get(f"{mind.http}v1/status", headers={"traceparent": PARENT}, timeout=60)
     number = answer.headers["X-Request-Id"]
 
     def line():
@@ -223,12 +224,15 @@ def test_no_submind_has_a_series_of_its_own(mind):
     assert sum(s.value for s in samples(mind, "submind_actor_state") if s.labels["role"] == "cognitive") == 5
 
 
+@pytest.mark.timeout(300)
 def test_spans_are_counted(mind):
+    perceive(mind, ("operator", "Is this counted?"))  # tried again, the last of a file has a mind that heard nothing
+
     def sent():
         return [s for s in samples(mind, "submind_spans_sent_total") if s.value] and [
             s for s in samples(mind, "submind_host_spans_sent_total") if s.value
         ]
 
-    eventually(sent, 30)
+    eventually(sent)
     assert not [s for s in samples(mind, "submind_spans_dropped_total") if s.value]
     assert Path(mind.data_dir).exists()

@@ -23,8 +23,7 @@ import psutil
 from orchestration.access.errors import BadCredentials
 from orchestration.access.opening import access_of
 from orchestration.cli.failure import Failure
-from orchestration.cli.server import server_in
-from orchestration.client import ClientError, MindClient
+from orchestration.cli.server import NobodyAnswers, Refused, connected, server_in
 from orchestration.clock import wall
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.errors import UnsafeListen
@@ -139,21 +138,25 @@ def ports(settings: Settings, *, running: bool) -> Iterator[Finding]:
             yield _judge(
                 check,
                 f"{listen} {fault or 'is free'}",
-                bad=f"stop who holds it, or give another {option}" if fault else "",
+                bad=f"stop who holds it, unless it is the mind itself (see below), or give another {option}"
+                if fault
+                else "",
             )
 
 
-async def server(settings: Settings) -> Finding:
-    """Whether a mind answers."""
+async def server(settings: Settings) -> tuple[Finding, bool]:
+    """Whether a mind answers; and whether it is sure that one does."""
     try:
-        at = server_in(settings)
-        async with MindClient(at.target, credentials=at.credentials, patience=0.5, timeout=5.0) as mind:
+        async with connected(server_in(settings), patience=0.5, within=5.0) as mind:
             status = await mind.status()
-    except (ClientError, Failure, OSError):
-        return NOBODY
+    except (NobodyAnswers, OSError):
+        return NOBODY, False
+    except Failure as error:
+        fix = "give what callers show: --token-file with the scope `watch`, --ca, --cert and --key"
+        return Finding("mind", State.DOUBTFUL, str(error), fix), isinstance(error, Refused)
     reasons = "; ".join(status.reasons)
     told = f"{status.mind} is {status.state.value}{': ' + reasons if reasons else ''}"
-    return _judge("mind", told, doubtful="submind status says more" if reasons else "")
+    return _judge("mind", told, doubtful="submind status says more" if reasons else ""), True
 
 
 def _judge(check: str, found: str, *, bad: str = "", doubtful: str = "") -> Finding:

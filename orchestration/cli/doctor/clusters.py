@@ -13,7 +13,7 @@ from environment.stores.opening import directory_of, open_stores
 from orchestration.cli.doctor.checks import Finding, State
 from orchestration.cli.doctor.hosts import hosts
 from orchestration.cli.doctor.rays import rays
-from orchestration.cli.doctor.trust import certificates, exposed, secrets, served
+from orchestration.cli.doctor.trust import certificates, exposed, issuer, secrets, served, tokens
 from orchestration.clock import wall
 from orchestration.membership.errors import CoordinationError
 from orchestration.membership.opening import open_coordination
@@ -43,8 +43,10 @@ async def clusters(settings: Settings) -> AsyncIterator[Finding]:
             yield finding
         async for finding in hosts(settings):
             yield finding
-    for told in (*secrets(settings), *certificates(settings, wall()), *exposed(settings)):
+    for told in (*secrets(settings), *tokens(settings, wall()), *certificates(settings, wall()), *exposed(settings)):
         yield told
+    async for finding in issuer(settings):
+        yield finding
     async for finding in served(settings, wall()):
         yield finding
     async for finding in rays(settings):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +12,17 @@ from rich.text import Text
 from orchestration.cli.doctor import checks
 from orchestration.cli.doctor.checks import Finding, State
 from orchestration.cli.doctor.clusters import clusters
-from orchestration.cli.options import HERE, CoordinationAddress, DataDir, Grpc, Json, MindFile, StoreAddress, TokenFile
+from orchestration.cli.options import (
+    HERE,
+    CoordinationAddress,
+    DataDir,
+    Grpc,
+    Json,
+    MindFile,
+    StoreAddress,
+    TokenFile,
+    certificate_flags,
+)
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.loading import SettingsError, load_settings
@@ -40,6 +51,7 @@ def doctor(
         "--grpc": ("gateway.listen", grpc),
         "--http": ("feed.listen", http),
         "--token-file": ("gateway.token_file", token_file),
+        **certificate_flags(),
     }
     findings = list(checks.machine())
     try:
@@ -50,12 +62,19 @@ def doctor(
         findings += [Finding("settings", State.BAD, problem, "correct that place") for problem in error.problems]
     findings += checks.place(data_dir)
     findings += asyncio.run(_clusters(settings))
-    status = asyncio.run(checks.server(settings))
-    findings += checks.ports(settings, running=status is not checks.NOBODY)
+    status, running = asyncio.run(checks.server(_showing(token_file, settings)))
+    findings += checks.ports(settings, running=running)
     findings.append(status)
     for finding in findings:
         _show(finding, json=json)
     raise typer.Exit(1 if any(finding.state is State.BAD for finding in findings) else 0)
+
+
+def _showing(token_file: Path | None, settings: Settings) -> Settings:
+    """The settings to call a mind that runs with: what stands on the command line is shown, whatever a file names."""
+    if token_file is None:
+        return settings
+    return settings.model_copy(update={"client": settings.client.model_copy(update={"token_file": token_file})})
 
 
 async def _clusters(settings: Settings) -> list[Finding]:

@@ -9,21 +9,33 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from urllib.parse import parse_qsl
 
 from cryptography import x509
 
 from environment.messages import Instant
+from environment.stores.cassandra.driver.address import CassandraAddress, InvalidAddress
+from environment.stores.cassandra.driver.address import parse_address as cassandra_at
+from orchestration.access.errors import BadCredentials
+from orchestration.access.identity import IdentityProvider
+from orchestration.access.tokens import read_tokens
 from orchestration.cli.doctor.checks import Finding, State
+from orchestration.clock import wall
+from orchestration.endpoints import endpoint_label, endpoint_of
 from orchestration.gateway.auth import is_loopback, split_listen
 from orchestration.gateway.errors import UnsafeListen
+from orchestration.membership.errors import BadCoordination
+from orchestration.membership.etcd.address import EtcdAddress
+from orchestration.membership.etcd.address import parse_address as etcd_at
+from orchestration.placement.settings import CLIENT_SCHEME
 from orchestration.settings import Settings
 
 DAY = 86_400.0
 SOON = 21 * DAY
 """Before its end a certificate is doubted so long: time for a person to notice, and for an automaton to have failed."""
 _WITHIN = 3.0
-_SECRETS = ("token_file", "password_file", "key_file", "key")
+_SECRETS = ("token_file", "password_file", "key_file", "api_key_file", "key")
 _CERTIFICATES = ("ca_file", "cert_file", "certificate", "client_ca", "ca")
 
 
@@ -41,6 +53,40 @@ def secrets(settings: Settings) -> Iterator[Finding]:
             yield Finding("secret", State.DOUBTFUL, f"{name} {path} can be read by everybody on this machine", fix)
         else:
             yield Finding("secret", State.GOOD, f"{name} {path}")
+
+
+def tokens(settings: Settings, now: Instant) -> Iterator[Finding]:
+    """Whether anybody but the operator can call: tokens are for a mind, by its name."""
+    file, mind = settings.access.tokens_file, settings.mind.name
+    if file is None:
+        return
+    try:
+        entries = read_tokens(file)
+    except BadCredentials:
+        return  # said of the addresses that it guards
+    ours = [entry for entry in entries if entry.mind == mind]
+    holding = [entry for entry in ours if entry.expires is None or entry.expires.timestamp() > now]
+    if holding:
+        yield Finding("tokens", State.GOOD, f"{file} has {len(holding)} for {mind}")
+        return
+    others = ", ".join(sorted({entry.mind for entry in entries} - {mind}))
+    why = "those for it have expired" if ours else f"those in it are for {others}" if others else "it is empty"
+    fix = f"submind token new NAME --for {mind} --scope SCOPE --file {file}; or correct mind.name"
+    yield Finding("tokens", State.DOUBTFUL, f"{file} has no token that {mind} takes: {why}", fix)
+
+
+async def issuer(settings: Settings) -> AsyncIterator[Finding]:
+    """Whether the keys by which tokens of an identity provider are checked can be had."""
+    jwt = settings.access.jwt
+    if not jwt.jwks:
+        return
+    try:
+        number = await IdentityProvider(jwt, settings.mind.name, wall, monotonic).look()
+    except BadCredentials as error:
+        fix = "correct access.jwt.jwks, or let this machine reach it; until then every JWT is refused"
+        yield Finding("keys", State.BAD, str(error), fix)
+    else:
+        yield Finding("keys", State.GOOD, f"{jwt.jwks} has {number}")
 
 
 def certificates(settings: Settings, now: Instant) -> Iterator[Finding]:
@@ -67,7 +113,7 @@ def exposed(settings: Settings) -> Iterator[Finding]:
         with suppress(UnsafeListen):
             if not is_loopback(split_listen(listen)[0]):
                 open_to_others.append(f"{option} {listen}")
-    certificate, advertised = settings.access.tls.certificate, settings.host.advertise.rpartition(":")[0].strip("[]")
+    certificate, advertised = settings.access.tls.certificate, _host(settings.host.advertise)
     if open_to_others and certificate is None:
         yield Finding(
             "tls",
@@ -85,7 +131,7 @@ def exposed(settings: Settings) -> Iterator[Finding]:
                     f"{certificate} is for {', '.join(names) or 'nobody'}, and host.advertise says {advertised}",
                     "a certificate that has that name, or another host.advertise",
                 )
-    cluster = settings.runtime.cluster.address.removeprefix("ray://").rpartition(":")[0].strip("[]")
+    cluster = _host(settings.runtime.cluster.address.removeprefix(CLIENT_SCHEME))
     if settings.runtime.cluster.address and not is_loopback(cluster) and settings.runtime.link.tls.certificate is None:
         yield Finding(
             "tls",
@@ -93,6 +139,13 @@ def exposed(settings: Settings) -> Iterator[Finding]:
             "subminds on several machines write to each other in plain text",
             "runtime.link.tls.certificate, key and ca; or let nobody else into the network of the nodes",
         )
+
+
+def _host(place: str) -> str:
+    """The host of ``HOST:PORT``; empty for anything else, such as ``auto``."""
+    with suppress(ValueError):
+        return endpoint_of(place)[0]
+    return ""
 
 
 def _names(certificate: x509.Certificate) -> list[str]:
@@ -113,16 +166,11 @@ def _fits(host: str, name: str) -> bool:
 
 async def served(settings: Settings, now: Instant) -> AsyncIterator[Finding]:
     """Certificates that the servers of store and coordination show."""
-    for place, port in ((settings.store.address, 9042), (settings.coordination.address or "", 2379)):
-        options = dict(parse_qsl(place.partition("?")[2]))
-        if "://" not in place or "ca_file" not in options:
-            continue
-        for server in place.partition("://")[2].partition("?")[0].partition("/")[0].split(","):
-            host, colon, given = server.rpartition(":") if not server.endswith("]") else (server, "", "")
-            name, at = (host, int(given)) if colon and given.isdecimal() else (server, port)
-            found = await _shown(name.strip("[]"), at, options)
+    for address, servers in _encrypted(settings):
+        for server in servers:
+            found = await _shown(server, address)
             if found is not None:
-                yield lasting(f"the server {name}:{at} shows one that", found, now)
+                yield lasting(f"the server {endpoint_label(*server)} shows one that", found, now)
 
 
 def lasting(name: str, found: x509.Certificate, now: Instant) -> Finding:
@@ -141,15 +189,27 @@ def lasting(name: str, found: x509.Certificate, now: Instant) -> Finding:
     return Finding("certificate", state, told, fix)
 
 
-async def _shown(host: str, port: int, options: dict[str, str]) -> x509.Certificate | None:
+def _encrypted(settings: Settings) -> Iterator[tuple[CassandraAddress | EtcdAddress, tuple[tuple[str, int], ...]]]:
+    """Addresses of servers whose certificates are looked at, and the servers. One that is none is said elsewhere."""
+    with suppress(InvalidAddress):
+        store = cassandra_at(settings.store.address)
+        if store.ca_file is not None:
+            yield store, store.hosts
+    with suppress(BadCoordination):
+        coordination = etcd_at(settings.coordination.address or "")
+        if coordination.ca_file is not None:
+            yield coordination, coordination.endpoints
+
+
+async def _shown(server: tuple[str, int], address: CassandraAddress | EtcdAddress) -> x509.Certificate | None:
     """What a server shows to whoever asks, whether it can be trusted or not: that is said where it is opened."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with suppress(OSError, ssl.SSLError, TimeoutError, ValueError):
-        if "cert_file" in options:
-            context.load_cert_chain(options["cert_file"], options.get("key_file"))
+        if address.cert_file is not None:
+            context.load_cert_chain(address.cert_file, address.key_file)
         async with asyncio.timeout(_WITHIN):
-            _, writer = await asyncio.open_connection(host, port, ssl=context)
+            _, writer = await asyncio.open_connection(*server, ssl=context)
         try:
             shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
             return x509.load_der_x509_certificate(shown) if shown else None
@@ -161,6 +221,7 @@ async def _shown(host: str, port: int, options: dict[str, str]) -> x509.Certific
 def _files(settings: Settings) -> dict[str, Path]:
     """Every file of a secret or certificate that the settings name, by where they do."""
     tls, links = settings.access.tls, settings.runtime.link.tls
+    callers = {"client": settings.client, "front.upstream": settings.front.upstream}
     named = {
         "gateway token_file": settings.gateway.token_file,
         "access.session key_file": settings.access.session.key_file,
@@ -172,6 +233,11 @@ def _files(settings: Settings) -> dict[str, Path]:
         "runtime.link.tls certificate": links.certificate,
         "runtime.link.tls ca": links.ca,
         "runtime.link.tls client_ca": links.client_ca,
+        "substrate.server api_key_file": settings.substrate.server.api_key_file,
+        **{f"{name} token_file": shown.token_file for name, shown in callers.items()},
+        **{f"{name} key_file": shown.key_file for name, shown in callers.items()},
+        **{f"{name} cert_file": shown.cert_file for name, shown in callers.items()},
+        **{f"{name} ca_file": shown.ca_file for name, shown in callers.items()},
     }
     found = {name: path for name, path in named.items() if path is not None}
     for name, address in (("store", settings.store.address), ("coordination", settings.coordination.address or "")):

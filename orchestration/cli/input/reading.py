@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent import futures
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -148,7 +149,7 @@ async def stream_lines(file: IO[bytes], name: str) -> AsyncIterator[Line]:
                 chunk = error
             try:
                 asyncio.run_coroutine_threadsafe(chunks.put(chunk), loop).result()
-            except (RuntimeError, asyncio.CancelledError):  # the loop has ended: nobody reads any more
+            except (RuntimeError, futures.CancelledError):  # the loop has ended: nobody reads any more
                 return
             if not isinstance(chunk, bytes) or not chunk:
                 return

@@ -9,6 +9,7 @@ const BATCH = 200;
 const SILENCE_MS = 45_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
+const LASTED_MS = 5_000;
 
 /** Events of an SSE body, as {id, event, data}; comments come as {event: "comment"} so that silence can be told. */
 export async function* events(body) {
@@ -74,14 +75,20 @@ export class Follower {
 
   async #run() {
     let wait = FIRST_WAIT_MS;
+    let renewed = false;
     while (!this.stopped) {
-      this.onState({ state: "connecting" });
+      if (!renewed) this.onState({ state: "connecting" });
+      renewed = false;
+      let since = Infinity;
       try {
         await this.#catchUp();
         await this.#listen(() => {
           wait = FIRST_WAIT_MS;
+          since = Date.now();
           this.onState({ state: "live" });
         });
+        renewed = Date.now() - since > LASTED_MS; // a server that has others beside it lets go from time to time
+        if (renewed) continue;
       } catch (error) {
         if (error instanceof Problem && error.status === 401) {
           this.onState({ state: "token" });

@@ -16,6 +16,7 @@ const PULSES_PER_LINE = 3;
 const TWO_LINES = 27; // pixels of a row that has room for two
 const LEAVING_MS = 900;
 const SYSTEM = new Set(FACULTIES);
+const pen = document.createElement("canvas").getContext("2d"); // measures, and draws nothing
 /** What the report of one says that was born here and has ended. */
 const RETIRED = /^it retired;/;
 
@@ -41,6 +42,7 @@ export class Network {
     Object.assign(this, { reports: [], connections: [], links: [], members: new Map(), totals: new Map(), activity: new Map() });
     Object.assign(this, { chosen: null, pinned: null, drawn: new Map(), paths: new Map(), heat: new Map(), every: 5000 });
     new ResizeObserver(() => this.#layOut()).observe(this.ring);
+    document.fonts.addEventListener("loadingdone", () => this.plan && this.#place()); // names have another width now
     this.#listen();
   }
 
@@ -146,6 +148,7 @@ export class Network {
       here.set(item.name, { spot, item });
       order.push(spot);
     }
+    this.#cut(order.map((spot) => spot.querySelector(".name")));
     for (const [name, { spot }] of this.drawn) if (!here.has(name)) this.#leave(spot);
     this.drawn = here;
     this.before = new Set(reports.keys());
@@ -181,6 +184,21 @@ export class Network {
     spot.querySelector(".dot").classList.toggle("active", lately >= 0.5);
     const told = [worst.role, worst.state === "running" ? "" : worst.state, load && worst.state === "running" ? load : "", more > 0 ? `with ${more} of its line` : ""];
     spot.setAttribute("aria-label", `${visible(item.name)}, ${told.filter(Boolean).join(", ")}`);
+  }
+
+  /** What has no room ends in dots right after a whole sign; cut by the style alone, a gap stays before the number. */
+  #cut(names) {
+    const long = names.filter((name) => name.scrollWidth > name.clientWidth).map((name) => [name, name.clientWidth - 1]);
+    if (!long.length) return;
+    const { fontWeight, fontSize, fontFamily } = getComputedStyle(long[0][0]);
+    pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+    for (const [name, room] of long) {
+      const signs = [...name.textContent];
+      const upTo = (count) => `${signs.slice(0, count).join("")}\u2026`;
+      let count = signs.length - 1;
+      while (count > 1 && pen.measureText(upTo(count)).width > room) count -= 1;
+      name.textContent = upTo(count);
+    }
   }
 
   #leave(spot) {

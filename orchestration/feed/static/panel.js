@@ -137,6 +137,7 @@ export class Panel {
         gauge(salience, "salience"),
         " ",
         el("span", { class: "detail" }, `near ${share(hit.score)}`),
+        hit.also?.length ? el("span", { class: "detail", title: "Other subminds say the same of the same perceptions." }, `, also ${hit.also.length} other${hit.also.length > 1 ? "s" : ""}`) : "",
         " ",
         trace.live === false ? el("span", { class: "detail", text: "evaporated " }) : "",
         link,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
+from orchestration.endpoints import endpoint_label, endpoint_of
 from orchestration.membership.errors import BadCoordination
 
 PORT = 2379
 _FILES = ("password_file", "ca_file", "cert_file", "key_file")
 _KEYS = ("username", *_FILES)
-_HIGHEST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,6 @@ class Credentials:
     ca: bytes | None = None
     cert: bytes | None = None
     key: bytes | None = None
-
-
-def endpoint_label(host: str, port: int) -> str:
-    """``HOST:PORT``, an IPv6 address in brackets."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def parse_address(text: str) -> EtcdAddress:
@@ -87,13 +82,9 @@ def _endpoints(netloc: str) -> tuple[tuple[str, int], ...]:
     endpoints = []
     for one in netloc.split(","):
         try:
-            parts = urlsplit(f"//{one}")
-            host, port = parts.hostname, parts.port or PORT
+            endpoints.append(endpoint_of(one, PORT))
         except ValueError:
-            host, port = None, 0
-        if not host or not 0 < port <= _HIGHEST_PORT:
-            raise BadCoordination(f"{one!r} is not HOST:PORT: an etcd is written etcd://HOST:PORT,HOST:PORT")
-        endpoints.append((host, port))
+            raise BadCoordination(f"{one!r} is not HOST:PORT: an etcd is written etcd://HOST:PORT,HOST:PORT") from None
     return tuple(dict.fromkeys(endpoints))
 
 

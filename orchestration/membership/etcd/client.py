@@ -18,8 +18,9 @@ import structlog
 from aetcd import rpc
 from aetcd.rtypes import KeyValue
 
+from orchestration.endpoints import endpoint_label
 from orchestration.membership.errors import CoordinationUnavailable
-from orchestration.membership.etcd.address import Credentials, EtcdAddress, endpoint_label
+from orchestration.membership.etcd.address import Credentials, EtcdAddress
 from orchestration.membership.etcd.faults import Fault, fault_of, told
 
 T = TypeVar("T")

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import aetcd
 from aetcd import rpc
 
+from orchestration.endpoints import endpoint_label, endpoint_of
 from orchestration.membership.errors import BadCoordination, CoordinationError, CoordinationUnavailable
-from orchestration.membership.etcd.address import EtcdAddress, endpoint_label, tls_context
+from orchestration.membership.etcd.address import EtcdAddress, tls_context
 from orchestration.membership.etcd.client import EtcdClient, Member
 from orchestration.membership.etcd.faults import told
 
@@ -93,11 +94,10 @@ async def _attempt(member: Member, prefix: str, within: float) -> CoordinationEr
 
 async def _why(member: Member, address: EtcdAddress, fault: CoordinationError, within: float) -> CoordinationError:
     """Why a member did not do it."""
-    host, _, port = member.label.rpartition(":")
-    host = host.strip("[]")
+    host, port = endpoint_of(member.label)
     try:
         async with asyncio.timeout(within * 0.6):
-            reason = await _meet(host, int(port), address)
+            reason = await _meet(host, port, address)
     except TimeoutError:
         return CoordinationUnavailable(f"nothing answers at {member.label}: check host, port and firewall")
     if reason is not None:

@@ -106,7 +106,7 @@ async def serving(directory, settings, *, feed=None, gateway=None, verify=True):
     await feed_server.start()
     keeping = asyncio.create_task(access.keep())
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
-    http = httpx.AsyncClient(base_url=feed_server.url, timeout=10, trust_env=False, verify=verify)
+    http = httpx.AsyncClient(base_url=feed_server.url, timeout=60, trust_env=False, verify=verify)
     try:
         yield Served(stores, tail, view, intake, server, port, channel, [], access, feed_server, http, nodes)
     finally:

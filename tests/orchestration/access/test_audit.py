@@ -8,8 +8,9 @@ from orchestration.access.audit import NAME, AuditLog, read_audit
 from orchestration.access.gate import Access
 from orchestration.access.scopes import Scope
 from orchestration.access.settings import AccessSettings, AuditSettings
+from orchestration.access.tokens import changing
 from orchestration.pb.submind.v1 import growth_pb2, growth_pb2_grpc, nodes_pb2, nodes_pb2_grpc
-from tests.orchestration.access.conftest import bearer, header, refused
+from tests.orchestration.access.conftest import MIND, bearer, header, refused
 from tests.orchestration.cli.conftest import submind
 from tests.orchestration.until import until
 
@@ -37,7 +38,7 @@ async def test_orders_stand_in_it_with_who_what_and_what_came_of_it(serve, keys,
         await served.http.get("/v1/status", headers=header("wrong"))
         await served.http.get("/v1/status", headers=header(reader))
         keys.revoke("reader")
-        await until(lambda: served.access.figures()["access_tokens"] == 1, 10)
+        await until(lambda: served.access.figures()["access_tokens"] == 1)
         lines = list(read_audit(folder))
         events = await served.stores.registry.growth(0, 10)
     told = [(one["by"], one["action"], one["outcome"]) for one in lines]
@@ -60,6 +61,41 @@ async def test_orders_stand_in_it_with_who_what_and_what_came_of_it(serve, keys,
     assert ops not in content
     assert reader not in content
     assert stat.S_IMODE((folder / NAME).stat().st_mode) == 0o600
+
+
+async def test_whoever_is_refused_is_counted_whatever_for_and_a_token_that_ends_as_well(serve, keys):
+    reader, gone = keys.make("reader", Scope.WATCH), keys.make("gone", Scope.WATCH)
+    growth = growth_pb2.FreezeRequest(order=growth_pb2.Order(by="ann"))
+    async with serve() as served:
+
+        def counted(reason):
+            return served.access.figures()[f"access_refused_total:{reason}"]
+
+        await refused(growth_pb2_grpc.GrowthServiceStub(served.channel).Freeze(growth, metadata=bearer(reader)))
+        assert (await served.http.post("/v1/growth/freeze", json={}, headers=header(reader))).status_code == 403
+        assert counted("forbidden") == 2
+        assert (await served.http.get("/v1/status", headers={"Cookie": "submind-alpha=x"})).status_code == 401
+        assert counted("session_ended") == 1
+        async with served.http.stream("GET", "/v1/stream/events", headers=header(gone)) as events:
+            assert events.status_code == 200
+            keys.revoke("gone")
+            async for _ in events.aiter_bytes():
+                pass
+        assert counted("token_revoked") == 1
+        assert (await served.http.get("/v1/status")).status_code == 401
+        assert counted("token_required") == 1
+
+
+async def test_a_token_that_allows_something_else_now_is_named(serve, keys, tmp_path):
+    keys.make("kept", Scope.WATCH)
+    keys.make("less", Scope.WATCH, Scope.OPERATE)
+    async with serve() as served:
+        served.access.audit._path = tmp_path / NAME
+        with changing(keys.path) as tokens:
+            tokens[MIND, "less"] = tokens[MIND, "less"].model_copy(update={"scopes": frozenset({Scope.WATCH})})
+        await until((tmp_path / NAME).exists, 10)
+        (line,) = read_audit(tmp_path)
+    assert (line["added"], line["gone"], line["changed"]) == ([], [], ["less"])
 
 
 def test_it_stays_within_its_bounds_and_the_oldest_goes(tmp_path):

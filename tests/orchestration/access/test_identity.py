@@ -179,6 +179,31 @@ async def test_a_symmetric_key_among_those_published_is_none(issuer, published):
         await provider(published).caller(forged(issuer, "ES256", secret))
 
 
+async def test_while_there_are_no_keys_no_token_is_said_to_be_of_an_unknown_one(issuer, endpoint):
+    endpoint.status = 503
+    held = provider(endpoint.url)
+    with pytest.raises(Unauthenticated, match="does not have the keys of its issuer yet"):
+        await held.caller(issuer.token())
+    endpoint.status = 200
+    assert await held.look() == 1
+    assert (await held.caller(issuer.token())).name == "ann"
+
+
+@pytest.mark.parametrize("algorithm", [["ES256"], {}, None, 5])
+async def test_a_head_that_is_no_head_is_refused_like_any_other(serve, keys, published, algorithm):
+    keys.make("other")
+    head, claims = (
+        base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in ({"alg": algorithm}, {})
+    )
+    made_up = b".".join((head, claims, b"eA")).decode()
+    async with serve(jwt=JwtSettings(jwks=str(published), issuer=ISSUER)) as served:
+        failed = await refused(served.perception.Perceive(request(perceived()), metadata=bearer(made_up)))
+        assert (failed.code.name, failed.text[:8]) == ("UNAUTHENTICATED", "this JWT")
+        assert (await served.http.get("/v1/status", headers=header(made_up))).status_code == 401
+        assert (await served.http.post("/v1/session", json={"token": made_up})).status_code == 401
+        assert served.access.figures()["access_refused_total:jwt_invalid"] == 3
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"keys": 3}', '{"keys": []}', '{"keys": [{"kty": "EC"}]}'])
 def test_a_file_without_keys_is_refused_at_the_start(published, content):
     published.write_text(content)
@@ -253,6 +278,6 @@ async def test_both_interfaces_take_them_beside_other_tokens(serve, keys, issuer
         short = issuer.token(exp=time.time() + 1.5)
         async with served.http.stream("GET", "/v1/stream/events", headers=header(short)) as events:
             assert events.status_code == 200
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 async for _ in events.aiter_bytes():
                     pass

@@ -38,7 +38,7 @@ def log_outs(stores, now=(0.0,)):
 
 def elsewhere(served, browser):
     """The same browser, or whoever has a copy of its cookie, at another process."""
-    return httpx.AsyncClient(base_url=served.feed.url, timeout=20, trust_env=False, cookies=browser.cookies)
+    return httpx.AsyncClient(base_url=served.feed.url, timeout=60, trust_env=False, cookies=browser.cookies)
 
 
 async def test_a_copy_of_the_cookie_opens_nothing_at_another_process_and_what_it_has_open_there_ends(

@@ -13,6 +13,8 @@ from pathlib import Path
 import grpc
 import pytest
 import yaml
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from orchestration.access import errors
 from orchestration.access.errors import BadCredentials
@@ -106,10 +108,10 @@ async def test_what_is_wrong_with_a_token_is_told_apart(serve, keys):
 async def test_a_new_token_opens_and_a_revoked_one_does_not_without_a_restart(serve, keys):
     async with serve() as served:
         token = keys.make("late", Scope.WATCH)
-        await until(lambda: served.access.figures()["access_tokens"] == 1, 10)
+        await until(lambda: served.access.figures()["access_tokens"] == 1)
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 200
         keys.revoke("late")
-        await until(lambda: served.access.figures()["access_tokens"] == 0, 10)
+        await until(lambda: served.access.figures()["access_tokens"] == 0)
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 401
 
 
@@ -117,10 +119,10 @@ async def test_a_file_that_breaks_while_it_serves_locks_nobody_out(serve, keys):
     token = keys.make("good", Scope.WATCH)
     async with serve() as served:
         keys.path.write_text("tokens: [")
-        await until(lambda: served.access.figures()["access_files_refused_total"] == 1, 10)
+        await until(lambda: served.access.figures()["access_files_refused_total"] == 1)
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 200
         keys.path.write_text("tokens: []")
-        await until(lambda: served.access.figures()["access_tokens"] == 0, 10)
+        await until(lambda: served.access.figures()["access_tokens"] == 0)
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 401
 
 
@@ -139,15 +141,44 @@ async def test_a_mounted_secret_is_seen_when_its_link_is_turned(serve, keys, tmp
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 200
         (tmp_path / "..tmp").symlink_to(new)
         (tmp_path / "..tmp").rename(data)
-        await until(lambda: served.access.figures()["access_tokens"] == 0, 10)
+        await until(lambda: served.access.figures()["access_tokens"] == 0)
 
 
 async def _ends(stream):
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         with suppress(grpc.aio.AioRpcError):
             while await stream.read() is not grpc.aio.EOF:
                 pass
         return await stream.code()
+
+
+async def test_what_grpc_itself_serves_without_end_ends_with_the_token(serve, keys, caplog):
+    tokens = [keys.make(name, Scope.WATCH) for name in ("leaver", "stayer")]
+    asked = reflection_pb2.ServerReflectionRequest(list_services="")
+    async with serve() as served:
+        health = health_pb2_grpc.HealthStub(served.channel)
+        mirror = reflection_pb2_grpc.ServerReflectionStub(served.channel)
+        streams = []
+        for token in tokens:
+            watching = health.Watch(health_pb2.HealthCheckRequest(), metadata=bearer(token))
+            asking = mirror.ServerReflectionInfo(metadata=bearer(token))
+            await asking.write(asked)
+            assert (await watching.read()).status == health_pb2.HealthCheckResponse.SERVING
+            assert (await asking.read()).list_services_response.service
+            streams.append((watching, asking))
+        assert served.access.figures()["access_streams"] == 4
+        (leaving, silenced), (staying, answered) = streams
+        keys.revoke("leaver")
+        assert await asyncio.gather(_ends(leaving), _ends(silenced)) == [grpc.StatusCode.UNAUTHENTICATED] * 2
+        assert "does not hold any more" in await leaving.details()
+        assert served.access.figures()["access_refused_total:token_revoked"] == 2
+        await answered.write(asked)
+        assert (await answered.read()).list_services_response.service
+        await answered.done_writing()
+        assert await _ends(answered) is grpc.StatusCode.OK
+        staying.cancel()
+        await until(lambda: served.access.figures()["access_streams"] == 0)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 @pytest.mark.parametrize("how", ["revoked", "expired", "narrowed"])
@@ -162,7 +193,7 @@ async def test_what_a_token_has_open_ends_with_it(serve, keys, how):
         assert (await upload.read()).batch == 1
         async with served.http.stream("GET", "/v1/stream/events", headers=header(token)) as events:
             assert events.status_code == 200
-            await until(lambda: served.access.figures()["access_streams"] == 4, 10)
+            await until(lambda: served.access.figures()["access_streams"] == 4)
             if how == "revoked":
                 keys.revoke("reader")
             elif how == "narrowed":
@@ -171,7 +202,7 @@ async def test_what_a_token_has_open_ends_with_it(serve, keys, how):
                 keys.path.write_text(yaml.safe_dump(entries))
             codes = await asyncio.gather(_ends(watching), _ends(upload))
             assert set(codes) == {grpc.StatusCode.UNAUTHENTICATED}
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 async for _ in events.aiter_bytes():
                     pass
         await served.think(1)
@@ -253,12 +284,12 @@ async def test_a_revocation_that_could_not_be_read_at_first_takes_effect_when_it
         aside = keys.path.with_name("aside")
         keys.path.rename(aside)
         keys.path.mkdir()  # so that even root cannot read it
-        await until(lambda: served.access.figures()["access_files_refused_total"] == 1, 10)
+        await until(lambda: served.access.figures()["access_files_refused_total"] == 1)
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 200
         keys.path.rmdir()
         aside.write_text("tokens: []")
         aside.rename(keys.path)
-        await until(lambda: served.access.figures()["access_tokens"] == 0, 10)
+        await until(lambda: served.access.figures()["access_tokens"] == 0)
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 401
 
 
@@ -276,5 +307,5 @@ async def test_whatever_goes_wrong_tokens_go_on_being_looked_at(serve, keys):
 
         served.access._register.refresh = fail
         keys.revoke("leaver")
-        await until(lambda: served.access.figures()["access_tokens"] == 0, 10)
+        await until(lambda: served.access.figures()["access_tokens"] == 0)
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 401

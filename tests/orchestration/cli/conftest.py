@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,15 +57,26 @@ async def start(*args: object, under: Sequence[str] = (), **options: Any) -> asy
     return await asyncio.create_subprocess_exec(*command, **(given | options))
 
 
-async def finish(process: asyncio.subprocess.Process, stdin: bytes | None = None) -> Done:
-    out, err = await asyncio.wait_for(process.communicate(stdin), 60)
+async def finish(process: asyncio.subprocess.Process, stdin: bytes | None = None, within: float = 240) -> Done:
+    out, err = await asyncio.wait_for(process.communicate(stdin), within)
     assert b"Traceback" not in err, err.decode()
     assert process.returncode is not None
     return Done(process.returncode, out.decode(), err.decode())
 
 
-async def submind(*args: object, stdin: bytes = b"", **options: Any) -> Done:
-    return await finish(await start(*args, **options), stdin)
+async def submind(*args: object, stdin: bytes = b"", within: float = 240, **options: Any) -> Done:
+    return await finish(await start(*args, **options), stdin, within)
+
+
+def by_check(done: Done) -> dict[str, dict[str, Any]]:
+    """What ``submind doctor --json`` found, by what it looked at."""
+    assert done.objects, done
+    return {finding["check"]: finding for finding in done.objects}
+
+
+def here(tmp_path: Path) -> tuple[object, ...]:
+    """``submind doctor`` of a mind that would live here, on any free ports."""
+    return ("doctor", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
 
 
 def flags(gateway: Any) -> list[str]:

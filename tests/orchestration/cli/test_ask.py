@@ -49,9 +49,15 @@ async def test_search_finds_by_meaning(lived: Any, at: list[str]) -> None:
     text = safe(trace(1).thought.text)
     told = await submind("search", text, "--json", *at)
     assert told.code == 0
-    assert {"score", "trace"} <= told.objects[0].keys()
+    assert {"score", "also", "trace"} <= told.objects[0].keys()
     assert told.objects[0]["trace"]["id"] == trace(1).id
     assert trace(1).id in (await submind("search", text, *at)).out
+    alike = replace(trace(1), thought=replace(trace(1).thought, id=trace(2).id, author="another"))
+    await lived.stores.commit([WriteTrace(alike)])
+    told = await submind("search", text, "--json", *at)
+    assert {told.objects[0]["trace"]["id"], *told.objects[0]["also"]} == {trace(1).id, trace(2).id}
+    assert len(told.objects) == 1
+    assert "also 1 other" in " ".join((await submind("search", text, *at)).out.split())
     assert (await submind("search", "  ", *at)).code == 2
     assert (await submind("search", "x", "--since", "yesterday", *at)).code == 2
 

@@ -159,7 +159,7 @@ async def test_stopped_in_the_middle_it_leaves_nothing_that_looks_like_a_backup(
     file = kept / "a.submind"
     slowly = ("backup", "--data-dir", living, "--to", file, "--rate", "0.01", "--json")
     process = await start(*slowly)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not any(path.stat().st_size > 1000 for path in kept.iterdir()):  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.01)
     beside = await submind(*slowly)

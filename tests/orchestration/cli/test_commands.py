@@ -33,7 +33,7 @@ def run(*args: str, **changes: str) -> subprocess.CompletedProcess[str]:
         check=False,
         env=environ(**changes),
         stdin=subprocess.DEVNULL,
-        timeout=60,
+        timeout=120,
     )
 
 
@@ -172,7 +172,7 @@ def test_streams_that_are_closed_break_nothing(closed: str, tmp_path: Path) -> N
     line = f'exec "$0" -m orchestration.cli token list --file "$1" {closed}'
     command = ["bash", "-c", line, sys.executable, str(tmp_path / "none.yaml")]
     (tmp_path / "none.yaml").write_text("tokens: []\n")
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ(), timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ(), timeout=120)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
 
@@ -189,7 +189,7 @@ def test_a_token_that_cannot_be_shown_is_not_kept(tmp_path: Path) -> None:
                 text=True,
                 check=False,
                 env=environ(),
-                timeout=60,
+                timeout=120,
             )
         assert (done.returncode, done.stderr) == (1, "submind: No space left on device\n")
         assert "sha256" not in (file.read_text() if file.exists() else "")

@@ -48,6 +48,19 @@ async def test_every_fault_comes_with_its_fix(tmp_path: Path) -> None:
     assert "did you mean `mind.name`?" in wrong["settings"]["found"]
 
 
+async def test_the_token_on_the_command_line_is_shown_whatever_a_file_names(serve: Any, tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    for file in (right, wrong):
+        file.write_text(f"the-{file.name}-one-of-two-tokens")
+        file.chmod(0o600)
+    given = ("--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
+    async with serve(token_file=right) as gateway:
+        for shown, named, said in ((right, wrong, "alpha is"), (wrong, right, "refused")):
+            env = environ(SUBMIND__CLIENT__TOKEN_FILE=str(named))
+            done = await submind("doctor", *flags(gateway), *given, "--token-file", shown, env=env)
+            assert said in by_check(done.objects)["mind"]["found"]
+
+
 async def test_people_get_marks_and_arrows(serve: Any, tmp_path: Path) -> None:
     async with serve() as gateway:
         done = await submind("doctor", *flags(gateway), "--http", "127.0.0.1:0", "--data-dir", tmp_path)

@@ -10,18 +10,16 @@ import secrets
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 
 from environment.ports import Configuration, WriteConfiguration
 from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.schema.keyspaces import create_keyspace
 from environment.stores.opening import open_stores
-from orchestration.cli.doctor import rays, trust
+from orchestration.cli.doctor import rays
 from orchestration.cli.doctor.checks import Finding, State
 from orchestration.cli.doctor.databases import clocks, databases
 from orchestration.clock import wall
@@ -30,19 +28,9 @@ from orchestration.membership.etcd.address import parse_address, read_credential
 from orchestration.membership.etcd.client import Member
 from orchestration.membership.opening import open_coordination
 from orchestration.settings import Settings
-from tests.orchestration.cli.conftest import Done, environ, submind
+from tests.orchestration.cli.conftest import by_check, environ, here, submind
 from tests.orchestration.nodes.raylets import Raylets
 from tests.servers.etcd import EtcdServer
-from tests.servers.secured_etcd import SecuredEtcd
-
-
-def by_check(done: Done) -> dict[str, dict[str, Any]]:
-    assert done.objects, done
-    return {finding["check"]: finding for finding in done.objects}
-
-
-def here(tmp_path: Path) -> tuple[object, ...]:
-    return ("doctor", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
 
 
 def store_settings(place: str) -> Settings:
@@ -208,114 +196,6 @@ async def listening() -> AsyncIterator[str]:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-def ending(days: float) -> Any:
-    return lambda authority: authority.issue_cert("127.0.0.1", not_after=datetime.now(UTC) + timedelta(days=days))
-
-
-@pytest.mark.parametrize(("days", "state", "told"), [(5, "doubtful", "ends in 5 days"), (-1, "bad", "ended on")])
-async def test_certificates_that_end(servers: None, tmp_path: Path, days: float, state: str, told: str) -> None:
-    server = SecuredEtcd(tmp_path / "etcd", issue=ending(days), asks=False)
-    try:
-        await asyncio.to_thread(server.start)
-        address = f"etcd://{server.endpoint}?ca_file={server.ca_file}"
-        done = await submind(*here(tmp_path), "--coordination", address)
-    finally:
-        await asyncio.to_thread(server.stop)
-    shown = [each for each in done.objects if each["check"] == "certificate" and "shows" in each["found"]]
-    assert [(each["state"], told in each["found"]) for each in shown] == [(state, True)], done.out
-    assert "renew it" in shown[0]["fix"]
-    if days < 0:
-        assert done.code == 1
-        assert by_check(done)["agreement"]["state"] == "bad"
-
-
-async def test_a_certificate_of_another_host(servers: None, tmp_path: Path) -> None:
-    server = SecuredEtcd(tmp_path / "etcd", issue=lambda authority: authority.issue_cert("etcd.test"), asks=False)
-    try:
-        await asyncio.to_thread(server.start)
-        done = await submind(*here(tmp_path), "--coordination", f"etcd://{server.endpoint}?ca_file={server.ca_file}")
-    finally:
-        await asyncio.to_thread(server.stop)
-    found = by_check(done)
-    assert found["agreement"]["state"] == "bad"
-    assert "is not valid for '127.0.0.1'" in found["agreement"]["found"]
-
-
-def test_secrets_that_everybody_reads_and_files_that_are_none(tmp_path: Path) -> None:
-    token, nothing = tmp_path / "token", tmp_path / "nothing.pem"
-    token.write_text("a token that is long enough")
-    token.chmod(0o644)
-    nothing.write_text("nothing")
-    settings = load_settings(
-        environ={},
-        flags={
-            "a": ("gateway.token_file", token),
-            "b": ("runtime.cluster.token_file", tmp_path / "gone"),
-            "c": ("store.address", f"cassandra://db/minds?dc=dc1&ca_file={nothing}&password_file={token}&username=x"),
-        },
-    )
-    found = list(trust.secrets(settings))
-    assert [(each.state, each.found.rpartition(" ")[0].split(" /")[0]) for each in found] == [
-        (State.DOUBTFUL, "gateway token_file"),
-        (State.BAD, "runtime.cluster token_file"),
-        (State.DOUBTFUL, "store password_file"),
-    ]
-    assert f"chmod 600 {token}" in found[0].fix
-    token.chmod(0o600)
-    assert next(trust.secrets(settings)).state is State.GOOD
-    (wrong,) = trust.certificates(settings, wall())
-    assert (wrong.state, "holds no certificate" in wrong.found) == (State.BAD, True)
-    authority = trustme.CA()
-    authority.cert_pem.write_to_path(nothing)
-    (right,) = trust.certificates(settings, wall())
-    assert right.state is State.GOOD
-    (late,) = trust.certificates(settings, wall() + 1000 * 366 * trust.DAY)
-    assert late.state is State.BAD
-
-
-def test_what_others_reach_is_encrypted_and_has_its_name(tmp_path: Path) -> None:
-    authority, certificate, key = trustme.CA(), tmp_path / "tls.crt", tmp_path / "tls.key"
-    issued = authority.issue_cert("mind.example.org", "*.minds.example.org", "192.0.2.7")
-    issued.cert_chain_pems[0].write_to_path(certificate)
-    issued.private_key_pem.write_to_path(key)
-    plain: dict[str, tuple[str, object]] = {"a": ("gateway.listen", "0.0.0.0:50051")}
-    (found,) = trust.exposed(load_settings(environ={}, flags=plain))
-    assert (found.state, "gateway.listen 0.0.0.0:50051" in found.found) == (State.DOUBTFUL, True)
-    assert "access.tls.certificate" in found.fix
-    assert list(trust.exposed(load_settings(environ={}))) == []
-    tls = plain | {"b": ("access.tls.certificate", certificate), "c": ("access.tls.key", key)}
-    for advertised, wrong in (
-        ("mind.example.org:50051", False),
-        ("a.minds.example.org:50051", False),
-        ("192.0.2.7:50051", False),
-        ("other.example.org:50051", True),
-        ("a.b.minds.example.org:50051", True),
-    ):
-        settings = load_settings(environ={}, flags=tls | {"d": ("host.advertise", advertised)})
-        assert [each.state for each in trust.exposed(settings)] == [State.BAD] * wrong, advertised
-    assert {each.check for each in trust.certificates(settings, wall())} == {"certificate"}
-
-
-def test_links_between_machines_are_encrypted(tmp_path: Path) -> None:
-    authority, files = trustme.CA(), {name: tmp_path / name for name in ("certificate", "key", "ca")}
-    issued = authority.issue_cert("links.example.org")
-    issued.cert_chain_pems[0].write_to_path(files["certificate"])
-    issued.private_key_pem.write_to_path(files["key"])
-    authority.cert_pem.write_to_path(files["ca"])
-    plain: dict[str, tuple[str, object]] = {"a": ("runtime.cluster.address", "auto")}
-    (found,) = trust.exposed(load_settings(environ={}, flags=plain))
-    assert (found.state, "runtime.link.tls.certificate" in found.fix) == (State.DOUBTFUL, True)
-    alone: dict[str, tuple[str, object]] = {"a": ("runtime.cluster.address", "127.0.0.1:6379")}
-    assert list(trust.exposed(load_settings(environ={}, flags=alone))) == []
-    tls = load_settings(environ={}, flags=plain | {n: (f"runtime.link.tls.{n}", p) for n, p in files.items()})
-    assert list(trust.exposed(tls)) == []
-    files["key"].chmod(0o644)
-    (secret,) = trust.secrets(tls)
-    assert (secret.state, "runtime.link.tls key" in secret.found) == (State.DOUBTFUL, True)
-    assert [each.state for each in trust.certificates(tls, wall())] == [State.GOOD] * 2
-    assert [each.state for each in trust.certificates(tls, wall() + 1000 * 366 * trust.DAY)] == [State.BAD] * 2
-
-
 def test_shared_memory_that_is_too_small(tmp_path: Path) -> None:
     (enough,) = rays.shared_memory(1 << 20)
     (short,) = rays.shared_memory(1 << 50)
@@ -386,4 +266,4 @@ async def say_another_version(address: str) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", code, address, said), env=environ(RAY_AUTH_MODE="disabled")
     )
-    assert await asyncio.wait_for(process.wait(), 60) == 0
+    assert await asyncio.wait_for(process.wait(), 120) == 0

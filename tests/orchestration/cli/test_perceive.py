@@ -73,7 +73,7 @@ async def test_live_input_flushes_each_line_and_ctrl_c_is_graceful(gateway: Any,
         await holding(gateway, number)
     process.send_signal(signal.SIGINT)
     assert process.stdout is not None
-    assert await asyncio.wait_for(process.stdout.read(), 20) == b"2 new, 0 known, 0 rejected\n"
+    assert await asyncio.wait_for(process.stdout.read(), 60) == b"2 new, 0 known, 0 rejected\n"
     assert await process.wait() == 0
     held = (await gateway.stores.perceptions.read(0, 1))[0]
     assert (held.source, dict(held.labels)) == ("journal", {"host": "web1"})
@@ -140,6 +140,6 @@ async def test_the_token_is_shown_and_asked_for(serve: Any, tmp_path: Path) -> N
 
 async def holding(gateway: Any, count: int) -> None:
     """Return when so many perceptions are in the log."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(await gateway.texts()) < count:  # noqa: ASYNC110 - another process is waited for
             await asyncio.sleep(0.01)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncIterator
+from io import BufferedReader
 from pathlib import Path
 
 import pytest
@@ -85,5 +87,26 @@ async def test_a_pipe_gives_each_line_as_soon_as_it_is_there() -> None:
         assert await anext(lines, None) is None
 
 
+def test_who_is_stopped_while_more_comes_stops_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Ctrl-C does it: the loop ends while the thread that reads still waits to hand something on."""
+    raised: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    reading, writing = os.pipe()
+
+    async def stopped(source: BufferedReader) -> None:
+        lines = stream_lines(source, "pipe")
+        for each in (b"one\n", b"two\n", b"three\n", b"four\n"):
+            os.write(writing, each)
+            await following(lines) if each == b"one\n" else await asyncio.sleep(0.1)
+
+    with os.fdopen(reading, "rb") as source:
+        asyncio.run(stopped(source))
+        os.close(writing)
+        for thread in threading.enumerate():
+            if thread.name == "input":
+                thread.join(10)
+    assert raised == []
+
+
 async def following(lines: AsyncIterator[Line]) -> bytes:
-    return (await asyncio.wait_for(anext(lines), 10)).raw
+    return (await asyncio.wait_for(anext(lines), 60)).raw

@@ -34,7 +34,7 @@ async def test_a_mind_is_started_spoken_to_watched_explained_and_stopped(tmp_pat
     process = await start("run", *FREE, "--data-dir", tmp_path / "mind", "--json")
     try:
         assert process.stdout is not None
-        where = json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
+        where = json.loads(await asyncio.wait_for(process.stdout.readline(), 120))
         at = ("--grpc", where["grpc"])
         other = await submind("run", *FREE, "--data-dir", tmp_path / "mind")
         assert (other.code, "already running" in other.err) == (1, True)
@@ -45,7 +45,7 @@ async def test_a_mind_is_started_spoken_to_watched_explained_and_stopped(tmp_pat
         entry = seen.objects[0]
         assert entry["seq"] == 1
         assert "red pump" in entry["text"]
-        told = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+        told = json.loads(await asyncio.wait_for(process.stdout.readline(), 120))
         assert told == entry, "run shows the same stream"
 
         lineage = (await submind("explain", 1, "--json", *at)).out

@@ -31,7 +31,7 @@ def on_terminal(*args: str) -> str:
             if not chunk:
                 break
             shown += chunk
-        assert process.wait(60) == 0, shown.decode()
+        assert process.wait(120) == 0, shown.decode()
     os.close(screen)
     return shown.decode()
 

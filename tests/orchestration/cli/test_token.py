@@ -95,3 +95,16 @@ async def test_commands_show_certificates_and_tokens_by_flag_and_environment(ser
         assert (stranger.code, "--cert" in stranger.err) == (1, True)
         wrong = await submind("status", *at, "--ca", key, "--token-file", file)
         assert (wrong.code, "holds no certificate" in wrong.err) == (2, True)
+
+        nobody = await submind("status", "--grpc", "127.0.0.1:1", *shown, "--token-file", file)
+        assert (nobody.code, "nobody answers at 127.0.0.1:1" in nobody.err) == (1, True)
+        # To the doctor such a mind runs all the same: nobody is told to end who holds its port.
+        found = {one["check"]: one for one in (await submind("doctor", *at, *shown, "--json")).objects}
+        assert "a token is required" in found["mind"]["found"]
+        assert "by the running mind" in found["grpc"]["found"]
+        found = {one["check"]: one for one in (await submind("doctor", *at, "--json")).objects}
+        assert "--ca FILE speaks TLS" in found["mind"]["found"]
+        assert "unless it is the mind itself" in found["grpc"]["fix"]
+        told = await submind("doctor", *at, *shown, "--token-file", file, "--json")
+        found = {one["check"]: one for one in told.objects}
+        assert found["mind"]["found"].startswith("alpha is ")

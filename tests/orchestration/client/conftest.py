@@ -1,13 +1,13 @@
 """The gateway of ``tests/orchestration/gateway``, and a client of it."""
 
 import random
-import socket
 
 import pytest
 
 from orchestration.client import MindClient
 from tests.environment.stores.contract import NOON, perception
 from tests.orchestration.gateway.conftest import gateway, serve
+from tests.servers.process import free_ports
 
 __all__ = ["gateway", "serve"]
 
@@ -20,9 +20,7 @@ async def mind(gateway):
 
 @pytest.fixture
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_ports(1)[0]
 
 
 def lines(count, first=0, **changes):

@@ -35,7 +35,7 @@ async def test_what_is_under_way_when_it_is_closed_ends_with_a_word_and_leaves_n
     await asyncio.sleep(0.1)
     await mind.close()
     with pytest.raises(Closed, match="this client was closed"):
-        await asyncio.wait_for(working, 10)
+        await asyncio.wait_for(working, 60)
     with pytest.raises(Closed):
         await mind.status()  # and no connection is opened that nobody would close
     assert mind._open is None
@@ -84,15 +84,15 @@ async def test_once_let_in_it_waits_for_ever_though_nothing_was_ever_said(serve,
         for one in lines(1):
             yield one
 
-    async with MindClient(listen, patience=0.5, chance=random.Random(3)) as mind:
+    async with MindClient(listen, patience=1.0, chance=random.Random(3)) as mind:
         async with serve(listen=listen, grace=0.1) as gateway:
             waiting = mind.watch(1) if work == "watch" else mind.perceive_many(told_later())
             first = asyncio.ensure_future(anext(waiting))
             await until(lambda: sum(gateway.server._guard.open.values()) == 1)
             await asyncio.sleep(0.2)
-        await asyncio.sleep(2.5)  # five times as long as it has patience
+        await asyncio.sleep(2.5)  # more than twice as long as it has patience
         async with serve(listen=listen) as gateway:
             await gateway.think(1, 1)
             go_on.set()
-            assert (await asyncio.wait_for(first, 20)).seq == 1
+            assert (await asyncio.wait_for(first, 60)).seq == 1
             await waiting.aclose()

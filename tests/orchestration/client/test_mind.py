@@ -180,7 +180,7 @@ async def test_watching_goes_on_through_restarts_of_the_server(serve, free_port)
                     reader = asyncio.ensure_future(read(mind))
                     await until(lambda tail=gateway.tail: tail.waiting == 1)
                 await gateway.think(life * 4 + 1, 2)
-                await until(lambda upto=life * 4 + 2: seen and seen[-1] == upto, 15)
+                await until(lambda upto=life * 4 + 2: seen and seen[-1] == upto)
                 await gateway.server.stop()
                 await gateway.think(life * 4 + 3, 2)  # while nobody can see it
         assert seen == list(range(1, 11))
@@ -265,9 +265,9 @@ async def test_what_happened_to_connections_is_read_in_pages_and_followed(gatewa
 
     following = asyncio.create_task(follow())
     await happen(8, 9)
-    await until(lambda: len(told) >= 2, 60)
+    await until(lambda: len(told) >= 2)
     await happen(10)
-    await until(lambda: len(told) >= 3, 60)
+    await until(lambda: len(told) >= 3)
     assert told == [change(8), change(9), change(10)]
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)

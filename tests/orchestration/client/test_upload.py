@@ -150,10 +150,10 @@ async def test_an_upload_goes_on_through_restarts_and_nothing_is_lost_or_doubled
             async with serve(listen=listen, grace=0.1) as gateway:
                 task = task or asyncio.ensure_future(upload(mind))
                 if life < 3:
-                    await until(lambda enough=(life + 1) * 150: len(received) >= enough, 20)
+                    await until(lambda enough=(life + 1) * 150: len(received) >= enough)
                     await gateway.server._server.stop(0)  # as if it had been killed
                 else:
-                    await asyncio.wait_for(task, 30)
+                    await asyncio.wait_for(task, 60)
                     assert await gateway.texts() == [f"line {number}" for number in range(900)]
         assert len(received) == 900
         assert len({receipt.id for receipt in received}) == 900

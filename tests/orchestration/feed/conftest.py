@@ -46,8 +46,11 @@ class Feed:
 
 
 @asynccontextmanager
-async def serving(directory, *, token=None, access=None, intake=None, process=MindState.RUNNING, **settings):
-    stores = await open_stores(directory, "alpha")
+async def serving(
+    directory, *, stores=None, age=0.0, token=None, access=None, intake=None, process=MindState.RUNNING, **settings
+):
+    own = stores is None
+    stores = stores or await open_stores(directory, "alpha")
     now = [NOON]
     clock = lambda: now[0]  # noqa: E731
     tail = StreamTail(stores.stream, TailSettings(fast=0.002, idle=0.02))
@@ -64,11 +67,11 @@ async def serving(directory, *, token=None, access=None, intake=None, process=Mi
     if token is not None:
         (directory / "token").write_text(token)
         access = Access(AccessSettings(), mind="alpha", wall=time.time, operator_token=directory / "token")
-    app = create_app(view, tail, taken, chosen, access=access, version="1.2.3")
+    app = create_app(view, tail, taken, chosen, access=access, version="1.2.3", age=age)
     server = FeedServer(app, chosen)
     await server.start()
     await stores.commit([WriteReport(replace(report("causes"), at=NOON))])
-    client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=10, trust_env=False)
+    client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=60, trust_env=False)
     try:
         yield Feed(stores, tail, server, client, taken, now)
     finally:
@@ -76,7 +79,8 @@ async def serving(directory, *, token=None, access=None, intake=None, process=Mi
         await server.stop()
         await tail.close()
         await taken.close()
-        await stores.close()
+        if own:
+            await stores.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

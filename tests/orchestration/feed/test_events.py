@@ -47,7 +47,7 @@ async def parsed(response):
 
 async def take(stream, count):
     found = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for event in stream:
             if "data" in event:
                 found.append(event)
@@ -114,7 +114,7 @@ async def test_filters(feed):
 
 async def test_a_silent_stream_says_that_it_is_alive(serve):
     async with serve(heartbeat=0.05) as feed, events(feed, from_=1) as stream:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             comments = [event["comment"] async for event in first(stream, 4)]
         assert comments.count("alive") >= 3
 
@@ -140,8 +140,8 @@ async def test_stopping_ends_streams_and_a_reader_resumes_after_it(tmp_path, ser
             assert [event["id"] for event in await take(stream, 3)] == ["1", "2", "3"]
             rest = asyncio.create_task(drain(stream))
             await until(lambda: feed.tail.waiting)
-            await asyncio.wait_for(feed.server.stop(), 5)
-            assert await asyncio.wait_for(rest, 5) == []  # ended, not broken off
+            await asyncio.wait_for(feed.server.stop(), 60)
+            assert await asyncio.wait_for(rest, 60) == []  # ended, not broken off
         with pytest.raises(httpx.ConnectError):
             await feed.client.get("/healthz")
 
@@ -166,7 +166,7 @@ async def test_a_reader_that_takes_nothing_is_not_buffered_and_is_let_go(serve):
         sent = feed.context.figures.entries._value
         async with events(feed, from_=599) as stream:  # others are served meanwhile
             assert len(await take(stream, 2)) == 2
-        await until(lambda: feed.context.streams == 0, 10)
+        await until(lambda: feed.context.streams == 0)
         assert sent.get() < 600
         stuck.close()
 
@@ -176,6 +176,7 @@ NONSENSE = [
     ({"from": "soon"}, {}, "from"),
     ({"from": str(2**63)}, {}, "from"),
     ({}, {"Last-Event-ID": "seven"}, "Last-Event-ID"),
+    ({}, {"Last-Event-ID": str(2**63 - 1)}, "Last-Event-ID"),
     ({"min_salience": "2"}, {}, "min_salience"),
     ({"kind": "dream"}, {}, "kind"),
 ]
@@ -231,7 +232,7 @@ async def test_the_life_of_connections_is_followed_and_resumed(feed):
     await happen(1, 2)
     async with events(feed, path) as stream:
         assert "comment" in await anext(stream)
-        await until(lambda: feed.context.view.change_tail.following, 60)
+        await until(lambda: feed.context.view.change_tail.following)
         await happen(3, 4)
         found = await take(stream, 2)
         await happen(5)

@@ -91,6 +91,7 @@ async def test_live_traces_and_search(feed):
     hits = (await get(feed, "/v1/search", q="leaking pump", k=1))["hits"]
     assert [hit["trace"]["text"] for hit in hits] == ["the pump leaks"]
     assert hits[0]["score"] > 0.5
+    assert hits[0]["also"] == []
     assert (await get(feed, "/v1/search", q="pump", min_salience=0.5))["hits"][0]["trace"]["text"] == "lunch at noon"
     assert (await get(feed, "/v1/search", q="pump", author="nobody"))["hits"] == []
     assert (await get(feed, "/v1/search", q="pump", until="1999-01-01T00:00:00Z"))["hits"] == []

@@ -52,7 +52,7 @@ class LivingFront:
         """What it wrote to its terminal."""
         return self._errors.read_text("utf-8", "replace")
 
-    def stop(self, seconds=30.0):
+    def stop(self, seconds=60.0):
         """Ask it to stop; the exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(seconds)

@@ -191,7 +191,7 @@ async def test_a_leader_that_goes_and_comes_back_at_its_address_takes_over_what_
 async def test_a_leader_that_answers_nothing_is_hung_up_on(serve):  # noqa: F811
     logs = []
     async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
-        async with relaying(leader.target, hold=0.3, answer_within=0.4) as way:
+        async with relaying(leader.target, hold=1.5, answer_within=1.5) as way:
             logs[0].go.clear()
             with pytest.raises(NoLeader, match="answered nothing for"):
                 await way.tell("kept, unanswered")
@@ -278,7 +278,7 @@ async def test_a_front_that_shows_the_wrong_token_says_so_and_the_right_one_coun
     right, shown = tmp_path / "right", tmp_path / "shown"
     right.write_text(TOKEN)
     shown.write_text("x" * 20)
-    async with serve(token_file=right) as leader, relaying(leader.target, token_file=shown, hold=0.3) as way:
+    async with serve(token_file=right) as leader, relaying(leader.target, token_file=shown, hold=1.5) as way:
         with pytest.raises(NoLeader, match=r"refuses the token of this front .*front\.upstream\.token_file"):
             await way.tell("a stranger's")
         shown.write_text(TOKEN)
@@ -292,7 +292,7 @@ async def test_whoever_is_no_mind_is_named():
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:
-        async with relaying(f"127.0.0.1:{port}", hold=0.3) as way:
+        async with relaying(f"127.0.0.1:{port}", hold=1.5) as way:
             with pytest.raises(NoLeader, match="is it the gRPC address of the mind's host"):
                 await way.tell("to a stranger")
     finally:
@@ -302,7 +302,7 @@ async def test_whoever_is_no_mind_is_named():
 async def test_a_host_that_stands_by_takes_nothing_and_callers_are_told_why(serve):  # noqa: F811
     from orchestration.host.gate import Gate
 
-    async with serve(log=lambda inner: Gate(inner, 0.1)) as leader, relaying(leader.target, hold=0.4) as way:
+    async with serve(log=lambda inner: Gate(inner, 0.1)) as leader, relaying(leader.target, hold=1.5) as way:
         with pytest.raises(NoLeader, match="stands by"):
             await way.tell("to the wrong one")
         assert way.relay.figures()["front_given_up_total"] == 1
@@ -367,7 +367,8 @@ async def test_nobody_is_refused_while_a_leader_is_renewed_and_goes_back(serve):
 
 
 async def test_what_an_older_leader_does_not_know_is_asked_of_it_again_later(serve):  # noqa: F811
-    async with serve() as leader, older(leader) as target, relaying(target) as way:
+    async with serve() as leader, older(leader) as target, relaying(target, hold=10.0) as way:
+        await way.tell("until it is met as what it is, connections to it come and go")
         with pytest.raises(NoLeader, match="does not know NodeService/ListNodes") as told:
             await LeaderNodes(way.upstream).listed()
         assert told.value.retry_after == 5.0

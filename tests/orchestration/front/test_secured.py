@@ -69,7 +69,7 @@ async def test_a_token_that_is_ended_and_replaced_loses_nothing(serve, keys, tmp
 async def test_a_token_without_the_scopes_it_takes(serve, keys, tmp_path):  # noqa: F811
     token = tmp_path / "token"
     token.write_text(keys.make("front", Scope.WATCH))
-    async with serve() as leader, relaying(leader.target, upstream={"token_file": token}, hold=0.3) as way:
+    async with serve() as leader, relaying(leader.target, upstream={"token_file": token}, hold=1.5) as way:
         with pytest.raises(NoLeader, match="`perceive`"):
             await way.tell("more than it may")
         with pytest.raises(PlacementError, match="`operate`"):

@@ -13,12 +13,13 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from environment.messages import NewPerception
 from orchestration.client import MindClient, Unavailable
+from orchestration.client.errors import translate
 from orchestration.clock import wall
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 from orchestration.pb.submind.v1 import perception_pb2_grpc
 from orchestration.view.status import MindState
 from tests.orchestration.front.living import LivingFront
-from tests.orchestration.gateway.conftest import Details, perceived, refusal, request
+from tests.orchestration.gateway.conftest import perceived, refusal, request
 from tests.orchestration.test_cluster import Cluster, spoken, store  # noqa: F401 - a fixture among them
 from tests.orchestration.until import until
 
@@ -87,8 +88,8 @@ async def test_a_front_answers_as_the_mind_would(cluster):
     front = cluster.front()
     async with (
         MindClient(front.grpc, patience=30) as client,
-        httpx.AsyncClient(base_url=front.http, timeout=30) as http,
-        httpx.AsyncClient(base_url=front.probes, timeout=30) as probes,
+        httpx.AsyncClient(base_url=front.http, timeout=60) as http,
+        httpx.AsyncClient(base_url=front.probes, timeout=60) as probes,
     ):
         texts = [f"first {n}" for n in range(20)]
         receipts = await client.perceive([said(text, text) for text in texts])
@@ -149,7 +150,7 @@ async def test_without_a_leader_readers_are_answered_and_callers_told_when_to_co
     async with (
         grpc.aio.insecure_channel(front.grpc) as channel,
         MindClient(front.grpc, patience=0) as client,
-        httpx.AsyncClient(base_url=front.http, timeout=30) as http,
+        httpx.AsyncClient(base_url=front.http, timeout=60) as http,
     ):
         perceive = perception_pb2_grpc.PerceptionServiceStub(channel).Perceive
         began = time.monotonic()
@@ -259,7 +260,7 @@ async def test_a_front_that_is_stopped_answers_what_it_took_and_ends_streams(clu
         await asyncio.gather(sending, return_exceptions=True)
     assert await stopping == 0
     assert ended is not None
-    assert Details(ended).code is grpc.StatusCode.UNAVAILABLE
+    assert isinstance(translate(ended), Unavailable)  # by its code, or by words where it was just sending
     assert len(answered) >= 200
     found = {each.seq: each.text for each in await cluster.perceptions()}
     assert all(found[seq] == f"{batch}" for batch, seq in answered)

@@ -77,7 +77,7 @@ class Gateway:
 async def serving(
     directory, *, stores=None, log=None, intake=None, access=None, desk=None, nodes=None, age=0.0, **settings
 ):
-    stores = stores or await open_stores(directory, "alpha", busy_timeout=0.2)
+    stores = stores or await open_stores(directory, "alpha", busy_timeout=1.0)
     now = [NOON]
     clock = lambda: now[0]  # noqa: E731
     tail = StreamTail(stores.stream, TailSettings(fast=0.002, idle=0.02))

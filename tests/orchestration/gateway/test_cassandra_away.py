@@ -15,6 +15,7 @@ from environment.stores.opening import open_stores
 from orchestration.client.mind import MindClient
 from tests.environment.stores.contract import entry
 from tests.orchestration.gateway.conftest import Details, perceived, request, serving
+from tests.orchestration.until import until
 from tests.servers.fixtures import make_keyspace
 
 CLIENTS = 8
@@ -47,7 +48,7 @@ class Feeding:
             self.acknowledged[key] = answer.receipts[0].id
             number += 1
 
-    async def until_resumed(self, within=60.0):
+    async def until_resumed(self, within=120.0):
         loop = asyncio.get_running_loop()
         target, until = len(self.acknowledged) + ENOUGH, loop.time() + within
         while len(self.acknowledged) < target:
@@ -80,7 +81,7 @@ class Thinking:
                 await asyncio.sleep(error.retry_after)
             await asyncio.sleep(0.02)
 
-    async def until_resumed(self, within=60.0):
+    async def until_resumed(self, within=120.0):
         before = self.said
         async with asyncio.timeout(within):
             while self.said == before:
@@ -121,7 +122,8 @@ async def test_nothing_acknowledged_is_lost_and_all_resumes_by_itself(cassandra_
         await feeding.until_resumed()
 
         await asyncio.to_thread(server.kill)
-        await asyncio.sleep(8.0)
+        await until(lambda: any(one.code is grpc.StatusCode.UNAVAILABLE for one in feeding.refusals))
+        await asyncio.sleep(5.0)
         refused = [one for one in feeding.refusals if one.code is grpc.StatusCode.UNAVAILABLE]
         assert refused
         assert all(one.retry_after > 0 for one in refused)
@@ -149,7 +151,7 @@ async def test_nothing_acknowledged_is_lost_and_all_resumes_by_itself(cassandra_
         assert {key: ids.get(key) for key in feeding.acknowledged} == feeding.acknowledged
         numbers = [one.seq for one in await stores.stream.read(1, thinking.said + 10)]
         assert numbers == list(range(1, thinking.said + 1))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(seen) < thinking.said:  # noqa: ASYNC110 - it grows in another task, entry by entry
                 await asyncio.sleep(0.1)
         assert seen == numbers

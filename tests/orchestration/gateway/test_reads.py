@@ -16,7 +16,7 @@ from tests.orchestration.until import until
 
 
 async def take(call, count):
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return [(await call.read()).entry for _ in range(count)]
 
 

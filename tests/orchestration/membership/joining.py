@@ -12,10 +12,12 @@ from orchestration.membership.ports import Coordination
 from orchestration.membership.settings import CoordinationSettings
 
 SHORT = CoordinationSettings(lease=2, request_timeout=0.6, connect_timeout=5)
-"""The shortest lease that etcd grants."""
+"""The shortest lease that etcd grants: for who waits until it is over."""
+STEADY = CoordinationSettings(lease=60, request_timeout=20, connect_timeout=60)
+"""For everybody else: no lease ends, and no request fails, because the machine is busy."""
 
 
-def client_of(endpoint: str, mind: str, timeout: float = 2.0) -> EtcdClient:
+def client_of(endpoint: str, mind: str, timeout: float = 20.0) -> EtcdClient:
     return EtcdClient(parse_address(f"etcd://{endpoint}"), Credentials(), Keys(mind).prefix, timeout)
 
 
@@ -27,6 +29,6 @@ class Joining:
         self.mind = mind
         self._stack = stack
 
-    async def __call__(self, settings: CoordinationSettings = SHORT, *, mind: str | None = None) -> Coordination:
+    async def __call__(self, settings: CoordinationSettings = STEADY, *, mind: str | None = None) -> Coordination:
         opening = open_coordination(self.address, mind or self.mind, settings=settings)
         return await self._stack.enter_async_context(opening)

@@ -24,17 +24,20 @@ from orchestration.membership.etcd.client import EtcdClient
 from orchestration.membership.keys import Keys
 from orchestration.membership.leading import take_lead
 from orchestration.membership.ports import Leadership, Listing
-from tests.orchestration.membership.joining import Joining
+from orchestration.membership.settings import CoordinationSettings
+from tests.orchestration.membership.joining import STEADY, Joining
 
 T = TypeVar("T")
+RENEWED = CoordinationSettings(lease=6, request_timeout=2)
+"""Its holder gives signs of life within the test, and may stand still for some seconds."""
 REPORT = WriteReport(SubmindReport(name="x", role="cognitive", goal="", state=SubmindState.RUNNING, at=0.0))
 
 
-async def next_of(following: AsyncIterator[T], within: float = 5.0) -> T:
+async def next_of(following: AsyncIterator[T], within: float = 60.0) -> T:
     return await asyncio.wait_for(anext(following), within)
 
 
-async def until(following: AsyncIterator[T], wanted: T, within: float = 5.0) -> None:
+async def until(following: AsyncIterator[T], wanted: T, within: float = 60.0) -> None:
     async with asyncio.timeout(within):
         async for seen in following:
             if seen == wanted:
@@ -63,7 +66,7 @@ async def test_candidates_lead_one_after_the_other_with_growing_tokens(join: Joi
         assert term.lost.is_set()
         assert term.reason == "it resigned"
 
-    await asyncio.wait_for(asyncio.gather(*(stand(number) for number in range(count))), 20)
+    await asyncio.wait_for(asyncio.gather(*(stand(number) for number in range(count))), 60)
     assert sorted(number for number, _ in terms) == list(range(count))
     assert [token for _, token in terms] == list(range(1, count + 1))
     assert await coordinations[0].leader() is None
@@ -78,8 +81,8 @@ async def test_a_candidate_that_resigns_is_followed_at_once(join: Joining) -> No
         assert not waiting.done()
         await first.close()
         began = asyncio.get_running_loop().time()
-        term = await asyncio.wait_for(waiting, 5)
-        assert asyncio.get_running_loop().time() - began < 1.0, "the lease was waited for"
+        term = await asyncio.wait_for(waiting, 60)
+        assert asyncio.get_running_loop().time() - began < STEADY.lease / 2, "the lease was waited for"
         assert term.token == 2
 
 
@@ -91,7 +94,7 @@ async def test_a_candidate_whose_key_is_taken_away_stops(join: Joining, client: 
     coordination = await join()
     async with coordination.leadership("host") as term:
         await client.put(Keys(mind).leader, b'{"candidate": "usurper", "token": 7, "since": 1.0}')
-        await asyncio.wait_for(term.lost.wait(), 5)
+        await asyncio.wait_for(term.lost.wait(), 60)
         assert term.reason == "etcd names another leader"
         assert not term.leads()
         with pytest.raises(NotLeading):
@@ -104,12 +107,12 @@ async def test_the_stores_obey_the_newest_leader_only(join: Joining, tmp_path: P
     for _ in range(5):
         await stores.lead()
         await stores.perceptions.lead()
-    coordination = await join()
+    coordination = await join(RENEWED)
     async with coordination.leadership("one") as term:
         old = await take_lead(term, stores, stores.perceptions)
         assert old == term.token == 6
         assert (await coordination.leader()).token == 6  # type: ignore[union-attr]
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(RENEWED.lease / 2)
         assert term.leads(), "a token that rose is taken for another leader"
         await stores.commit([REPORT], old)
     async with coordination.leadership("two") as term:
@@ -125,9 +128,9 @@ async def test_the_stores_obey_the_newest_leader_only(join: Joining, tmp_path: P
 
 async def test_a_token_rises_while_signs_of_life_are_given(join: Joining) -> None:
     """Whatever is read of the leader meanwhile, an older token or a newer one."""
-    coordination = await join()
+    coordination = await join(RENEWED)
     async with coordination.leadership("host") as term:
-        ends = asyncio.get_running_loop().time() + 2 * 2
+        ends = asyncio.get_running_loop().time() + RENEWED.lease
         given = [1]
         while asyncio.get_running_loop().time() < ends:
             given.append(await term.advance(given[-1] + 3))
@@ -230,9 +233,7 @@ async def test_changes_that_race_all_count(join: Joining) -> None:
 
 
 async def test_history_is_bounded(join: Joining) -> None:
-    from tests.orchestration.membership.joining import SHORT
-
-    configuration = (await join(SHORT.model_copy(update={"history": 3}))).configuration
+    configuration = (await join(STEADY.model_copy(update={"history": 3}))).configuration
     for number in range(1, 7):
         await configuration.change({"attention.per_hour": number}, by="ada", at=float(number))
     assert [one.version for one in await configuration.history()] == [6, 5, 4]

@@ -67,20 +67,20 @@ async def test_shards_are_shared_out_and_each_has_one_owner(join: Joining) -> No
         holds: list[ShardHold] = []
         for number in range(2):
             holds.append(await stack.enter_async_context(coordinations[number].shards.hold(f"node-{number}", count)))
-            await until(lambda: check(holds), 15)
+            await until(lambda: check(holds))
         owners = await coordinations[2].shards.owners()
         assert Counter(owner.node for owner in owners.values()) == {"node-0": 4, "node-1": 4}
         assert {shard: owner.token for shard, owner in owners.items()} == {**holds[0].mine(), **holds[1].mine()}
         async with coordinations[2].shards.hold("node-2", count) as third:
-            await until(lambda: check([*holds, third]), 15)
+            await until(lambda: check([*holds, third]))
             kept = [set(hold.mine()) for hold in holds]
         assert third.mine() == {}
-        await until(lambda: check(holds), 15)
+        await until(lambda: check(holds))
         assert all(before <= set(hold.mine()) for before, hold in zip(kept, holds, strict=True))
         changes = holds[1].changes()
         await anext(changes)
         await coordinations[0].close()  # its process ends: its lease goes, and its shards are taken over
-        await until(lambda: len(holds[1].mine()) == count, 15)
+        await until(lambda: len(holds[1].mine()) == count)
         assert all(seen[shard] <= token for shard, token in holds[1].mine().items())
         assert len(await anext(changes)) >= count / 2
 

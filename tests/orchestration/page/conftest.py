@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Coroutine
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.identity import entry_id, thought_id
@@ -43,6 +42,9 @@ from orchestration.growth.desk import GrowthDesk
 from orchestration.growth.settings import Approval, GrowthSettings
 from orchestration.view.mind import MindView
 from orchestration.view.tail import StreamTail
+from tests.servers.process import free_ports
+
+expect.set_options(timeout=60_000)
 
 CHROMIUM = [
     "--headless",
@@ -206,12 +208,12 @@ class Server:
         self.ready = threading.Event()
         self.thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
         self.thread.start()
-        assert self.ready.wait(20), "the server did not start"
+        assert self.ready.wait(60), "the server did not start"
 
     def stop(self):
         if self.thread is not None:
             self.loop.call_soon_threadsafe(self.ending.set)
-            self.thread.join(20)
+            self.thread.join(60)
             self.thread = None
 
     async def _serve(self):
@@ -299,9 +301,7 @@ def world(tmp_path):
 
 @pytest.fixture
 def port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_ports(1)[0]
 
 
 @pytest.fixture

@@ -96,13 +96,15 @@ def test_an_unknown_thought_is_said_to_be_unknown(story, read):
     assert "999" in page.inner_text("#panel .error")
 
 
-def test_search_finds_and_leads_on(story, read):
+def test_search_finds_and_leads_on(story, world, read):
+    world.think(story.thought.text, story.thought.perceptions, author="concern", salience=0.3)
     page = read().open()
     page.keyboard.press("/")
     page.keyboard.type("compressor")
     page.keyboard.press("Enter")
     page.wait_for_selector("#panel .hits")
     assert "The compressor of room 2 is failing" in page.locator("#panel .hits .words").all_inner_texts()
+    assert ", also 1 other" in page.locator("#panel .hits li", has_text="is failing").inner_text()
     page.locator("#panel .hits li", has_text="is failing").locator("a").click()
     page.wait_for_selector('#panel [role="tree"]')
     assert page.locator("#panel .of-perception").count() == 2

@@ -236,6 +236,32 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(peopled, read, theme):
     page.wait_for_selector(".spots > .spot")
 
 
+GAPS = """
+spots => spots.map(spot => {
+  const [name, tail] = [".name", ".tail"].map(which => spot.querySelector(which));
+  const words = document.createRange();
+  words.selectNodeContents(name);
+  const gap = tail.getBoundingClientRect().left - words.getBoundingClientRect().right;
+  return {name: spot.dataset.name, said: name.textContent, gap, cut: name.scrollWidth > name.clientWidth};
+})
+"""
+"""How far a submind's number stands from the name that is shown, and whether the style cut that once more."""
+
+
+def test_on_a_phone_a_name_that_is_cut_ends_right_before_its_number(peopled, read):
+    for name in ("anomaly-1234", "association-17", "long-distance-correlation-4"):
+        peopled.report(name)
+    reader = read(width=390, height=844, touch=True)
+    page = reader.open()
+    page.click('#views [data-view="network"]')
+    page.wait_for_selector('.spot[data-name="anomaly-1234"]')
+    shown = f"({GAPS})([...document.querySelectorAll('.spots > .spot')])"
+    reader.until(f"{shown}.every(one => !one.cut && Math.abs(one.gap) <= 1)")  # also once the typeface is there
+    said = {one["name"]: one["said"] for one in page.evaluate(shown)}
+    assert said["anomaly-1234"].endswith("\N{HORIZONTAL ELLIPSIS}")
+    assert said["concern"] == "concern"
+
+
 APART = """
 edge => {
   const names = [...document.querySelectorAll(".spots > .spot .name")].map(name => name.getBoundingClientRect());
@@ -258,7 +284,7 @@ def test_two_hundred_subminds_are_drawn_within_bounds(world, read):
         assert page.locator(".line").count() <= 260
         assert f"{200 - drawn} quieter subminds are not drawn" in page.inner_text("#submind")
         assert reader.overflow() <= 0
-        page.wait_for_function(APART, arg=width / 4, timeout=10_000)  # they move to their places first
+        page.wait_for_function(APART, arg=width / 4)  # they move to their places first
         page.click("#network .as-table >> nth=0 >> summary")
         page.wait_for_selector("#subminds tbody tr")
         assert page.locator("#subminds tbody tr").count() == 200

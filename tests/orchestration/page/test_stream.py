@@ -83,7 +83,7 @@ def test_a_restart_leaves_neither_gap_nor_repeat(world, server, read, absent):
         page.wait_for_selector('#connection[data-state="waiting"]')
         world.conscious(*(f"meanwhile {n}" for n in range(absent)))
         server.start()
-        page.wait_for_selector(f'article[data-seq="{world.head}"]', timeout=20_000)
+        page.wait_for_selector(f'article[data-seq="{world.head}"]')
         page.wait_for_selector('#connection[data-state="live"]')
         world.conscious("and on")
         page.wait_for_selector(f'article[data-seq="{world.head}"]')
@@ -102,7 +102,7 @@ def test_a_mind_begun_anew_replaces_what_is_shown(world, server, read):
     other = type(world)(server.directory)
     other.conscious("a first thought again")
     server.start()
-    reader.until("document.querySelectorAll('#feed > article').length === 1", 20)
+    reader.until("document.querySelectorAll('#feed > article').length === 1")
     assert page.inner_text("#feed .words") == "a first thought again"
     other.conscious("a second")
     page.wait_for_selector('article[data-seq="2"]')

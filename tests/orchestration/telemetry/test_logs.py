@@ -4,11 +4,13 @@ import io
 import json
 import logging
 import os
+import secrets
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import jwt
 import pytest
 import structlog
 from hypothesis import HealthCheck, given, settings
@@ -106,6 +108,20 @@ def test_secrets_do_not_appear(tmp_path):
     line = lines(tmp_path / "submind.log")[0]
     assert (line["tokens_in"], line["max_tokens"]) == (7, 120)
     assert line["url"].endswith("&k=3")
+
+
+def test_tokens_of_ours_and_of_identity_providers_do_not_appear_wherever_they_were_put(tmp_path):
+    log = logging_to(tmp_path / "submind.log")
+    ours = [f"submind_{secrets.token_urlsafe(32)}" for _ in range(50)]
+    theirs = jwt.encode({"sub": "ann"}, "k" * 32, "HS256")
+    for each in (*ours, theirs):
+        log.info("audit", action=f"GET /v1/{each}", by=f"<{each}>")
+    metric = "submind_access_certificate_expiry_timestamp_seconds"  # as long as a token
+    log.info("asked for %s", metric)
+    text = (tmp_path / "submind.log").read_text()
+    assert not [each for each in (*ours, theirs) if each in text]
+    assert text.count("GET /v1/[redacted]") == len(ours) + 1
+    assert metric in text
 
 
 def test_a_secret_in_a_traceback_does_not_appear(tmp_path):

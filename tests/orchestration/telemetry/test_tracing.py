@@ -82,7 +82,7 @@ def test_spans_arrive_as_they_were_recorded(receiver, tmp_path):
     recorder = recorder_to(receiver.endpoint, headers_file=headers)
     recorder.start()
     recorder.record(span(9, parent=8, attributes={"submind.actor": "text"}, links=((5, 6),)))
-    receiver.until(lambda: receiver.spans, 10)
+    receiver.until(lambda: receiver.spans)
     recorder.close()
     (arrived,) = receiver.spans.values()
     assert arrived["trace"] == f"{7:032x}"
@@ -109,15 +109,15 @@ def test_the_queue_is_bounded_and_every_span_is_counted(receiver):
 def test_a_receiver_that_is_away_costs_spans_and_nothing_else():
     gone = OtlpReceiver()
     gone.stop()
-    recorder = recorder_to(gone.endpoint, timeout=0.3)
+    recorder = recorder_to(gone.endpoint, timeout=20)
     recorder.start()
     recorder.record(span(1))
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while recorder.figures()["spans_failed_total"] == 0 and time.monotonic() < end:
         time.sleep(0.05)
     back = OtlpReceiver(gone.port)
     recorder.record(span(2))
-    back.until(lambda: back.spans, 20)
+    back.until(lambda: back.spans)
     recorder.close()
     back.stop()
     figures = recorder.figures()

@@ -143,14 +143,16 @@ class SearchResponse(_message.Message):
     def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ...) -> None: ...
 
 class Hit(_message.Message):
-    __slots__ = ("trace", "score", "salience")
+    __slots__ = ("trace", "score", "salience", "also")
     TRACE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    ALSO_FIELD_NUMBER: _ClassVar[int]
     trace: Trace
     score: float
     salience: float
-    def __init__(self, trace: _Optional[_Union[Trace, _Mapping]] = ..., score: _Optional[float] = ..., salience: _Optional[float] = ...) -> None: ...
+    also: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, trace: _Optional[_Union[Trace, _Mapping]] = ..., score: _Optional[float] = ..., salience: _Optional[float] = ..., also: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetTraceRequest(_message.Message):
     __slots__ = ("id",)
