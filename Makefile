@@ -9,6 +9,7 @@ EXAMPLE    := examples/day.jsonl
 UTTERANCES ?= $(EXAMPLE)
 MOMENTS    ?=
 PYTEST     ?=
+JOBS       ?= 2
 BUILD      ?= docker build
 REGISTRY   ?= localhost
 TAG        ?= dev
@@ -34,10 +35,10 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY) ## start a mind on the example day and show its stream, here and on a page
 	@$(BIN)/submind run --example
 
-test: $(READY) ## run the tests; without chromium or servers all but theirs (PYTEST="-k watch" passes options on)
+test: $(READY) ## run the tests; without chromium or servers all but theirs (PYTEST="-k watch" passes options on, JOBS=0 is one by one)
 	@if .ci/chromium; then page=; else page=--ignore=tests/orchestration/page; echo "going on without the page"; fi; \
 	  .ci/servers || { echo "going on without Cassandra and etcd"; export SUBMIND_TEST_SERVERS=none; }; \
-	  $(BIN)/python -m pytest $$page $(PYTEST)
+	  $(BIN)/python -m pytest --numprocesses $(JOBS) --ignore=tests/k8s $$page $(PYTEST)
 
 lint: $(READY) ## check style and formatting
 	$(BIN)/ruff check .

@@ -1,5 +1,9 @@
 """Fixtures that every room's tests may ask for."""
 
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.servers.fixtures"]
@@ -7,3 +11,32 @@ pytest_plugins = ["tests.servers.fixtures"]
 # That a busy machine is slow to draw an example, or to run it, is no fault of what is tested.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
+
+_LONG = Path(__file__).parent / "orchestration"
+_FAILED = pytest.StashKey[bool]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole minds first: where several files run at once, nobody is left alone with a long one at the end."""
+    items.sort(key=lambda item: not item.path.is_relative_to(_LONG))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep whether it failed, for its teardown."""
+    report = yield
+    item.stash[_FAILED] = report.failed or (call.when != "setup" and item.stash.get(_FAILED, False))
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """End what a module's tests share when one of them failed: another attempt, and the next test, have it anew.
+
+    A server that was killed and not started again, or a mind that lost a node, would fail them for certain. Only what
+    the whole run shares, which no test may break, is kept, and what tests are about that go by ``in_order``.
+    """
+    if item.stash.get(_FAILED, False) and item.get_closest_marker("in_order") is None:
+        item.session._setupstate.teardown_exact(item.session)  # of which only the chain is read

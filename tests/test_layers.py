@@ -182,6 +182,17 @@ def test_the_simulator_has_no_time_or_chance_of_its_own() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_nothing_waits_in_a_way_that_forgets_to_be_cancelled() -> None:
+    """``wait_for`` of Python 3.11 goes on where it is cancelled in the moment in which what it waits for is there."""
+    wrong = [
+        f"{name_of(path)}:{line} calls asyncio.wait_for: say `async with asyncio.timeout(...)`"
+        for path in sources()
+        for called, line in calls(path)
+        if called == "asyncio.wait_for"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_no_file_is_too_long() -> None:
     wrong = [
         f"{name_of(path)} has {lines} lines"

@@ -89,10 +89,13 @@ def test_the_dashboard_is_current_and_asks_what_can_be_asked(tmp_path):
     assert done.returncode == 0, done.stderr
     board = json.loads((MONITORING / "dashboard.json").read_text("utf-8"))
     rows = [panel["title"] for panel in board["panels"] if panel["type"] == "row"]
-    assert rows == ["Is it alive?", "Is it keeping up?", "What does it say?", "What does it cost?", "Is it growing?"]
+    questions = "Is it alive? Is it keeping up? Who comes in? What does it say? What does it cost? Is it growing?"
+    assert " ".join(rows) == questions
     places = [tuple(panel["gridPos"][side] for side in "xy") for panel in board["panels"]]
     assert len(set(places)) == len(places)
     asked = [target["expr"] for panel in board["panels"] for target in panel.get("targets", ())]
+    listed = set(re.findall(r"^\| `(submind_\w+)`", (ROOT / "docs" / "metrics.md").read_text("utf-8"), re.MULTILINE))
+    assert {name.removesuffix("_bucket") for one in asked for name in re.findall(r"submind_\w+", one)} <= listed
     plain = [one.replace("$__rate_interval", "5m").replace("$mind", ".*") for one in asked]
     rules = {
         "groups": [{"name": "panels", "rules": [{"record": f"panel:{n}", "expr": e} for n, e in enumerate(plain)]}]

@@ -19,6 +19,7 @@ import pytest
 
 from tests.k8s.kube import NAMESPACE, eventually, forwarded, kubectl, ready, secret
 from tests.k8s.load import Caller
+from tests.k8s.network import let_out
 from tests.k8s.production import ALONE, CALLER, PODS, make_callers, make_overlay, make_secrets
 
 KUBECONFIG = os.environ.get("SUBMIND_TEST_KUBERNETES", "")
@@ -26,18 +27,26 @@ KEEP = os.environ.get("SUBMIND_TEST_KUBERNETES_KEEP", "")
 """Not empty: the mind stays when the tests have ended; ``again``: and one that is there is taken."""
 FIGURES = os.environ.get("SUBMIND_TEST_KUBERNETES_FIGURES", "")
 """A file for what was measured, as JSON; a table at the end says it in any case."""
+POLICIES = os.environ.get("SUBMIND_TEST_KUBERNETES_POLICIES", "")
+"""Not empty: that cluster enforces NetworkPolicies, by its network or by `policies.py`, and these are tried."""
+METRICS = os.environ.get("SUBMIND_TEST_KUBERNETES_METRICS", "")
+"""Not empty: that cluster has a metrics API, and what reads it is tried."""
 ROOT = Path(__file__).resolve().parents[2]
 DEV = {"cassandra": 1, "etcd": 1, "head": 1, "mind": 2, "subminds": 1, "gateway": 2, "feed": 1}
 """Pods of the dev overlay by component."""
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave this room out where there is no cluster; else it comes first, and nothing else runs beside its mind."""
     here = Path(__file__).parent
     ours = [item for item in items if item.path.is_relative_to(here)]
     others = [item for item in items if not item.path.is_relative_to(here)]
     if KUBECONFIG:
-        items[:] = ours + others
+        needs = {fixture for fixture, there in (("outside", POLICIES), ("measured", METRICS)) if not there}
+        untried = [item for item in ours if needs & set(getattr(item, "fixturenames", ()))]
+        config.hook.pytest_deselected(items=untried)
+        items[:] = [item for item in ours if item not in untried] + others
     elif ours:
         config.hook.pytest_deselected(items=ours)
         items[:] = others
@@ -46,7 +55,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_report_header() -> str | None:
     """Say that it is left out."""
     if KUBECONFIG:
-        return f"tests/k8s: on the cluster of {KUBECONFIG}"
+        left = "" if POLICIES else "; SUBMIND_TEST_KUBERNETES_POLICIES says that it enforces NetworkPolicies: not tried"
+        left += "" if METRICS else "; SUBMIND_TEST_KUBERNETES_METRICS says that it has a metrics API: not tried"
+        return f"tests/k8s: on the cluster of {KUBECONFIG}{left}"
     return "tests/k8s is left out: SUBMIND_TEST_KUBERNETES names the kubeconfig of a cluster to deploy to"
 
 
@@ -133,7 +144,7 @@ def production(cluster: str, figures: Figures, tmp_path_factory: pytest.TempPath
         figures.tell("production: apply to all pods Ready, the autoscaler's too", f"{took:.0f} s", ready_s=took)
         if KEEP != "again":
             make_callers()
-        kubectl("-n", NAMESPACE, "wait", "--for=condition=Ready", f"pod/{CALLER}", f"pod/{ALONE}", "--timeout=120s")
+        kubectl("-n", NAMESPACE, "wait", "--for=condition=Ready", f"pod/{CALLER}", f"pod/{ALONE}", "--timeout=300s")
         yield CALLER
 
 
@@ -144,6 +155,7 @@ def _deployed(overlay: Path, pods: Mapping[str, int], prepare: Callable[[], None
         _remove()
         kubectl("wait", "--for=delete", f"namespace/{NAMESPACE}", "--timeout=300s")
         prepare()
+        let_out()
     try:
         began = time.monotonic()
         kubectl("apply", "--server-side", "--force-conflicts", "-k", str(overlay))

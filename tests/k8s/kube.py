@@ -50,7 +50,7 @@ def is_ready(pod: dict[str, Any]) -> bool:
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
-def eventually(what: str, holds: Callable[[], Any], within: float = 180.0, every: float = 0.5) -> Any:
+def eventually(what: str, holds: Callable[[], Any], within: float = 300.0, every: float = 0.5) -> Any:
     """What ``holds`` returns once it is true."""
     until = time.monotonic() + within
     while True:
@@ -89,8 +89,8 @@ def memory_and_cpu() -> dict[str, tuple[float, float]]:
     summary = json.loads(kubectl("get", "--raw", f"/api/v1/nodes/{node['metadata']['name']}/proxy/stats/summary"))
     return {
         pod["podRef"]["name"]: (
-            sum(one["memory"].get("workingSetBytes", 0) for one in pod["containers"]) / 2**20,
-            sum(one["cpu"].get("usageNanoCores", 0) for one in pod["containers"]) / 1e9,
+            sum(one.get("memory", {}).get("workingSetBytes", 0) for one in pod["containers"]) / 2**20,
+            sum(one.get("cpu", {}).get("usageNanoCores", 0) for one in pod["containers"]) / 1e9,
         )
         for pod in summary["pods"]
         if pod["podRef"]["namespace"] == NAMESPACE
@@ -115,7 +115,7 @@ def forwarded(target: str, port: int) -> Iterator[int]:
     keeper = threading.Thread(target=keep, daemon=True)
     keeper.start()
     try:
-        eventually(f"{target} answers", lambda: listens(local), 60.0, 0.1)
+        eventually(f"{target} answers", lambda: listens(local), every=0.1)
         yield local
     finally:
         over.set()

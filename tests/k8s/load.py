@@ -62,14 +62,19 @@ class Caller:
         for answer in self._stream.Watch(request, timeout=timeout, metadata=self._metadata):
             yield answer.entry
 
-    def status(self) -> Any:
+    def status(self, within: float = 5.0) -> Any:
         """How the mind says it is. Raises ``RpcError``."""
-        return self._mind.GetStatus(mind_pb2.GetStatusRequest(), timeout=5.0, metadata=self._metadata).status
+        return self._mind.GetStatus(mind_pb2.GetStatusRequest(), timeout=within, metadata=self._metadata).status
 
     def cursors(self) -> dict[str, int]:
         """How far each perceptual submind has read. Raises ``RpcError``."""
         answer = self._mind.ListSubminds(mind_pb2.ListSubmindsRequest(), timeout=5.0, metadata=self._metadata)
         return {one.name: int(one.metrics["cursor"]) for one in answer.subminds if "cursor" in one.metrics}
+
+    def names(self) -> list[str]:
+        """Everybody who has ever reported. Raises ``RpcError``."""
+        answer = self._mind.ListSubminds(mind_pb2.ListSubmindsRequest(), timeout=30.0, metadata=self._metadata)
+        return sorted(one.name for one in answer.subminds)
 
     def read(self) -> int:
         """How far the perceptual submind for text has read, as far as can be said now."""

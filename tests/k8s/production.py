@@ -27,8 +27,8 @@ CALLER, ALONE = "caller", "alone"
 LOOPBACK, ALONE_LOOPBACK = "127.0.0.1:50051", "127.0.0.1:50052"
 TOKENS_FILE = "/run/secrets/access/tokens.yaml"
 SMALL = {"requests": {"cpu": "100m", "memory": "1500Mi"}, "limits": {"memory": "4Gi"}}
-ROOM = 8
-"""Subminds that find a place on one node: too few for a mind that has fourteen to begin with."""
+ROOM = 7
+"""Subminds that find a place on one node: two nodes are full with the fourteen that a mind has to begin with."""
 _HOSTS = "/spec/workerGroupSpecs/0/template/spec/containers/0"
 _GROUP = "/spec/workerGroupSpecs/1"
 _PATCHES: list[dict[str, Any]] = [
@@ -36,10 +36,17 @@ _PATCHES: list[dict[str, Any]] = [
         "target": {"kind": "RayCluster", "name": "submind"},
         "patch": [
             {"op": "replace", "path": f"{_GROUP}/template/spec/containers/0/resources", "value": SMALL},
+            # Room for a third node: KubeRay's own container asks for 200m on each.
+            {
+                "op": "replace",
+                "path": "/spec/workerGroupSpecs/0/template/spec/containers/1/resources/requests/cpu",
+                "value": "100m",
+            },
             {"op": "replace", "path": f"{_GROUP}/resources/submind", "value": str(ROOM)},
             {"op": "replace", "path": f"{_GROUP}/replicas", "value": 1},
             {"op": "replace", "path": f"{_GROUP}/minReplicas", "value": 1},
             {"op": "replace", "path": f"{_GROUP}/maxReplicas", "value": 2},
+            {"op": "replace", "path": "/spec/autoscalerOptions/idleTimeoutSeconds", "value": 10},
             # Who waits for it in a test waits half as long.
             {"op": "replace", "path": f"{_HOSTS}/livenessProbe/periodSeconds", "value": 5},
         ],
@@ -62,6 +69,12 @@ def settings() -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load((ROOT / "k8s/overlays/production/mind.yaml").read_text("utf-8"))
     found["store"]["address"] = STORE
     found["coordination"] |= {"lease": "20s", "request_timeout": "5s"}
+    found["runtime"]["cluster"] |= {"least_nodes": 1, "spare_after": 5}
+    # Whoever has two topics would divide, and nobody may before an operator has said so.
+    found["growth"] = {"approval": "divisions", "births_per_hour": 1, "ask_again": 5}
+    found["shell"] = {"pressure_every": 2}
+    division = {"overload": 0, "relief": 0, "sustained": 1, "silhouette": -1, "least_share": 0}
+    found["submind"] = {"division": division}
     return found
 
 
@@ -161,6 +174,10 @@ def make_callers() -> None:
         told = {"SUBMIND__MIND__NAME": MIND, **environment}
         one["env"] = [{"name": name, "value": value} for name, value in told.items()]
     far["env"] += tls
+    calls = [{"ports": [{"port": 50051}, {"port": 8080}]}]  # a front's pod would reach the mind alone
+    selector = {"matchLabels": {"app.kubernetes.io/component": CALLER}}
+    spec = {"podSelector": selector, "policyTypes": ["Egress"], "egress": calls}
+    put({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": CALLER}, "spec": spec})
     put(_pod(CALLER, template, [front, near]))
     put(_pod(ALONE, template, [far]))
 

@@ -165,8 +165,8 @@ def test_every_file_that_is_named_is_mounted_where_it_is_read(overlay):
     for reader in (("gateway", "gateway"), ("feed", "feed"), ("subminds", "ray"), ("migrate", "migrate")):
         assert of_store <= mounted[reader], reader
     assert overlay != "production" or of_store <= mounted["backup", "backup"]
-    for waits in (("gateway", "await-schema"), ("feed", "await-schema"), ("mind", "await-schema")):
-        assert of_store <= mounted[waits], waits
+    for owner in ("gateway", "feed", "mind", "subminds"):
+        assert of_store <= mounted[owner, "await-schema"], owner
     for front in (("gateway", "gateway"), ("feed", "feed")):
         assert needed - {"/run/secrets/ray"} <= mounted[front], front
 
@@ -185,6 +185,8 @@ def test_what_scales_means_what_is_there():
         target = metric["resource"]["target"]
         assert (metric["resource"]["name"], target["type"]) == ("cpu", "AverageValue")
         assert 0 < int(target["averageValue"].removesuffix("m")) < 1000, "one process uses one core at most"
+        leaves = spec["behavior"]["scaleDown"]["policies"]
+        assert [(one["type"], one["value"]) for one in leaves] == [("Pods", 1)], "streams move a few at a time"
     settings = load_settings(ROOT / "k8s/overlays/production/mind.yaml", environ={})
     (subminds,) = [one for one in kinds["RayCluster", "submind"]["workerGroupSpecs"] if one["groupName"] == "subminds"]
     assert settings.runtime.cluster.least_nodes == subminds["minReplicas"]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COUNT = 16
+COUNT = 32
 _OWNER = 10001
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import httpx
 
-_PORTS = (15_000, 32_000)
+_PORTS = (20_000, 32_000)
+"""Above those of Ray's workers (10002 to 19999), below those of outgoing connections."""
 
 
 class ServerProcess:
@@ -59,7 +60,7 @@ class ServerProcess:
 
     def kill(self) -> None:
         """End it as a power cut would (SIGKILL); what it wrote stays."""
-        self._end(signal.SIGKILL, 30.0)
+        self._end(signal.SIGKILL, 120.0)
 
     def stop(self) -> None:
         """End it properly, and if it will not, at once."""

@@ -6,14 +6,14 @@ from tests.orchestration.living import eventually
 from tests.servers.process import answers
 
 
-def post(url, body):
-    return httpx.post(url, json=body, timeout=5).raise_for_status().json()
+def post(url, body, timeout=60):
+    return httpx.post(url, json=body, timeout=timeout).raise_for_status().json()
 
 
 def puts(server):
     """Whether it agrees to a write."""
     try:
-        return post(f"http://{server.endpoint}/v3/kv/put", {"key": "YQ==", "value": "Yg=="})
+        return post(f"http://{server.endpoint}/v3/kv/put", {"key": "YQ==", "value": "Yg=="}, 5)
     except httpx.HTTPError:
         return None
 
@@ -33,7 +33,7 @@ def test_a_paused_etcd_says_nothing_until_it_is_resumed(etcd_of_its_own):
     etcd_of_its_own.pause()
     assert not answers(f"http://{etcd_of_its_own.endpoint}/health")
     etcd_of_its_own.resume()
-    assert answers(f"http://{etcd_of_its_own.endpoint}/health")
+    eventually(lambda: answers(f"http://{etcd_of_its_own.endpoint}/health"))
 
 
 def test_three_etcds_go_on_without_one_and_not_without_two(etcd_cluster):

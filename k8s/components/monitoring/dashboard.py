@@ -154,6 +154,28 @@ ROWS: list[tuple[str, list[tuple[str, str, list[tuple[str, str]]]]]] = [
         ],
     ),
     (
+        "Who comes in?",
+        [
+            ("Callers refused, by reason", "cps", [(rate("access_refused_total", by="reason"), "{{mind}} {{reason}}")]),
+            (
+                "Beyond a quota",
+                "cps",
+                [
+                    (rate("access_quota_refusals_total", by="quota"), "{{mind}} {{quota}}"),
+                    (rate("gateway_refusals_total", 'reason=~"Over.*"', by="reason"), "{{mind}} over gRPC {{reason}}"),
+                ],
+            ),
+            (
+                "Tokens, and what is open by them",
+                "short",
+                [
+                    (gauge("access_tokens"), "{{mind}} tokens"),
+                    (f"sum by (mind) (submind_access_streams{HOST})", "{{mind}} open"),
+                ],
+            ),
+        ],
+    ),
+    (
         "What does it say?",
         [
             ("Entries of the stream in an hour", "short", [(gauge("mind_thoughts_per_hour"), "{{mind}}")]),
