@@ -21,7 +21,9 @@ def instant(text: str) -> float:
 def perceptions(path: Path) -> list[NewPerception]:
     """A corpus in order of time."""
     found = [
-        NewPerception(source=x["source"] or "unknown", time=instant(x["time"]), received=0.0, text=x["text"], trust=0.4)
+        NewPerception(
+            source=x["source"] or "unknown", time=(at := instant(x["time"])), received=at, text=x["text"], trust=0.4
+        )
         for x in objects(path)
     ]
     return sorted(found, key=lambda p: p.time)

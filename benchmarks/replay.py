@@ -64,7 +64,7 @@ def shuffled(corpus: Sequence[NewPerception], n: int, seed: int, marks: list[flo
         start = chance.randrange(len(words) - 64)
         text = " ".join(words[start : start + min(60, chance.choice(lengths))])
         at += chance.expovariate(1.0)
-        yield NewPerception(source=chance.choice(sources), time=at, received=0.0, text=f"{text} {chance.choice(words)}")
+        yield NewPerception(source=chance.choice(sources), time=at, received=at, text=f"{text} {chance.choice(words)}")
     marks.append(time.process_time())
 
 

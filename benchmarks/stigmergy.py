@@ -63,7 +63,7 @@ def stream(stories: int, seed: int) -> Iterator[NewPerception]:
             words = chance.sample(SUBJECTS[subject].split(), 4)
             text = f"{case}: {words[0]} and {words[1]}, {words[2]} with {words[3]} at {case}."
             time = START + n * (APART + BETWEEN) + part * APART
-            yield NewPerception(f"source-{subject}", time, 0.0, text=text, key=f"{n}/{part}", trust=0.8)
+            yield NewPerception(f"source-{subject}", time, time, text=text, key=f"{n}/{part}", trust=0.8)
 
 
 @dataclass

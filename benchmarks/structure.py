@@ -74,7 +74,8 @@ def stream(messages: int, seed: int) -> Iterator[NewPerception]:
         own = chance.sample(TRADES[source].split(), 4)
         of = chance.sample(SUBJECTS[subject].split(), 3)
         text = f"{cases[subject]} at the {own[0]}: {of[0]} and {own[1]}, {of[1]} near the {own[2]} {own[3]}, {of[2]}."
-        yield NewPerception(source=f"source-{source}", time=START + n * EVERY, received=0.0, text=text, trust=0.8)
+        at = START + n * EVERY
+        yield NewPerception(source=f"source-{source}", time=at, received=at, text=text, trust=0.8)
 
 
 def _hands(chance: random.Random, before: list[int] | None = None) -> list[int]:
