@@ -11,7 +11,7 @@ found after a crash, which every actor is written for:
    cursor of a perceptual submind, what attention has handed over) was durable before, and is read after.
 3. The head of the stream. What its entries rest on was durable before them, and is read after.
 4. Traces that changed since they were read, by the log of changes, again until none changed while it was read. Where
-   the last of them never hold still, their levels are of a few milliseconds later, and the backup says of how many. One
+   the mind changes faster than it is read, the last of them are of a moment later, and the backup says of how many. One
    that became conscious under a number above the head of the stream is not conscious yet.
 5. Perceptions up to the head of their log: all that is cited above.
 """
@@ -21,7 +21,7 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -42,6 +42,8 @@ _BLOCK = 1 << 20
 """Bytes after which a block ends."""
 _PAGE = 256
 _PASSES = 40
+_AGAIN = 1024
+"""Traces that are read again, however few there were to read."""
 _TRIES = 20
 _ALL = 1_000_000
 
@@ -164,38 +166,68 @@ class Backup:
         self._flush()
 
     async def _later_traces(self, since: int) -> None:
-        """Those that changed since they were read, again until none does while it is read."""
+        """Those that changed since they were read, again until none of them did while it was read.
+
+        What comes after that is no part of the backup. A mind that changes faster than it is read never holds still, so
+        reading again may cost as much as reading did, and then those that changed meanwhile are taken as they are.
+        """
         counted, moving = self._counted, self._source.moving
         held: dict[str, MovedTrace] = {}
+        allowed = 0
         for number in range(1, _PASSES + 1):
             change, names = await moving.changed(since)
             asked = list(dict.fromkeys([*names, *held]))
-            held.clear()
-            since = counted.change = change
-            if not asked:
+            if number == 1:
+                allowed = max(len(asked), _AGAIN)
+            elif allowed < len(asked):
                 break
+            else:
+                allowed -= len(asked)
+            since = counted.change = change
             self._pass = number
             counted.replaced.update(dict.fromkeys(asked, GONE))
-            for start in range(0, len(asked), _PAGE):
-                for each, last in await moving.named(asked[start : start + _PAGE]):
-                    if last > change:
-                        held[each.standing.id] = each
-                    else:
-                        self._put_later(each)
-                await self._pace("traces")
-            self._flush()
-        for each in held.values():
-            self._put_later(each)
+            held = await self._read_again(asked, change)
+            if not held:
+                break
+        await self._put_unsettled(held)
         counted.unsettled = len(held)
         self._flush()
         self._pass = 0
         told = sum(1 for at in counted.replaced.values() if at != GONE)
-        counted.items["traces"] = len(self._met) - self._met_again() + told
+        counted.items["traces"] = len(self._met) - sum(self._have_met(counted.replaced)) + told
 
-    def _met_again(self) -> int:
-        """How many of the replaced were there when all were read."""
-        marks = np.fromiter(map(_mark, self._counted.replaced), np.uint64, len(self._counted.replaced))
-        return int(np.isin(marks, np.frombuffer(self._met, np.uint64)).sum()) if self._met else 0
+    async def _read_again(self, asked: Sequence[str], change: int) -> dict[str, MovedTrace]:
+        """Write those of ``asked`` that stand as of ``change``; the others, which changed later, are returned."""
+        later: dict[str, MovedTrace] = {}
+        for start in range(0, len(asked), _PAGE):
+            for each, last in await self._source.moving.named(asked[start : start + _PAGE]):
+                if last > change:
+                    later[each.standing.id] = each
+                else:
+                    self._put_later(each)
+            await self._pace("traces")
+        self._flush()
+        return later
+
+    async def _put_unsettled(self, held: dict[str, MovedTrace]) -> None:
+        """Write what is of a later moment, and with it what that cites and nobody has met: it only came then."""
+        while held:
+            for each in held.values():
+                self._put_later(each)
+            thoughts = [revision.thought for each in held.values() for revision in each.revisions]
+            cited = dict.fromkeys(name for thought in thoughts for name in thought.parents if name.startswith("t-"))
+            names = [name for name in cited if name not in self._counted.replaced]
+            new = [name for name, met in zip(names, self._have_met(names), strict=True) if not met]
+            held = {each.standing.id: each for each, _ in await self._source.moving.named(new)}
+
+    def _have_met(self, names: Collection[str]) -> list[bool]:
+        """Which of them were there when all were read."""
+        marks = np.fromiter(map(_mark, names), np.uint64, len(names))
+        return (
+            [bool(met) for met in np.isin(marks, np.frombuffer(self._met, np.uint64))]
+            if self._met
+            else [False] * len(names)
+        )
 
     def _put_later(self, moved: MovedTrace) -> None:
         told = moved.standing.conscious

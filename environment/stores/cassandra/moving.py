@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from environment.messages import ConnectionChange, Trace
+from environment.messages import ConnectionChange, Level, Trace
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.heads import head_of
 from environment.stores.cassandra.commits.lanes import Lanes
@@ -48,6 +49,8 @@ class CassandraMoving:
         self._reader = reader
         self._registry = registry
         self._written: WrittenChanges | None = None
+        self._last_part: float = math.inf
+        """Of the index, when a walk began: what is written meanwhile would never let one end."""
 
     async def skip(self, to: int) -> None:
         await self._perceptions.skip(to)
@@ -55,7 +58,9 @@ class CassandraMoving:
     async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
         names: list[str] = []
         reached = parse_place(after)
-        async with aclosing(walk(self._session, self._mind, reached)) as places:
+        if not after:
+            self._last_part = partitions.part((await head_of(self._session, self._mind, TRACES)).change)
+        async with aclosing(walk(self._session, self._mind, reached, self._last_part)) as places:
             async for name, place in places:
                 names.append(name)
                 reached = place
@@ -69,14 +74,16 @@ class CassandraMoving:
         moved: list[tuple[MovedTrace, int]] = []
         for start in range(0, len(found), _AT_ONCE):
             some = found[start : start + _AT_ONCE]
-            whole = await asyncio.gather(*(self._moved(standing) for standing, _ in some))
-            moved += [(each, change) for each, (_, change) in zip(whole, some, strict=True) if each is not None]
+            whole = await asyncio.gather(*(self._moved(each.trace, each.written) for each in some))
+            moved += [(each, of.change) for each, of in zip(whole, some, strict=True) if each is not None]
         return moved
 
-    async def _moved(self, standing: Trace) -> MovedTrace | None:
+    async def _moved(self, standing: Trace, written: Level) -> MovedTrace | None:
         """None where it was forgotten meanwhile. Versions that came meanwhile are of a later moment."""
-        written = await self._reader.versions(standing.id, standing.version)
-        traces = [each.trace for each in written if each.trace.version <= standing.version]
+        if standing.version == 1:
+            return MovedTrace((standing.with_level(written),), standing)
+        found = await self._reader.versions(standing.id, standing.version)
+        traces = [each.trace for each in found if each.trace.version <= standing.version]
         if len(traces) < standing.version:
             return None
         live, conscious = standing.live, standing.conscious

@@ -40,7 +40,7 @@ app = typer.Typer(add_completion=False)
 
 SUFFIX = ".submind"
 _MIB = 1 << 20
-_NICE = 10
+_NICE = 5
 _RATE = 4.0
 """MiB a second: a fifth of a core, beside which a mind on two acknowledges nearly as much as without."""
 
@@ -155,12 +155,15 @@ class _Taking(Arrival):
         if self.json:
             figures = {"size": archive.at, "read": archive.size, "seconds": round(seconds, 3)}
             told = {"mind": self._mind, "cut": manifest.cut, "head": manifest.head, "entries": manifest.entries}
-            emit({"backup": str(path), "id": manifest.id, **told, **figures, "counts": manifest.counts})
+            counts = {"counts": manifest.counts, "unsettled": manifest.unsettled}
+            emit({"backup": str(path), "id": manifest.id, **told, **figures, **counts})
             return
         self.out.print(
             f"{path}: {self._mind} as of {clock(manifest.cut)}, {counted(manifest.counts)};"
             f" {archive.at / _MIB:.1f} MiB in {seconds:.1f} s"
         )
+        if manifest.unsettled:
+            self.note(f"{manifest.unsettled} traces changed faster than they were read, and are of a moment later")
 
     def _thin_out(self, path: Path, keep: int) -> None:
         """Only what has the form of this mind's name and a time, the oldest of them."""

@@ -32,13 +32,13 @@ class CassandraTraces:
         self._retiring = retiring
 
     async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
-        return {trace.id: trace for trace, _ in await self._reader.newest(dict.fromkeys(ids))}
+        return {trace.id: trace for trace, *_ in await self._reader.newest(dict.fromkeys(ids))}
 
     async def revisions(self, trace_id: str) -> list[Trace]:
         newest = await self._reader.newest([trace_id])
         if not newest:
             return []
-        ((trace, _),) = newest
+        ((trace, *_),) = newest
         if trace.version == 1:
             return [trace]
         older = await self._reader.versions(trace_id, trace.version)
@@ -58,7 +58,7 @@ class CassandraTraces:
                 reading = asyncio.ensure_future(self._reader.newest(names, patient=True))
                 if progress is not None:
                     progress(read, total)
-                traces = [trace for trace, _ in found if trace.live]
+                traces = [trace for trace, *_ in found if trace.live]
                 if traces:
                     yield traces
         finally:
@@ -81,7 +81,7 @@ class CassandraTraces:
             if len(there) < len(names):  # forgotten since: nobody can tell what became of it
                 raise ChangesGone(after)
             # One that has changed again comes later, under that change.
-            found += [trace for trace, change in there if change == last[trace.id]]
+            found += [trace for trace, change, _ in there if change == last[trace.id]]
         return (after if reached == max(after, 0) else reached), found
 
     async def head(self) -> int:
@@ -97,7 +97,7 @@ class CassandraTraces:
         limit: int = 100,
     ) -> list[Trace]:
         names = await met(self._session, self._mind, (since, until), author, topic, limit)
-        return [trace for trace, _ in await self._reader.newest(names)]
+        return [trace for trace, *_ in await self._reader.newest(names)]
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         return await self._retiring.forget(before, limit)

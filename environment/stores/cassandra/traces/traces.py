@@ -22,10 +22,11 @@ _CHANGES = "SELECT change, id, live, previous FROM changes WHERE mind = ? AND bu
 
 
 class Changed(NamedTuple):
-    """A trace at its newest version, and its last change."""
+    """A trace at its newest version, its last change, and the level that this version was written with."""
 
     trace: Trace
     change: int
+    written: Level
 
 
 class Written(NamedTuple):
@@ -104,7 +105,8 @@ class TraceReader:
             conscious=row.conscious or None,
             authors=decode_names(content.authors),
         )
-        return Changed(trace, row.change)
+        written = Level(content.first_value, content.first_at, content.first_half_life)
+        return Changed(trace, row.change, written)
 
 
 def _written(row: Row) -> Written:

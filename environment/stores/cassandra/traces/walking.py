@@ -38,12 +38,14 @@ def parse_place(text: str) -> Place:
     return FIRST
 
 
-async def walk(session: Session, mind: str, after: Place = FIRST) -> AsyncGenerator[tuple[str, Place], None]:
-    """The id of each trace, once, with its place, behind ``after``: by hours, the oldest first."""
+async def walk(
+    session: Session, mind: str, after: Place = FIRST, last_part: float = math.inf
+) -> AsyncGenerator[tuple[str, Place], None]:
+    """The id of each trace, once, with its place, behind ``after``: by hours, the oldest first, up to a part."""
     statement = await session.prepare(_ROWS)
     async for hour, parts in buckets_of(session, mind, partitions.TIME, after.hour, _LAST_HOUR, newest_first=False):
         for part in parts:
-            if (hour, part) < after[:2]:
+            if (hour, part) < after[:2] or part > last_part:
                 continue
             here = (hour, part) == after[:2]
             latest = after.at if here else math.inf
