@@ -19,6 +19,7 @@ found after a crash, which every actor is written for:
 from __future__ import annotations
 
 import asyncio
+import math
 from array import array
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -173,16 +174,13 @@ class Backup:
         """
         counted, moving = self._counted, self._source.moving
         held: dict[str, MovedTrace] = {}
-        allowed = 0
+        left = math.inf
         for number in range(1, _PASSES + 1):
             change, names = await moving.changed(since)
             asked = list(dict.fromkeys([*names, *held]))
-            if number == 1:
-                allowed = max(len(asked), _AGAIN)
-            elif allowed < len(asked):
+            if len(asked) > left:
                 break
-            else:
-                allowed -= len(asked)
+            left = max(len(asked), _AGAIN) if number == 1 else left - len(asked)
             since = counted.change = change
             self._pass = number
             counted.replaced.update(dict.fromkeys(asked, GONE))
@@ -223,11 +221,8 @@ class Backup:
     def _have_met(self, names: Collection[str]) -> list[bool]:
         """Which of them were there when all were read."""
         marks = np.fromiter(map(_mark, names), np.uint64, len(names))
-        return (
-            [bool(met) for met in np.isin(marks, np.frombuffer(self._met, np.uint64))]
-            if self._met
-            else [False] * len(names)
-        )
+        met: list[bool] = np.isin(marks, np.asarray(self._met, np.uint64)).tolist()
+        return met
 
     def _put_later(self, moved: MovedTrace) -> None:
         told = moved.standing.conscious
