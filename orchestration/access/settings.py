@@ -89,7 +89,8 @@ class QuotaSettings(Section):
     bytes_per_second: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """The same in bytes of the messages that carry them."""
     streams: int = Field(default=0, ge=0)
-    """Most streams open at a time in each process: uploads and readers, gRPC and HTTP together."""
+    """Most streams open at a time in each process: uploads and readers, gRPC and HTTP together, also those of health
+    that is watched and of reflection."""
     burst: Seconds = Field(default=10.0, gt=0)
     """So many seconds' worth may come at once where nothing came for a while."""
 

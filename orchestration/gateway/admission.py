@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 import grpc
@@ -58,42 +57,7 @@ class Admission(_Interceptor):
         except AccessError as error:
             return _refusal(error, self._access, method)
         CALLER.set(caller)  # the handler runs in this task
-        if need is Free.TOKEN:
-            return _lasting(handler, self._access)
         return _audited(handler, self._access.audit, method) if need is Scope.OPERATE else handler
-
-
-def _lasting(handler: _Handler, access: Access) -> _Handler:
-    """The same handler, of answers without end that gRPC's own services give: they end with the caller's token."""
-    given: Any = handler
-    inner = given.unary_stream or given.stream_stream
-    if inner is None:
-        return handler
-    made: Any = grpc.unary_stream_rpc_method_handler if given.unary_stream else grpc.stream_stream_rpc_method_handler
-
-    async def talk(asked: Any, context: _Context) -> None:
-        task, over = asyncio.current_task(), list[Exception]()
-
-        def end(why: Exception) -> None:
-            over.append(why)
-            if task is not None:
-                task.cancel()
-
-        try:
-            with access.lease(CALLER.get(), end):
-                answers = inner(asked, context)
-                if isinstance(answers, AsyncIterator):
-                    async for answer in answers:
-                        await context.write(answer)
-                else:
-                    await answers
-        except asyncio.CancelledError:
-            if task is None or not over:
-                raise  # the caller went away
-            task.uncancel()
-            await abort(context, over[0])
-
-    return cast("_Handler", made(talk, given.request_deserializer, given.response_serializer))
 
 
 def _audited(handler: _Handler, audit: AuditLog, method: str) -> _Handler:

@@ -95,6 +95,8 @@ def describe(error: Exception) -> tuple[grpc.StatusCode, str, Sequence[Message]]
             return code.PERMISSION_DENIED, text, [needed]
         case OverAllowance():
             return code.RESOURCE_EXHAUSTED, text, [_retry(error.retry_after), _quota(error.quota, text)]
+        case grpc.aio.InternalError():  # what was sent went nowhere: whoever called has gone
+            return code.CANCELLED, "the caller went away", []
         case StoreBroken():
             _log.error("store_broken", path=error.path, reason=error.reason)
             return code.INTERNAL, "the mind's store cannot be used: the server's log says why", []

@@ -88,8 +88,11 @@ class Guard:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     @contextmanager
-    def slot(self, kind: Kind) -> Iterator[None]:
-        """One more open call of a kind. Raises ``TooMany``, or ``Stopping``."""
+    def slot(self, kind: Kind | None) -> Iterator[None]:
+        """One more open call of a kind; of None as many as come. Raises ``TooMany``, or ``Stopping``."""
+        if kind is None:
+            yield
+            return
         limit = int(getattr(self.settings, kind.value))
         if self.stopping:
             raise Stopping
@@ -144,7 +147,7 @@ class Guard:
 
     async def refuse(self, context: Context, error: Exception) -> NoReturn:
         """End a call with an error, and count it where it is one."""
-        if not isinstance(error, Aged):
+        if not isinstance(error, Aged | grpc.aio.InternalError):
             self.refused[type(error).__name__] += 1
         await abort(context, error)
 
@@ -161,13 +164,16 @@ class Guard:
         def end(why: Exception) -> None:
             if task not in self._ended:
                 self._ended[task] = why
-                task.cancel()
+                if asyncio.current_task() is not task:
+                    task.cancel()
 
         self._endless.add(task)
         lasts = self.age * self._chance.uniform(0.9, 1.1)  # not all that began together come back together
         timer = asyncio.get_running_loop().call_later(lasts, end, Aged(self.age)) if self.age else None
         try:
             with self.access.lease(CALLER.get(), end):
+                if task in self._ended:  # its token was gone already
+                    raise self._ended[task]
                 return await work
         except asyncio.CancelledError:
             why = self._ended.get(task)
@@ -176,6 +182,7 @@ class Guard:
             task.uncancel()
             raise why from None
         finally:
+            work.close()
             if timer is not None:
                 timer.cancel()
             self._endless.discard(task)
@@ -202,7 +209,12 @@ def _violation(violation: Any) -> FieldViolation:
 
 
 def unary(
-    guard: Guard, request: type[Message], method: UnaryMethod, *, checked: bool = True
+    guard: Guard,
+    request: type[Message],
+    method: UnaryMethod,
+    *,
+    checked: bool = True,
+    kind: Kind | None = Kind.CALLS,
 ) -> grpc.RpcMethodHandler[bytes, bytes]:
     """A handler for one question and one answer. Not ``checked``: the method sees to the schema's rules itself."""
     parse = guard.parse if checked else guard.read
@@ -210,7 +222,7 @@ def unary(
     async def call(raw: bytes, context: Context) -> bytes:
         with guard.call(context):
             try:
-                with guard.slot(Kind.CALLS):
+                with guard.slot(kind):
                     answer = await method(parse(request, raw))
                     return answer.SerializeToString()
             except Exception as error:  # noqa: BLE001 - every error has an answer
@@ -219,23 +231,21 @@ def unary(
     return grpc.unary_unary_rpc_method_handler(call)
 
 
-def server_stream(guard: Guard, request: type[Message], method: StreamMethod) -> grpc.RpcMethodHandler[bytes, bytes]:
+def server_stream(
+    guard: Guard, request: type[Message], method: StreamMethod, *, kind: Kind | None = Kind.WATCHERS
+) -> grpc.RpcMethodHandler[bytes, bytes]:
     """A handler for one question and answers without end."""
+    patience = guard.settings.reader_timeout
 
     async def talk(raw: bytes, context: Context) -> None:
-        patience = guard.settings.reader_timeout
         async for answer in method(guard.parse(request, raw)):
-            try:
-                async with asyncio.timeout(patience):
-                    await context.write(answer.SerializeToString())
-            except TimeoutError:
-                raise TooSlow(patience) from None
+            await _write(context, answer.SerializeToString(), patience)
         raise Stopping  # these answers end only with the server
 
     async def call(raw: bytes, context: Context) -> None:
         with guard.call(context):
             try:
-                with guard.slot(Kind.WATCHERS), guard.access.quotas.stream(CALLER.get()):
+                with guard.slot(kind), guard.access.quotas.stream(CALLER.get()):
                     await context.send_initial_metadata(BEGAN)
                     await guard.until_stop(talk(raw, context))
             except Exception as error:  # noqa: BLE001 - every error has an answer
@@ -244,29 +254,41 @@ def server_stream(guard: Guard, request: type[Message], method: StreamMethod) ->
     return grpc.unary_stream_rpc_method_handler(call)
 
 
+async def _write(context: Context, message: bytes, patience: float) -> None:
+    """Send a message. Raises ``TooSlow`` where its reader takes nothing for so many seconds."""
+    try:
+        async with asyncio.timeout(patience):
+            await context.write(message)
+    except TimeoutError:
+        raise TooSlow(patience) from None
+
+
 @dataclass(frozen=True, slots=True)
 class _ContextUpload:
     """``Upload`` over a gRPC context."""
 
     context: Context
+    patience: float
 
     async def read(self) -> bytes | None:
         message = await self.context.read()
         return message if isinstance(message, bytes) else None  # else it is grpc.aio.EOF
 
     async def write(self, message: bytes) -> None:
-        await self.context.write(message)
+        await _write(self.context, message, self.patience)
 
 
-def both_streams(guard: Guard, method: UploadMethod) -> grpc.RpcMethodHandler[bytes, bytes]:
+def both_streams(
+    guard: Guard, method: UploadMethod, *, kind: Kind | None = Kind.STREAMS
+) -> grpc.RpcMethodHandler[bytes, bytes]:
     """A handler for messages in both directions. The method parses them itself, and ends when the guard stops."""
 
     async def call(_: object, context: Context) -> None:
         with guard.call(context):
             try:
-                with guard.slot(Kind.STREAMS), guard.access.quotas.stream(CALLER.get()):
+                with guard.slot(kind), guard.access.quotas.stream(CALLER.get()):
                     await context.send_initial_metadata(BEGAN)
-                    await method(_ContextUpload(context))
+                    await method(_ContextUpload(context, guard.settings.reader_timeout))
             except Exception as error:  # noqa: BLE001 - every error has an answer
                 await guard.refuse(context, error)
 

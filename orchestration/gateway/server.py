@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 
 import grpc
 import structlog
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
@@ -26,12 +23,11 @@ from orchestration.gateway.nodes import NAME as NODES
 from orchestration.gateway.nodes import Nodes, node_service
 from orchestration.gateway.services import NAMES, Tail, View, services
 from orchestration.gateway.settings import GatewaySettings
+from orchestration.gateway.standard import Health, standard_services
 from orchestration.growth.desk import GrowthDesk
 
 _log = structlog.get_logger(__name__)
 
-_HEALTH = "grpc.health.v1.Health"
-_TOLD_WITHIN = 1.0
 _REASONS = (
     "InvalidRequest",
     "IntakeBusy",
@@ -77,12 +73,10 @@ class GatewayServer:
         self._guard = Guard(settings, self._access, age)
         require_guard(settings.listen, guarded=self._access.required)
         self._server = grpc.aio.server(interceptors=(Admission(self._access),), options=_options(settings, age))
-        self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs do not know it
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         offered = {GROWTH: growth, NODES: nodes}
-        self._names = (*NAMES, *(name for name, desk in offered.items() if desk is not None))
-        reflection.enable_server_reflection((*self._names, _HEALTH, reflection.SERVICE_NAME), self._server)
-        handlers = services(self._guard, intake, tail, view)
+        names = (*NAMES, *(name for name, desk in offered.items() if desk is not None))
+        self._health = Health(names)
+        handlers = [*services(self._guard, intake, tail, view), *standard_services(self._guard, self._health, names)]
         if growth is not None:
             handlers.append(growth_service(self._guard, growth))
         if nodes is not None:
@@ -104,9 +98,8 @@ class GatewayServer:
             raise CannotListen(
                 self._settings.listen, "another program listens there, or it is not an address of this machine"
             ) from error
+        self._health.serve(serving=True)
         await self._server.start()
-        for name in ("", *self._names):
-            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         _log.info("gateway_listening", host=host, port=bound, tls=self._access.encrypted)
         return bound
 
@@ -117,9 +110,7 @@ class GatewayServer:
         await asyncio.shield(self._stopped)
 
     async def _stop(self) -> None:
-        with suppress(TimeoutError):  # somebody who watches health and reads nothing must not keep it from ending
-            async with asyncio.timeout(_TOLD_WITHIN):
-                await self._health.enter_graceful_shutdown()
+        self._health.serve(serving=False)
         await asyncio.sleep(self._settings.drain)
         self._guard.stop()
         await self._server.stop(self._settings.grace)

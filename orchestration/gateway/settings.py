@@ -76,7 +76,8 @@ class GatewaySettings(Section):
     watchers: int = Field(default=256, ge=1)
     """Most readers of the stream (``Watch``) at a time."""
     reader_timeout: Seconds = Field(default=60.0, gt=0)
-    """How long a reader may take nothing while there is something for it; then it is let go, and may come back."""
+    """How long a reader, or an upload with answers to read, may take nothing while there is something for it; then it
+    is let go, and may come back."""
     calls: int = Field(default=512, ge=1)
     """Most other calls under way at a time."""
     retry_after: Seconds = 1.0

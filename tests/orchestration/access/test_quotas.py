@@ -2,6 +2,8 @@
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from environment.errors import StoreUnavailable
 from orchestration.access.audit import read_audit
@@ -131,6 +133,37 @@ async def test_streams_are_counted_over_grpc_and_http_together(serve, keys):
         await until(lambda: served.access.figures()["access_streams"] == 0)
         async with served.http.stream("GET", "/v1/stream/events", headers=header(token)) as events:
             assert events.status_code == 200
+
+
+async def test_health_that_is_watched_and_reflection_count_as_streams_and_a_probe_never_does(serve, keys):
+    token, asked = keys.make("one", quota=TokenQuota(streams=2)), health_pb2.HealthCheckRequest()
+    async with serve() as served:
+        health = health_pb2_grpc.HealthStub(served.channel)
+        mirror = reflection_pb2_grpc.ServerReflectionStub(served.channel)
+        watching = health.Watch(asked, metadata=bearer(token))
+        await watching.read()
+        asking = mirror.ServerReflectionInfo(metadata=bearer(token))
+        await asking.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+        await asking.read()
+        thirds = (
+            health.Watch(asked, metadata=bearer(token)),
+            mirror.ServerReflectionInfo(metadata=bearer(token)),
+            served.consciousness.Watch(consciousness_pb2.WatchRequest(), metadata=bearer(token)),
+        )
+        for third in thirds:
+            failed = await refused(third.read())
+            assert (failed.code, failed.quota) == (grpc.StatusCode.RESOURCE_EXHAUSTED, STREAMS)
+            assert failed.retry_after > 0
+        assert served.access.figures()[f"access_quota_refusals_total:{STREAMS}"] == 3
+        assert served.server.figures()["gateway_refusals_total:OverAllowance"] == 3
+        for metadata in ((), bearer(token)):
+            await health.Check(asked, metadata=metadata)
+        for call in (watching, asking):
+            call.cancel()
+        await until(lambda: not served.access.quotas._streams)
+        again = health.Watch(asked, metadata=bearer(token))
+        assert (await again.read()).status == health_pb2.HealthCheckResponse.SERVING
+        again.cancel()
 
 
 async def test_only_operators_speak_as_operators(tmp_path, serve, keys):

@@ -17,9 +17,14 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from orchestration.access import errors
+from orchestration.access.caller import CALLER
 from orchestration.access.errors import BadCredentials
+from orchestration.access.gate import Access
 from orchestration.access.scopes import Scope
+from orchestration.access.settings import AccessSettings
 from orchestration.access.tokens import digest, new_token, parse_tokens, read_tokens
+from orchestration.gateway.binding import Guard
+from orchestration.gateway.settings import GatewaySettings
 from orchestration.pb.submind.v1 import consciousness_pb2
 from tests.orchestration.access.conftest import bearer, header, refused
 from tests.orchestration.gateway.conftest import part, perceived, request
@@ -212,10 +217,25 @@ async def test_what_a_token_has_open_ends_with_it(serve, keys, how):
         staying.cancel()
 
 
-async def test_the_file_of_the_operator_opens_everything_beside_the_others(serve, keys, tmp_path):
-    from orchestration.access.gate import Access
-    from orchestration.access.settings import AccessSettings
+async def test_a_call_whose_token_goes_while_it_opens_hears_that_and_nothing_else(keys):
+    access = Access(AccessSettings(tokens_file=keys.path), mind="alpha", wall=lambda: 0.0)
+    guard = Guard(GatewaySettings(), access)
+    token = keys.make("leaver", Scope.WATCH)
+    access.refresh()
+    CALLER.set(await access.caller(f"Bearer {token}"))
+    keys.revoke("leaver")
+    access.refresh()
 
+    async def work():
+        raise ZeroDivisionError
+
+    with pytest.raises(errors.Unauthenticated):
+        await guard.until_stop(work())
+    await asyncio.sleep(0)  # saying so is not interrupted
+    assert access.figures()["access_streams"] == 0
+
+
+async def test_the_file_of_the_operator_opens_everything_beside_the_others(serve, keys, tmp_path):
     file = tmp_path / "operator"
     file.write_text("correct-horse-battery")
     reader = keys.make("reader", Scope.WATCH)

@@ -125,6 +125,22 @@ async def test_a_reader_of_answers_who_reads_none_is_held_back_too(serve):
         await until(lambda: gateway.server.figures()["gateway_open:streams"] == 0)
 
 
+async def test_who_reads_no_answers_is_let_go(serve):
+    async with serve(reader_timeout=0.3) as gateway:
+        call = gateway.perception.PerceiveStream()
+
+        async def write():
+            for number in range(1000):
+                await call.write(part(number, *[perceived("x")] * 1000))
+
+        writer = asyncio.ensure_future(write())
+        await until(lambda: gateway.server.figures()["gateway_open:streams"] == 1)
+        await until(lambda: gateway.server.figures()["gateway_open:streams"] == 0)
+        assert gateway.server._guard.refused == {"TooSlow": 1}
+        writer.cancel()
+        call.cancel()
+
+
 async def test_a_full_queue_holds_streams_back_and_loses_nothing(serve):
     async with serve(intake=IntakeSettings(pending=8)) as gateway:
 
