@@ -17,7 +17,7 @@ from orchestration.access.opening import access_of
 from orchestration.cli.example import SETTINGS, Day, day_at
 from orchestration.cli.options import HERE, CoordinationAddress, MindFile, StoreAddress, TokenFile
 from orchestration.cli.output import console, emit, entry_line
-from orchestration.cli.server import reaching
+from orchestration.cli.server import reaching_own
 from orchestration.client import Credentials, MindClient
 from orchestration.clock import wall
 from orchestration.gateway.auth import require_guard
@@ -168,7 +168,7 @@ class _Company:
             )
 
     async def _live(self, host: Host, day: Day) -> None:
-        credentials = Credentials(reaching(self._settings))
+        credentials = Credentials(reaching_own(self._settings))
         async with MindClient(host.addresses.grpc, credentials=credentials, patience=60) as client:
             async for _ in client.perceive_many(day.unfold()):
                 pass

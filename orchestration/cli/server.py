@@ -74,6 +74,18 @@ def reaching(settings: Settings) -> ClientSettings:
     return client.model_copy(update={"token_file": token_file, "tls": tls})
 
 
+def reaching_own(settings: Settings) -> ClientSettings:
+    """How whoever started the mind of these settings calls it: ``client`` may well be about another one.
+
+    Its own token goes before that of ``client``, and certificates are for where it speaks TLS at all.
+    """
+    client = settings.client
+    token_file = settings.gateway.token_file or client.token_file
+    if settings.access.tls.certificate is None:
+        return ClientSettings(token_file=token_file)
+    return client.model_copy(update={"token_file": token_file, "tls": True})
+
+
 @asynccontextmanager
 async def connected(at: Server, patience: float = 2.0, within: float = 30.0) -> AsyncIterator[MindClient]:
     """A client of the mind ``at``; what it answers instead becomes a ``Failure`` in a sentence."""
