@@ -140,9 +140,14 @@ class Brake:
 
 
 def network_of(address: str) -> str:
-    """Who an address belongs to, as far as can be told: of IPv6, everybody has at least a /64."""
+    """Who an address belongs to, as far as can be told: of IPv6, everybody has at least a /64.
+
+    A socket for both kinds calls those of IPv4 ``::ffff:1.2.3.4``: they are not one network, they are all there are.
+    """
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
         return address
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address  # noqa: PLR2004
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from orchestration.access.scopes import Scope
+from orchestration.access.sessions import network_of
 from tests.orchestration.access.conftest import header
 from tests.orchestration.until import until
 
@@ -93,6 +94,14 @@ async def test_one_address_takes_so_many_places_to_log_in_and_others_log_in_mean
         assert (await served.http.post("/v1/session", json={"token": token})).status_code == 200
         for _, writer in slow:
             writer.close()
+
+
+def test_an_address_is_whose_it_can_be_told_to_be():
+    mapped = [network_of(f"::ffff:10.0.0.{last}") for last in (1, 2)]  # as a socket for both kinds tells IPv4
+    assert mapped == [network_of(f"10.0.0.{last}") for last in (1, 2)] == ["10.0.0.1", "10.0.0.2"]
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff:2") != network_of("2001:db8:0:1::1")
+    assert network_of("fe80::1%eth0") == "fe80::/64"
+    assert network_of("nowhere") == "nowhere"
 
 
 async def _head(reader):
