@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from urllib.parse import unquote
@@ -207,15 +208,25 @@ class Access:
 
     def refresh(self) -> None:
         """Look at the files, and end what is open by tokens that are gone."""
+        self._renew_certificate()
+        self._renew_tokens()
+        self._end(self._leases)
+
+    def _renew_certificate(self) -> None:
         if self.certificates is not None:
             self.certificates.refresh()
+
+    def _renew_tokens(self) -> None:
         before = self._register.holders
         if self._register.refresh():
             after = self._register.holders
             added, gone = sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys())
             changed = sorted(name for name in after.keys() & before.keys() if after[name] != before[name])
             self.audit.record("tokens", "access.tokens_file", "done", added=added, gone=gone, changed=changed)
-        self._end(self._leases)
+
+    def _hear(self) -> None:
+        if self.sessions.over.unwritten or any(lease.caller.login for lease in self._leases):
+            self.sessions.over.listen()
 
     def _end(self, leases: Iterable[_Lease]) -> None:
         """End those that do not hold any more."""
@@ -229,15 +240,14 @@ class Access:
 
     async def keep(self) -> None:
         """Refresh every ``access.reload_every`` seconds, until cancelled."""
+        end = partial(self._end, self._leases)
         while True:
             await asyncio.sleep(self.settings.reload_every)
-            try:
-                if self.sessions.over.unwritten or any(lease.caller.login for lease in self._leases):
-                    self.sessions.over.listen()
-                self.refresh()
-                self.audit.flush()
-            except Exception:  # noqa: BLE001 - whatever it is, tokens must go on being looked at
-                _log.exception("access_not_refreshed")
+            for step in (self._hear, self._renew_certificate, self._renew_tokens, end, self.audit.flush):
+                try:
+                    step()
+                except Exception:  # noqa: BLE001 - whatever it is, all else must go on being looked at
+                    _log.exception("access_not_refreshed")
             if self._provider is not None and (self._fetching is None or self._fetching.done()):
                 self._fetching = asyncio.create_task(self._provider.refresh(), name="keys")
 

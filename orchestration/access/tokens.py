@@ -126,7 +126,7 @@ def parse_tokens(content: bytes, path: Path) -> tuple[TokenEntry, ...]:
     """The same of what was read already."""
     try:
         values = yaml.safe_load(content.decode("utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise BadCredentials(f"the tokens file {path} is not YAML: {' '.join(str(error).split())}") from None
     try:
         tokens = _TokensFile.model_validate(values).tokens

@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import grpc
 import pytest
@@ -51,6 +52,7 @@ async def test_a_token_is_kept_nowhere_and_long_enough_not_to_be_guessed(keys):
     [
         (b"\xff", "not YAML"),
         (b"tokens: [", "not YAML"),
+        (b"[" * 5000, "not YAML"),
         (b"tokens: 3", "tokens"),
         (b"- a", "it:"),
         (b"tokens: [{name: a, mind: m, scopes: [fly], sha256: %s, created: 2026-01-01}]", r"tokens\[0\].scopes"),
@@ -311,6 +313,28 @@ async def test_a_revocation_that_could_not_be_read_at_first_takes_effect_when_it
         aside.rename(keys.path)
         await until(lambda: served.access.figures()["access_tokens"] == 0)
         assert (await served.http.get("/v1/status", headers=header(token))).status_code == 401
+
+
+async def test_whatever_is_wrong_with_other_files_what_a_token_has_open_ends_with_it(keys, monkeypatch):
+    def fail():
+        raise ZeroDivisionError
+
+    now = [0.0]
+    access = Access(AccessSettings(tokens_file=keys.path, reload_every=0.01), mind="alpha", wall=lambda: now[0])
+    token, gone = keys.make("short", expires_in=60), keys.make("gone")
+    access.refresh()
+    short, revoked = [await access.caller(f"Bearer {one}") for one in (token, gone)]
+    ended = []
+    monkeypatch.setattr(access, "certificates", SimpleNamespace(refresh=fail))
+    keeping = asyncio.create_task(access.keep())
+    with access.lease(revoked, lambda _: ended.append("revoked")):
+        keys.revoke("gone")
+        await until(lambda: ended == ["revoked"])
+    monkeypatch.setattr(access._register, "refresh", fail)
+    with access.lease(short, lambda _: ended.append("expired")):
+        now[0] = short.expires
+        await until(lambda: ended == ["revoked", "expired"])
+    keeping.cancel()
 
 
 async def test_whatever_goes_wrong_tokens_go_on_being_looked_at(serve, keys):
