@@ -17,7 +17,9 @@ from environment.stores.copying import LOG_OUTS
 _log = structlog.get_logger(__name__)
 
 _KEPT = 4096
-"""Log-outs that are remembered; of more, those whose cookies hold longest."""
+"""Log-outs that are remembered; of more, who has most loses the one that would have held the shortest."""
+OF = "."
+"""Stands in a log-in behind whose it is."""
 _SKEW = 60.0
 """Seconds that one is remembered beyond its cookie's end: clocks differ."""
 _PATIENCE = 1.0
@@ -108,9 +110,17 @@ class LogOuts:
         oldest = self._wall() - _SKEW
         known = {login: until for login, until in (self._until | dict(told)).items() if until > oldest}
         if len(known) > _KEPT:
-            longest = sorted(known, key=lambda login: (known[login], login))[-_KEPT:]
-            known = {login: known[login] for login in longest}
+            known = _fewer(known)
         self._until = known
+
+
+def _fewer(known: Mapping[str, float]) -> dict[str, float]:
+    """As many as are kept. Nobody is let in again because somebody else logs out without end."""
+    of: dict[str, list[str]] = {}
+    for login in sorted(known, key=lambda login: (known[login], login), reverse=True):
+        of.setdefault(login.partition(OF)[0] if OF in login else "", []).append(login)
+    rounds = sorted((rank, login) for logins in of.values() for rank, login in enumerate(logins))
+    return {login: known[login] for _, login in rounds[:_KEPT]}
 
 
 def _read(note: bytes | None) -> dict[str, float]:

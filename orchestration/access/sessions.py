@@ -16,12 +16,15 @@ import jwt
 from orchestration.access.caller import Caller
 from orchestration.access.errors import BadCredentials, Braked, Unauthenticated
 from orchestration.access.files import read
-from orchestration.access.logouts import LogOuts
+from orchestration.access.logouts import OF, LogOuts
 from orchestration.access.scopes import Scope
 from orchestration.access.settings import SessionSettings
+from orchestration.access.tokens import digest
 
 _ALGORITHM = "HS256"
 _LEAST_KEY = 32
+_WHOSE = 8
+"""Characters by which a log-in says whose it is, so that log-outs without end crowd out one's own alone."""
 _ADDRESSES = 4096
 _FIRST_PAUSE = 0.1
 _OVER = "you are not logged in any more: log in again"
@@ -61,7 +64,7 @@ class Sessions:
         claims = {
             "aud": self._audience,
             "exp": until,
-            "jti": secrets.token_urlsafe(16),
+            "jti": f"{digest(caller.key)[:_WHOSE]}{OF}{secrets.token_urlsafe(16)}",
             "kind": caller.kind,
             "name": caller.name,
             "sha256": caller.digest,

@@ -10,8 +10,14 @@ from environment.errors import StoreUnavailable
 from environment.ports import WriteState
 from environment.stores.copying import LOG_OUTS, state_names
 from environment.stores.sqlite import open_stores
+from orchestration.access.caller import Caller
+from orchestration.access.errors import Unauthenticated
 from orchestration.access.logouts import LogOuts
 from orchestration.access.scopes import Scope
+from orchestration.access.sessions import Sessions
+from orchestration.access.settings import SessionSettings
+from orchestration.clock import wall
+from tests.orchestration.access.conftest import MIND
 from tests.orchestration.access.test_sessions import ended, logged_in
 from tests.orchestration.until import until
 
@@ -108,6 +114,21 @@ async def test_what_would_have_expired_is_forgotten_and_their_number_is_bounded(
     one.add("new", 20_000.0)
     await one.tell()
     assert await stores.registry.state(LOG_OUTS) == b'{"new": 20000.0}'
+
+
+def test_log_outs_without_end_let_nobody_else_in_again():
+    sessions = Sessions(SessionSettings(), MIND, wall)
+    scopes = frozenset({Scope.WATCH})
+    cookie, _ = sessions.begin(Caller("victim", "token", scopes, "a" * 64))
+    login = sessions.end(cookie)
+    whose = sessions.end(sessions.begin(Caller("flood", "token", scopes, "b" * 64))[0]).partition(".")[0]
+    for number in range(5000):
+        sessions.over.add(f"{whose}.{number}", wall() + 10**6 + number)
+    assert login in sessions.over
+    with pytest.raises(Unauthenticated):
+        sessions.read(cookie)
+    assert f"{whose}.4999" in sessions.over
+    assert f"{whose}.0" not in sessions.over
 
 
 @pytest.mark.parametrize("note", [b"", b"nonsense", b"[]", b'{"a": "b", "c": null}', b"\xff"])
