@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class IdentityProvider:
         self._wall, self._clock = wall, clock
         self._keys: Mapping[str, jwt.PyJWK] = {}
         self._known: OrderedDict[str, Caller] = OrderedDict()
-        self._fetching = asyncio.Lock()
+        self._fetching: asyncio.Task[None] | None = None
         self._fetched = self._tried = -float("inf")
         self._pause = _FIRST_PAUSE
         self.failures = 0
@@ -73,7 +74,7 @@ class IdentityProvider:
         """Fetch the keys where they are too old, unless it failed just now."""
         now = self._clock()
         if now - self._fetched >= self._settings.refresh and now - self._tried >= self._pause:
-            await self._fetch(now)
+            await self._fetch()
 
     async def look(self) -> int:
         """Fetch the keys now; how many there are. Raises ``BadCredentials`` saying why there are none."""
@@ -92,7 +93,7 @@ class IdentityProvider:
         name = header.get("kid", "")
         await self.refresh()
         if self._find(name) is None and self._clock() - self._tried >= self._settings.unknown_key_every:
-            await self._fetch(self._clock())
+            await self._fetch()
         found = self._find(name)
         if not self._keys:
             why = "this server does not have the keys of its issuer yet, by which a JWT is checked: its log says why"
@@ -130,20 +131,23 @@ class IdentityProvider:
         scopes = _scopes(claims, settings)
         return Caller(name[:128], "jwt", scopes, shown, float(claims["exp"]) + settings.leeway)
 
-    async def _fetch(self, now: float) -> None:
-        async with self._fetching:
-            if self._tried >= now:  # somebody else did, while this one waited
-                return
-            self._tried = self._clock()
-            self.fetches += 1
-            try:
-                await self.look()
-            except Exception as error:  # noqa: BLE001 - whatever an issuer answers, the last keys hold
-                self.failures += 1
-                self._pause = min(2 * self._pause, self._settings.refresh)
-                _log.warning("keys_not_fetched", source=self._settings.jwks, reason=str(error), again_in=self._pause)
-            else:
-                self._fetched, self._pause = self._clock(), _FIRST_PAUSE
+    async def _fetch(self) -> None:
+        """Fetch the keys, together with whoever does already. Who goes away meanwhile leaves it to the others."""
+        if self._fetching is None or self._fetching.done():
+            self._fetching = asyncio.create_task(self._try(), name="keys", context=Context())
+        await asyncio.wait({self._fetching})
+
+    async def _try(self) -> None:
+        self._tried = self._clock()
+        self.fetches += 1
+        try:
+            await self.look()
+        except Exception as error:  # noqa: BLE001 - whatever an issuer answers, the last keys hold
+            self.failures += 1
+            self._pause = min(2 * self._pause, self._settings.refresh)
+            _log.warning("keys_not_fetched", source=self._settings.jwks, reason=str(error), again_in=self._pause)
+        else:
+            self._fetched, self._pause = self._clock(), _FIRST_PAUSE
 
     async def _read(self) -> bytes:
         if not self._remote:

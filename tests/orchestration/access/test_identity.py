@@ -7,7 +7,7 @@ import hmac
 import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 
 import jwt
 import pytest
@@ -19,6 +19,7 @@ from orchestration.access.scopes import Scope
 from orchestration.access.settings import JwtSettings
 from tests.orchestration.access.conftest import bearer, header, refused
 from tests.orchestration.gateway.conftest import perceived, request
+from tests.orchestration.until import until
 
 ISSUER = "https://idp.example"
 
@@ -68,11 +69,14 @@ class Endpoint:
 
     def __init__(self, issuer):
         self.issuer, self.asked, self.status = issuer, 0, 200
+        self.may = Event()
+        self.may.set()
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 endpoint.asked += 1
+                endpoint.may.wait(60)
                 body = json.dumps(endpoint.issuer.published()).encode()
                 self.send_response(endpoint.status)
                 self.end_headers()
@@ -120,6 +124,19 @@ async def test_scopes_and_names_are_found_where_the_issuer_puts_them(issuer, pub
     found = await mapped.caller(token)
     assert (found.name, found.scopes) == ("ann@example", {Scope.WATCH, Scope.OPERATE})
     assert (await mapped.caller(issuer.token(email="bob", scope="operate"))).scopes == frozenset()
+
+
+async def test_who_goes_away_while_keys_are_fetched_for_it_keeps_them_from_nobody(issuer, endpoint):
+    held = provider(endpoint.url)
+    endpoint.may.clear()
+    asking = asyncio.create_task(held.caller(issuer.token()))
+    await until(lambda: endpoint.asked == 1)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    endpoint.may.set()
+    await until(lambda: held._keys)
+    assert (await held.caller(issuer.token())).name == "ann"
+    assert (endpoint.asked, held.failures) == (1, 0)
 
 
 def forged(issuer, algorithm, secret):
