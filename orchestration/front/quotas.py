@@ -42,8 +42,8 @@ class LeaderQuotas(Quotas):
 
     async def admit(self, caller: Caller, perceptions: int, size: int) -> None:
         """Count what comes in. Raises ``OverAllowance``, and then nothing was counted."""
-        rates = self.rates(caller)
-        if not rates or self._spent({PERCEPTIONS: perceptions, BYTES: size}, rates, caller.key):
+        rates, amounts = self.rates(caller), {PERCEPTIONS: perceptions, BYTES: size}
+        if not rates or self._spent(amounts, rates, caller.key):
             return
         request = pb.AllowRequest(
             caller=caller.name,
@@ -59,6 +59,8 @@ class LeaderQuotas(Quotas):
             self.take(caller, perceptions, size)
             return
         if said.quota:
+            if self._spent(amounts, rates, caller.key):  # what others were given ahead while this one asked
+                return
             self.hits[said.quota] += 1
             after = said.retry_after.seconds + said.retry_after.nanos * 1e-9
             raise OverAllowance(caller.name, said.quota, said.allowed, after)
@@ -74,7 +76,10 @@ class LeaderQuotas(Quotas):
         return True
 
     def _keep(self, key: str, left: dict[str, float]) -> None:
-        self._purses[key] = _Purse(left, self._clock() + _KEPT)
+        now, before = self._clock(), self._purses.get(key)
+        if before is not None and now < before.until:  # of another who asked at the same time
+            left = {name: amount + before.left[name] for name, amount in left.items()}
+        self._purses[key] = _Purse(left, now + _KEPT)
         self._purses.move_to_end(key)
         if len(self._purses) > _KNOWN:
             self._purses.popitem(last=False)

@@ -127,3 +127,11 @@ async def test_while_nobody_leads_a_front_counts_by_itself(serve, keys, token_fi
             way.elect(leader.target)
             await until(lambda: not way.relay.why)
             await here.admit(caller, 1, 1)
+
+
+async def test_calls_that_come_together_are_not_refused_for_what_was_counted_ahead(serve, keys, token_file):  # noqa: F811
+    quotas = {"perceptions_per_second": 100, "burst": 1}
+    caller = Caller("sensor", "token", frozenset())
+    async with serve(quotas=quotas) as leader, relaying(leader.target, upstream={"token_file": token_file}) as way:
+        here = LeaderQuotas(QuotaSettings(**quotas), lambda: 0.0, way.upstream)
+        await asyncio.gather(*(here.admit(caller, 1, 100) for _ in range(40)))
