@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
@@ -239,7 +239,11 @@ def server_stream(
 
     async def talk(raw: bytes, context: Context) -> None:
         async for answer in method(guard.parse(request, raw)):
-            await _write(context, answer.SerializeToString(), patience)
+            try:
+                async with asyncio.timeout(patience):
+                    await context.write(answer.SerializeToString())
+            except TimeoutError:
+                raise TooSlow(patience) from None
         raise Stopping  # these answers end only with the server
 
     async def call(raw: bytes, context: Context) -> None:
@@ -254,28 +258,49 @@ def server_stream(
     return grpc.unary_stream_rpc_method_handler(call)
 
 
-async def _write(context: Context, message: bytes, patience: float) -> None:
-    """Send a message. Raises ``TooSlow`` where its reader takes nothing for so many seconds."""
-    try:
-        async with asyncio.timeout(patience):
-            await context.write(message)
-    except TimeoutError:
-        raise TooSlow(patience) from None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _ContextUpload:
     """``Upload`` over a gRPC context."""
 
     context: Context
     patience: float
+    _since: float = 0.0
+    """When the write under way began, by the clock of the event loop; 0: there is none."""
+    _timer: asyncio.TimerHandle | None = None
 
     async def read(self) -> bytes | None:
         message = await self.context.read()
         return message if isinstance(message, bytes) else None  # else it is grpc.aio.EOF
 
     async def write(self, message: bytes) -> None:
-        await _write(self.context, message, self.patience)
+        self._since = asyncio.get_running_loop().time()
+        try:
+            await self.context.write(message)
+        finally:
+            self._since = 0.0
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Raises ``TooSlow`` where nothing is taken for ``patience``. One timer for all writes: one each would cost."""
+        try:
+            async with asyncio.timeout(None) as waiting:
+                self._look(waiting)
+                yield
+        except TimeoutError:
+            if not waiting.expired():
+                raise
+            raise TooSlow(self.patience) from None
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _look(self, waiting: asyncio.Timeout) -> None:
+        loop = asyncio.get_running_loop()
+        due = (self._since or loop.time()) + self.patience
+        if due > loop.time():
+            self._timer = loop.call_at(due, self._look, waiting)
+        else:
+            waiting.reschedule(loop.time())
 
 
 def both_streams(
@@ -288,7 +313,9 @@ def both_streams(
             try:
                 with guard.slot(kind), guard.access.quotas.stream(CALLER.get()):
                     await context.send_initial_metadata(BEGAN)
-                    await method(_ContextUpload(context, guard.settings.reader_timeout))
+                    upload = _ContextUpload(context, guard.settings.reader_timeout)
+                    async with upload.watched():
+                        await method(upload)
             except Exception as error:  # noqa: BLE001 - every error has an answer
                 await guard.refuse(context, error)
 
