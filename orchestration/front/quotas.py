@@ -78,7 +78,7 @@ class LeaderQuotas(Quotas):
     def _keep(self, key: str, left: dict[str, float]) -> None:
         now, before = self._clock(), self._purses.get(key)
         if before is not None and now < before.until:  # of another who asked at the same time
-            left = {name: amount + before.left[name] for name, amount in left.items()}
+            left = {name: amount + before.left.get(name, 0.0) for name, amount in left.items()}
         self._purses[key] = _Purse(left, now + _KEPT)
         self._purses.move_to_end(key)
         if len(self._purses) > _KNOWN:
