@@ -186,15 +186,15 @@ def test_a_snapshot_continues_the_same(log, cut):
 
 
 def test_the_cost_of_a_reading_does_not_grow():
-    from time import perf_counter
+    from time import thread_time
 
     interpreter = reading()
     chance = random.Random(1)
     costs = []
     for block in range(6):
         batch = [read_off(block * 2000 + i, {"x": chance.gauss(0, 1), "y": chance.random()}) for i in range(2000)]
-        start = perf_counter()
+        start = thread_time()
         for perception in batch:
             interpreter.interpret(perception, {})
-        costs.append(perf_counter() - start)
+        costs.append(thread_time() - start)
     assert min(costs[3:]) < 2 * min(costs[:3])
