@@ -238,6 +238,8 @@ def _problems(error: ValidationError, layers: Sequence[Layer]) -> list[str]:
             found.append(f"{where}: there is no setting `{dotted(place)}`{_nearest(place)}")
         elif detail["type"] == "missing":
             found.append(f"{where}: `{dotted(place)}` is missing")
+        elif detail["type"] == "model_type":
+            found.append(f"{where}: `{dotted(place)}` is {value}, but it is a section: its settings stand below it")
         elif isinstance(detail["input"], Mapping):  # its parts do not go together
             found.append(f"{where}: `{dotted(place)}`: {_right(detail['msg'])}")
         else:

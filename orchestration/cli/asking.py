@@ -142,7 +142,10 @@ def connections(
         return
     if since is not None or follow or limit is not None:
         raise Failure("--since, --follow and --limit go with --history", MISUSED)
-    found = _ask(server(grpc, token_file, mind), lambda client: client.connections(owner))
+    at = server(grpc, token_file, mind)
+    found = _ask(at, lambda client: client.connections(owner))
+    if owner and not found and owner not in {report.name for report in _ask(at, lambda client: client.subminds())}:
+        raise Failure(f"nobody here is called {owner!r}: `submind subminds` lists who there is")
     if topic:
         found = [each for each in found if topic == each.topic or topic.casefold() in each.label.casefold()]
     if json:
@@ -283,12 +286,14 @@ def _status(status: MindStatus) -> None:
     left = "no budget set" if tokens.budget_left is None else f"{tokens.budget_left:,.0f} left in the budget"
     table.add_row("tokens", f"{tokens.tokens_in:,} in, {tokens.tokens_out:,} out, cost {tokens.cost:.2f}, {left}")
     table.add_row("subminds", ", ".join(f"{n} {state}" for state, n in status.subminds.items() if n) or "none")
-    substrate = ", ".join(f"{safe(name)} {_figure(value)}" for name, value in status.substrate.items() if value != "")
+    substrate = ", ".join(
+        f"{safe(name)} {_figure(value)}" for name, value in sorted(status.substrate.items()) if value != ""
+    )
     table.add_row("substrate", substrate or "not reported yet")
     for hit in status.limits:
         if hit.hits:
             bound = "" if hit.limit is None else f" (limit {hit.limit:g})"
-            table.add_row("limit met", f"{safe(hit.name)}: {hit.hits:,} times{bound}")
+            table.add_row("limit met", f"{safe(hit.name)}: {hit.hits:,} time{'s' if hit.hits > 1 else ''}{bound}")
     out.print(table)
 
 

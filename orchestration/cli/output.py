@@ -31,8 +31,8 @@ def console(*, error: bool = False) -> Console:
 
 
 def emit(value: Any) -> None:
-    """One JSON object on a line of its own, at once."""
-    sys.stdout.write(dumps(value) + "\n")
+    """One JSON object on a line of its own, at once; in UTF-8, as JSON is, whatever the locale."""
+    sys.stdout.buffer.write(f"{dumps(value)}\n".encode(errors="backslashreplace"))
     sys.stdout.flush()
 
 

@@ -17,7 +17,7 @@ from rich.status import Status
 
 from environment.messages import NewPerception, Receipt
 from orchestration.cli.failure import FAILED, MISUSED, Failure
-from orchestration.cli.input.lines import BadLine, Format, LineReader
+from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
 from orchestration.cli.input.reading import Line, check_file, file_lines, growing_lines, is_regular, stream_lines
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import console, emit
@@ -124,6 +124,8 @@ class Tally:
                 f"{reader.quoted} JSON lines stood among plain ones: their source and key were passed over"
                 " (--format json believes them)"
             )
+        if reader.garbled:
+            console(error=True).print(garbled(reader.garbled))
 
     @property
     def total(self) -> int:

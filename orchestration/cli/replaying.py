@@ -19,7 +19,7 @@ from actors.attention.pacing import Budget
 from environment.messages import EntryKind, Instant, NewPerception
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.history import instant, logged
-from orchestration.cli.input.lines import BadLine, Format, LineReader
+from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
 from orchestration.cli.input.reading import Line, Splitter, check_text, file_lines
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit, entry_line
@@ -157,6 +157,8 @@ class _History:
         """What a reader should know about it."""
         if self.refused > _SHOWN:
             console(error=True).print(f"({self.refused - _SHOWN} more lines were refused)")
+        if self._reader.garbled:
+            console(error=True).print(garbled(self._reader.garbled), style="dim")
         if self._reader.unstamped:
             lines = "1 line carries" if self._reader.unstamped == 1 else f"{self._reader.unstamped:,} lines carry"
             told = f"{lines} no time: taken to follow the line before, else one a second"

@@ -73,6 +73,7 @@ def test_a_problem_names_file_line_setting_value_and_what_would_be_right(tmp_pat
     told = problems(file)
     assert f"{file}, line 3: `shell.mailbox` is 'lots', but it should be a valid integer" in told
     assert f"{file}, line 4: `shell.patience` is '3x', but a duration is" in told
+    assert "line 1: `attention` is 5, but it is a section: its" in problems(write(tmp_path, "attention: 5\n"))
 
 
 def test_a_problem_names_the_variable_or_the_flag_that_is_to_blame(tmp_path: Path) -> None:

@@ -104,6 +104,8 @@ class LineReader:
     """JSON lines among plain ones."""
     unstamped: int = 0
     """Lines without a time of their own."""
+    garbled: int = 0
+    """Lines that are not UTF-8 throughout."""
     _plain: bool = False
     _last: Instant | None = None
     _number: int = 0
@@ -115,6 +117,7 @@ class LineReader:
         if not line.strip():
             return None
         self._number += 1
+        self.garbled += "\ufffd" in line and b"\xef\xbf\xbd" not in raw
         if self.format is Format.JSON:
             return self._object(_parse(line), quoted=False)
         if self.format is Format.AUTO and _OBJECT.match(line):
@@ -204,6 +207,12 @@ class LineReader:
         occurrence = self._seen.count(digest.digest()[:12])
         digest.update(str(occurrence).encode())
         return f"line-{digest.hexdigest()[:32]}"
+
+
+def garbled(lines: int) -> str:
+    """What to say of lines that were not UTF-8."""
+    are = "1 line is" if lines == 1 else f"{lines:,} lines are"
+    return f"{are} not UTF-8: what cannot be read stands as \ufffd (`iconv -f ENCODING -t UTF-8` makes it readable)"
 
 
 def _parse(line: str) -> dict[str, Any]:

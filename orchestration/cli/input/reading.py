@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import stat
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -17,6 +18,11 @@ from orchestration.cli.failure import Failure
 from orchestration.cli.input.lines import MOST_BYTES, BadLine
 
 _CHUNK = 1 << 16
+_GLANCE = 4096
+"""Bytes by whose look text is told from what is none."""
+_STRANGE = re.compile("[\ufffd\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
+_STRANGERS, _FOR_ONE = 32, 4
+"""So many characters that no text has, and one in so many: zero bytes aside, which rotation leaves in logs."""
 _UTF8_MARK = b"\xef\xbb\xbf"
 _FOREIGN = {
     b"\xff\xfe": "is UTF-16: `iconv -f UTF-16 -t UTF-8` makes it readable",
@@ -90,6 +96,12 @@ def check_text(name: str, beginning: bytes) -> None:
     for mark, told in _FOREIGN.items():
         if beginning.startswith(mark):
             raise Failure(f"{name} {told}")
+    text = beginning[:_GLANCE].decode("utf-8", errors="replace")
+    if len(_STRANGE.findall(text)) >= max(_STRANGERS, len(text.replace("\0", "")) / _FOR_ONE):
+        raise Failure(
+            f"{name} is no text in UTF-8: `iconv -f ENCODING -t UTF-8` makes another encoding readable;"
+            """ a picture goes as {"image": {"path": FILE}}"""
+        )
 
 
 def check_file(path: Path) -> None:
@@ -174,7 +186,7 @@ async def stream_lines(file: IO[bytes], name: str) -> AsyncIterator[Line]:
 
 
 def _begin(path: Path, file: IO[bytes]) -> None:
-    check_text(str(path), file.read(4))
+    check_text(str(path), file.read(_GLANCE))
     file.seek(0)
 
 

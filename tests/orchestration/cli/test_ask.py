@@ -72,7 +72,8 @@ async def test_subminds_and_connections_are_listed(lived: Any, at: list[str]) ->
     assert edges.objects[0]["owner"] == connection().owner
     assert connection().peer in (await submind("connections", *at)).out
     none = await submind("connections", "--owner", "nobody", *at)
-    assert (none.code, none.out) == (0, "")
+    assert (none.code, none.out) == (1, "")
+    assert "nobody here is called 'nobody'" in none.err
 
 
 async def test_status_is_one_object_and_a_table(lived: Any, at: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from environment.messages import EntryKind, PerceptionRef, StreamEntry
 from orchestration.cli.output import bar, clock, entry_line
 from orchestration.cli.safety import safe
+from tests.orchestration.cli.conftest import environ, submind
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07b\u202ec\u2066d\u200fe\x00f\r\ng\x9b31mh\u2028i\U000e0041j"
 
@@ -70,3 +72,12 @@ def test_many_sources_are_shortened_and_a_segue_is_marked() -> None:
 def test_no_number_breaks_bar_or_clock(value: float) -> None:
     assert clock(value)
     assert len(bar(min(max(value, -1e9), 1e9) if value == value else 0.0)) == 5  # noqa: PLR0124 - not a number
+
+
+async def test_a_locale_without_utf_8_costs_characters_and_no_answer(tmp_path: Path) -> None:
+    file = tmp_path / "day.log"
+    file.write_text("2026-03-03T06:00:00Z Gäste: 零件到了 😀\n", encoding="utf-8")
+    plain = environ(PYTHONIOENCODING="ascii")
+    told = await submind("replay", file, "--budget", "1", env=plain)
+    assert (told.code, "G?ste" in told.out) == (0, True), told
+    assert "零件到了 😀" in (await submind("replay", file, "--budget", "1", "--json", env=plain)).objects[0]["text"]

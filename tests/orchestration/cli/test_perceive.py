@@ -117,6 +117,9 @@ async def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     packed = tmp_path / "log.gz"
     packed.write_bytes(b"\x1f\x8b\x08\x00")
     assert "is compressed: `zcat" in (await submind("perceive", packed)).err
+    latin = tmp_path / "latin.log"
+    latin.write_bytes(b"a caf\xe9\nall is well\n")
+    assert "1 line is not UTF-8" in (await submind("replay", latin, "--budget", "1")).err
     assert (await submind("perceive", "-", "--follow")).code == 2
     assert (await submind("perceive", "-", "--label", "x")).code == 2
     assert (await submind("perceive", "-", "--nonsense")).code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import threading
 from collections.abc import AsyncIterator
 from io import BufferedReader
@@ -110,3 +111,27 @@ def test_who_is_stopped_while_more_comes_stops_in_silence(monkeypatch: pytest.Mo
 
 async def following(lines: AsyncIterator[Line]) -> bytes:
     return (await asyncio.wait_for(anext(lines), 60)).raw
+
+
+@pytest.mark.parametrize("name", ["picture", "noise", "program"])
+def test_what_looks_like_no_text_is_refused_and_not_sent_as_words(tmp_path: Path, name: str) -> None:
+    noise = random.Random(1).randbytes(3000)
+    path = tmp_path / name
+    path.write_bytes({"picture": b"\x89PNG\r\n\x1a\n", "program": b"\x7fELF" + b"\0" * 500, "noise": b""}[name] + noise)
+    with pytest.raises(Failure, match="no text in UTF-8"):
+        list(file_lines(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Überraschung im Café, 12 Gäste, à la carte – tout est prêt\n".encode("cp1252") * 20,
+        b"\0" * 9000 + b"after a rotation that left a hole\n",
+        b"\x1b[31mERROR\x1b[0m red as it came\r\n" * 100,
+        "все спокойно, 零件到了\n".encode() * 100,
+    ],
+)
+def test_text_that_is_only_odd_is_read(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(text)
+    assert b"\n".join(line.raw for line in file_lines(path)) == text.rstrip(b"\n")
