@@ -7,14 +7,18 @@ import contextlib
 import hashlib
 import random
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from environment.errors import StoreBroken, StoreUnavailable, WrongSchema
 from environment.stores.cassandra.driver.errors import NoSuchTable, OutcomeUnknown
-from environment.stores.cassandra.driver.session import Prepared, Session
+from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.schema.cql import additive, statements
+
+T = TypeVar("T")
 
 SCHEMA = Path(__file__).parent
 _AGREEMENT = 20.0
@@ -176,13 +180,14 @@ async def _up_to_date(session: Session, known: Sequence[Migration]) -> bool:
 @contextlib.asynccontextmanager
 async def _claimed(session: Session, runner: str, rng: random.Random, claim: Claim) -> AsyncIterator[None]:
     """Hold the claim; it is renewed while the body runs, and expires by itself where this process dies."""
-    take, renew, release, holder = [await _prepare(session, cql) for cql in (_CLAIM, _RENEW, _RELEASE, _HOLDER)]
+    texts = (_CLAIM, _RENEW, _RELEASE, _HOLDER)
+    take, renew, release, holder = [await _agreed(partial(session.prepare, cql)) for cql in texts]
     loop = asyncio.get_running_loop()
     until = loop.time() + claim.wait
     while True:
         with contextlib.suppress(OutcomeUnknown):
-            await session.conditional(take, (claim.holds, runner))
-        rows = await session.serial(holder)
+            await _agreed(partial(session.conditional, take, (claim.holds, runner)))
+        rows = await _agreed(partial(session.serial, holder))
         other = rows[0].holder if rows else None
         if other == runner:
             break
@@ -205,13 +210,13 @@ async def _claimed(session: Session, runner: str, rng: random.Random, claim: Cla
             await session.conditional(release, (runner,))
 
 
-async def _prepare(session: Session, cql: str) -> Prepared:
-    """Prepare a statement on a table that another runner may have made a moment ago: a node may not know it yet."""
+async def _agreed(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask about a table that another runner may have made a moment ago: a node may not know it yet."""
     loop = asyncio.get_running_loop()
     until = loop.time() + _AGREEMENT
     while True:
         try:
-            return await session.prepare(cql)
+            return await ask()
         except NoSuchTable:
             if loop.time() > until:
                 raise

@@ -8,6 +8,7 @@ import pytest
 
 from environment.errors import StoreBroken, StoreUnavailable, WrongSchema
 from environment.stores.cassandra.driver.connecting import open_session
+from environment.stores.cassandra.driver.errors import NoSuchTable
 from environment.stores.cassandra.schema.cql import additive, statements
 from environment.stores.cassandra.schema.migrations import (
     _CLAIM,
@@ -117,6 +118,34 @@ async def test_two_runners_at_once_apply_everything_once(keyspace, files):
     finally:
         for one in sessions:
             await one.close()
+
+
+async def test_a_node_that_does_not_know_the_table_yet_is_asked_again(session, files, monkeypatch):
+    """What was prepared by one node may be executed by another, which another runner's table has not reached."""
+    late = {"conditional": 2, "serial": 2}
+
+    def lagging(name, ask):
+        async def asked(*given):
+            if late[name]:
+                late[name] -= 1
+                raise NoSuchTable(str(session.address), "schema_migrations")
+            return await ask(*given)
+
+        return asked
+
+    await session.run(_TABLE)
+    assert await migrate(session, load_migrations(files)[:1], runner="before", rng=random.Random(1))
+    done = migrate(session, load_migrations(files), runner="one", rng=random.Random(1))
+    real = session.serial
+
+    async def first(select):  # the first look comes before the claim
+        monkeypatch.setattr(session, "serial", lagging("serial", real))
+        monkeypatch.setattr(session, "conditional", lagging("conditional", session.conditional))
+        return await real(select)
+
+    monkeypatch.setattr(session, "serial", first)
+    assert [each.number for each in await done] == [2]
+    assert not any(late.values())
 
 
 async def test_a_runner_that_died_is_waited_for_until_its_claim_expires(session, files):
