@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ METRICS = os.environ.get("SUBMIND_TEST_KUBERNETES_METRICS", "")
 ROOT = Path(__file__).resolve().parents[2]
 DEV = {"cassandra": 1, "etcd": 1, "head": 1, "mind": 2, "subminds": 1, "gateway": 2, "feed": 1}
 """Pods of the dev overlay by component."""
+_unready: Counter[str] = Counter()
+"""How often an overlay was applied in vain since it was last ready."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -151,6 +154,9 @@ def production(cluster: str, figures: Figures, tmp_path_factory: pytest.TempPath
 @contextmanager
 def _deployed(overlay: Path, pods: Mapping[str, int], prepare: Callable[[], None]) -> Iterator[float]:
     """An overlay applied where there was nothing, and all its pods ready; when that began (monotonic)."""
+    if _unready[overlay.name] == 2:  # every test of a module would wait as long
+        pytest.fail(f"{overlay.name} was not ready, twice: it is not tried again")
+    _unready[overlay.name] += 1
     if KEEP != "again":
         _remove()
         kubectl("wait", "--for=delete", f"namespace/{NAMESPACE}", "--timeout=300s")
@@ -160,6 +166,7 @@ def _deployed(overlay: Path, pods: Mapping[str, int], prepare: Callable[[], None
         began = time.monotonic()
         kubectl("apply", "--server-side", "--force-conflicts", "-k", str(overlay))
         eventually(f"all of {overlay.name} is ready", lambda: ready(**pods), 600.0)
+        _unready[overlay.name] = 0
         yield began
     finally:
         if not KEEP:
