@@ -38,7 +38,7 @@ from actors.perception.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.binding import Rarity, kinship
 from actors.submind.budget import Allowance
-from actors.submind.composing import clock_time, earlier, material
+from actors.submind.composing import apart, clock_time, material
 from actors.submind.peers import Directory
 from actors.substrate.ports import Act, Request, Role
 from environment.clocks import elapsed, was_wrong
@@ -234,7 +234,7 @@ class AttentionCore(Inward):
 
     def _request(self, focus: Trace, bound: Sequence[Trace]) -> Request:
         time = focus.thought.time
-        memories = (material(Role.MEMORY, t.thought, earlier(t.thought.time, time)) for t in bound)
+        memories = (material(Role.MEMORY, t.thought, apart(t.thought.time, time)) for t in bound)
         return Request(Act.BIND, self.name, (material(Role.EVENT, focus.thought, clock_time(time)), *memories))
 
     def _worded(self, generated: Generated, now: Instant) -> list[Effect]:

@@ -23,13 +23,13 @@ def clock_time(time: Instant) -> str:
     return f"{minutes // 60:02d}:{minutes % 60:02d}"
 
 
-def earlier(time: Instant, than: Instant) -> str:
-    """How much earlier, as people say it."""
-    seconds = than - time
+def apart(time: Instant, event: Instant) -> str:
+    """How much earlier than an event, or later, as people say it."""
+    seconds = abs(event - time)
     for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= size:
-            return f"{seconds / size:.0f} {unit} earlier"
-    return "just before"
+            return f"{seconds / size:.0f} {unit} {'earlier' if time < event else 'later'}"
+    return "just before" if time <= event else "just after"
 
 
 def source_of(thought: Thought) -> str:
@@ -46,7 +46,7 @@ def material(role: Role, thought: Thought, when: str, first: Sequence[str] = ())
 def request(author: str, bound: Bound) -> Request:
     """Ask for the thought that binds an event, a memory and a goal."""
     materials = [material(Role.EVENT, bound.event, clock_time(bound.event.time), bound.shared)]
-    when = earlier(bound.memory.time, bound.event.time)
+    when = apart(bound.memory.time, bound.event.time)
     materials.append(material(Role.MEMORY, bound.memory, when, bound.shared))
     materials.append(Material(Role.GOAL, bound.goal.text))
     return Request(Act.BIND, author, tuple(materials))

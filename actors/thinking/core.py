@@ -29,7 +29,7 @@ from actors.perception.percept import addressed
 from actors.perception.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
-from actors.submind.composing import clock_time, earlier, material, perceptions_of
+from actors.submind.composing import apart, clock_time, material, perceptions_of
 from actors.submind.postbox import Postbox
 from actors.substrate.ports import Act, Depth, Request, Role
 from actors.thinking.memory import WorkingMemory
@@ -175,7 +175,7 @@ class ThinkingCore(Inward):
             return [Count("nothing_recalled_total")]
         depth = Depth.DEEP if act.act is Act.REPLY else Depth.FAST
         event = material(Role.EVENT, act.thought, clock_time(act.thought.time))
-        memories = (material(Role.MEMORY, m, earlier(m.time, act.thought.time)) for m in act.memories)
+        memories = (material(Role.MEMORY, m, apart(m.time, act.thought.time)) for m in act.memories)
         return [Generate(found.token, Request(act.act, self.name, (event, *memories), depth))]
 
     def _result(self, generated: Generated, now: Instant) -> list[Effect]:
