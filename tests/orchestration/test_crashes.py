@@ -24,7 +24,9 @@ SEED = int(os.environ.get("SUBMIND_TEST_SEED", "1"))
 SETTINGS = """
 attention: {per_hour: 3600, hold: 0.2, refractory: 5}
 stream: {reorder: 0.2}
+runtime: {subminds_per_actor: {cognitive: 5, metacognitive: 2}}
 """
+"""Some subminds alone and some that share a process: whoever is killed, fewer of them have to start."""
 
 
 class Teller:

@@ -105,7 +105,8 @@ async def test_who_has_leeway_is_woken_on_the_beat(tmp_path):
     sleepers = [Sleeper(f"s{n}", 1.0 + n / 20, 60.0) for n in range(20)]
     async with asleep(tmp_path, beat, *sleepers):
         await until(lambda: all(one.woken for one in sleepers))
-    early = [one.name for one in sleepers if one.woken < beat.after(one.due) - 0.01]
+    # The moment an actor is told may lie before it hears of it, and a beat between the two.
+    early = [one.name for one in sleepers if one.woken < beat.after(one.due - 0.4) - 0.01]
     assert not early, "before the beat"
 
 

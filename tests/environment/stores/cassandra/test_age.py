@@ -160,8 +160,9 @@ async def test_all_costs_follow_what_is_live(minds):
         # One row for each live trace, the pages of their ids, and the changes since these were written.
         assert age.rows <= LIVE + 2 * GENERATION + 50
         assert age.requests <= youth.requests + GENERATION // 1000 + 20
-        assert kept <= 1.2 * kept_young + 200_000
-        assert peak <= 1.2 * peak_young + 400 * GENERATION + 500_000
+        # Beside them a page of ids, which the filter may be reading just then; all traces would be fifty times as much.
+        assert kept <= 1.2 * kept_young + 1_000_000
+        assert peak <= 1.2 * peak_young + 400 * GENERATION + 1_500_000
 
         await the_same_price(aged, fresh)
     finally:
