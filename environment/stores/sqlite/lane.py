@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -76,6 +77,8 @@ def connect(
     path: Path, synchronous: Synchronous, busy_timeout: float, *, read_only: bool = False
 ) -> sqlite3.Connection:
     """A connection in autocommit mode: WAL, foreign statements refused when reading only."""
+    if not read_only:
+        _make(path)
     connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, cached_statements=256)
     try:
         if not read_only:
@@ -91,6 +94,15 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+def _make(path: Path) -> None:
+    """Its owner's alone, and what SQLite lays beside it with it. What is wrong with the place SQLite says better.
+
+    One that is there is not touched: to close it would release the locks that this process holds on it.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 @contextmanager

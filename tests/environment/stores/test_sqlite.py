@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import textwrap
@@ -218,6 +219,18 @@ async def test_a_folder_that_cannot_be_is_named(tmp_path):
     (tmp_path / "mind.db").mkdir()
     with pytest.raises(StoreBroken, match=r"mind\.db"):
         await open_stores(tmp_path, "alpha")
+
+
+async def test_what_a_mind_knows_is_its_owner_s_alone_and_permissions_that_were_given_stay(tmp_path):
+    stores = await open_stores(tmp_path, "mind", inline=True)
+    await stores.commit([])
+    made = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    assert {"mind.db", "mind.db-wal", "perceptions.db"} <= set(made)
+    assert set(made.values()) == {0o600}
+    await stores.close()
+    (tmp_path / "mind.db").chmod(0o640)
+    await (await open_stores(tmp_path, "mind", inline=True)).close()
+    assert stat.S_IMODE((tmp_path / "mind.db").stat().st_mode) == 0o640
 
 
 async def test_two_openings_at_once_make_one_schema(tmp_path):
