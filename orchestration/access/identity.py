@@ -92,7 +92,8 @@ class IdentityProvider:
             raise Unauthenticated(f"this JWT is not signed with one of {allowed}", _INVALID)
         name = header.get("kid", "")
         await self.refresh()
-        if self._find(name) is None and self._clock() - self._tried >= self._settings.unknown_key_every:
+        again = self._clock() - self._tried >= self._settings.unknown_key_every
+        if self._find(name) is None and (again or self._is_fetching()):
             await self._fetch()
         found = self._find(name)
         if not self._keys:
@@ -136,6 +137,9 @@ class IdentityProvider:
         if self._fetching is None or self._fetching.done():
             self._fetching = asyncio.create_task(self._try(), name="keys", context=Context())
         await asyncio.wait({self._fetching})
+
+    def _is_fetching(self) -> bool:
+        return self._fetching is not None and not self._fetching.done()
 
     async def _try(self) -> None:
         self._tried = self._clock()

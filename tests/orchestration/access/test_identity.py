@@ -139,6 +139,18 @@ async def test_who_goes_away_while_keys_are_fetched_for_it_keeps_them_from_nobod
     assert (endpoint.asked, held.failures) == (1, 0)
 
 
+async def test_who_comes_while_keys_are_fetched_for_another_waits_for_them(issuer, endpoint):
+    held = provider(endpoint.url)
+    endpoint.may.clear()
+    asking = [asyncio.create_task(held.caller(issuer.token(sub=name))) for name in ("ann", "bob")]
+    await until(lambda: endpoint.asked == 1)
+    asking.append(asyncio.create_task(held.caller(issuer.token(sub="eve"))))
+    await asyncio.sleep(0.1)
+    endpoint.may.set()
+    assert [one.name for one in await asyncio.gather(*asking)] == ["ann", "bob", "eve"]
+    assert endpoint.asked == 1
+
+
 def forged(issuer, algorithm, secret):
     """A token whose header says another algorithm than the key is for."""
 
