@@ -216,7 +216,11 @@ class Backup:
             cited = dict.fromkeys(name for thought in thoughts for name in thought.parents if name.startswith("t-"))
             names = [name for name in cited if name not in self._counted.replaced]
             new = [name for name, met in zip(names, self._have_met(names), strict=True) if not met]
-            held = {each.standing.id: each for each, _ in await self._source.moving.named(new)}
+            held = {}
+            for start in range(0, len(new), _PAGE):
+                found = await self._source.moving.named(new[start : start + _PAGE])
+                held |= {each.standing.id: each for each, _ in found}
+                await self._pace("traces")
 
     def _have_met(self, names: Collection[str]) -> list[bool]:
         """Which of them were there when all were read."""
