@@ -200,6 +200,13 @@ def test_the_image_has_no_build_tools_and_no_secrets():
     assert in_gateway("grep -rlI -- '-----BEGIN [A-Z ]*PRIVATE KEY-----' /opt/project /etc 2>/dev/null") == ""
 
 
+def test_nothing_is_compiled_when_a_process_starts():
+    code = "import ray, orchestration.runtime.worker.actor, orchestration.wiring"
+    loaded = in_gateway(f"python -v -c '{code}' 2>&1 | grep 'code object from'").splitlines()
+    assert len(loaded) > 500
+    assert [line for line in loaded if ".pyc'" not in line] == []
+
+
 def test_the_image_is_no_larger_than_it_was(deployment):
     """What it adds to Python; packages are pinned, so this grows by a decision alone: see k8s/image/slim.sh."""
     size = int(in_gateway("du -sm /opt").split()[0])
