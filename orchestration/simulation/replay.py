@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
@@ -113,11 +114,13 @@ class Replay:
                     yield entry
 
     async def _prefetch(self, chunk: list[NewPerception]) -> None:
+        senses: defaultdict[str, list[Perception]] = defaultdict(list)
+        for p in chunk:
+            senses[p.modality.value].append(Perception(**fields(p)))  # type: ignore[arg-type]  # as below
         texts: list[str] = []
-        for shell in self.world.shells.values():
-            perceptions = [Perception(**fields(p)) for p in chunk if p.modality.value == shell.name]  # type: ignore[arg-type]
-            if perceptions:
-                texts += shell.core.texts(perceptions)
+        for name, perceptions in senses.items():
+            if name in self.world.shells:
+                texts += self.world.shells[name].core.texts(perceptions)
         await self._embedder.prefetch(texts)
 
     async def _end(self) -> None:
