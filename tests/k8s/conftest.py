@@ -129,7 +129,7 @@ def cluster() -> str:
 @pytest.fixture(scope="module")
 def deployment(cluster: str, figures: Figures) -> Iterator[Deployment]:
     """The dev overlay, applied as its users apply it; everybody is ready."""
-    with _deployed(ROOT / "k8s/overlays/dev", DEV, lambda: None) as began:
+    with _deployed("dev", ROOT / "k8s/overlays/dev", DEV, lambda: None) as began:
         took = time.monotonic() - began
         with forwarded("svc/gateway", 50051) as grpc, forwarded("svc/feed", 8080) as http:
             deployed = Deployment(began, grpc, http, secret("submind-token", "token"), figures)
@@ -142,7 +142,7 @@ def production(cluster: str, figures: Figures, tmp_path_factory: pytest.TempPath
     """The production overlay on one node, with what people make for it; the name of a pod to call from."""
     directory = tmp_path_factory.mktemp("production")
     overlay = make_overlay(directory)
-    with _deployed(overlay, PODS, lambda: make_secrets(directory)) as began:
+    with _deployed("production", overlay, PODS, lambda: make_secrets(directory)) as began:
         took = time.monotonic() - began
         figures.tell("production: apply to all pods Ready, the autoscaler's too", f"{took:.0f} s", ready_s=took)
         if KEEP != "again":
@@ -152,11 +152,11 @@ def production(cluster: str, figures: Figures, tmp_path_factory: pytest.TempPath
 
 
 @contextmanager
-def _deployed(overlay: Path, pods: Mapping[str, int], prepare: Callable[[], None]) -> Iterator[float]:
+def _deployed(name: str, overlay: Path, pods: Mapping[str, int], prepare: Callable[[], None]) -> Iterator[float]:
     """An overlay applied where there was nothing, and all its pods ready; when that began (monotonic)."""
-    if _unready[overlay.name] == 2:  # every test of a module would wait as long
-        pytest.fail(f"{overlay.name} was not ready, twice: it is not tried again")
-    _unready[overlay.name] += 1
+    if _unready[name] == 2:  # every test of a module would wait as long
+        pytest.fail(f"{name} was not ready, twice: it is not tried again")
+    _unready[name] += 1
     if KEEP != "again":
         _remove()
         kubectl("wait", "--for=delete", f"namespace/{NAMESPACE}", "--timeout=300s")
@@ -165,8 +165,8 @@ def _deployed(overlay: Path, pods: Mapping[str, int], prepare: Callable[[], None
     try:
         began = time.monotonic()
         kubectl("apply", "--server-side", "--force-conflicts", "-k", str(overlay))
-        eventually(f"all of {overlay.name} is ready", lambda: ready(**pods), 600.0)
-        _unready[overlay.name] = 0
+        eventually(f"all of {name} is ready", lambda: ready(**pods), 600.0)
+        _unready[name] = 0
         yield began
     finally:
         if not KEEP:
