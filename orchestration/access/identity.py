@@ -92,8 +92,8 @@ class IdentityProvider:
             raise Unauthenticated(f"this JWT is not signed with one of {allowed}", _INVALID)
         name = header.get("kid", "")
         await self.refresh()
-        again = self._clock() - self._tried >= self._settings.unknown_key_every
-        if self._find(name) is None and (again or self._is_fetching()):
+        may = self._fetching is not None or self._clock() - self._tried >= self._settings.unknown_key_every
+        if may and self._find(name) is None:
             await self._fetch()
         found = self._find(name)
         if not self._keys:
@@ -134,12 +134,9 @@ class IdentityProvider:
 
     async def _fetch(self) -> None:
         """Fetch the keys, together with whoever does already. Who goes away meanwhile leaves it to the others."""
-        if self._fetching is None or self._fetching.done():
+        if self._fetching is None:
             self._fetching = asyncio.create_task(self._try(), name="keys", context=Context())
         await asyncio.wait({self._fetching})
-
-    def _is_fetching(self) -> bool:
-        return self._fetching is not None and not self._fetching.done()
 
     async def _try(self) -> None:
         self._tried = self._clock()
@@ -152,6 +149,8 @@ class IdentityProvider:
             _log.warning("keys_not_fetched", source=self._settings.jwks, reason=str(error), again_in=self._pause)
         else:
             self._fetched, self._pause = self._clock(), _FIRST_PAUSE
+        finally:
+            self._fetching = None
 
     async def _read(self) -> bytes:
         if not self._remote:
