@@ -100,23 +100,23 @@ class Replay:
             if not self._born:
                 await self.world.begin(await self.population.begin(), chunk[0].time)
                 self._born = True
-            await self._prefetch(chunk)
             receipts = await self._stores.perceptions.append(chunk)
             logged = [
                 Perception(**fields(p), id=r.id, seq=r.seq)  # type: ignore[arg-type]  # the fields of its parent
                 for p, r in zip(chunk, receipts, strict=True)
                 if r.new
             ]
+            await self._prefetch(logged)
             for time, together in groupby(logged, key=lambda p: max(p.time, self.world.now)):
                 await self.world.run_on(time)
                 await self.world.arrive(list(together))
                 async for entry in self._grown():
                     yield entry
 
-    async def _prefetch(self, chunk: list[NewPerception]) -> None:
+    async def _prefetch(self, logged: list[Perception]) -> None:
         senses: defaultdict[str, list[Perception]] = defaultdict(list)
-        for p in chunk:
-            senses[p.modality.value].append(Perception(**fields(p)))  # type: ignore[arg-type]  # as below
+        for p in logged:
+            senses[p.modality.value].append(p)
         texts: list[str] = []
         for name, perceptions in senses.items():
             if name in self.world.shells:
