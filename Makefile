@@ -9,16 +9,18 @@ EXAMPLE    := examples/day.jsonl
 UTTERANCES ?= $(EXAMPLE)
 MOMENTS    ?=
 PYTEST     ?=
-JOBS       ?= 2
+# Files that are tested at a time: two cores are then hardly ever idle.
+JOBS       ?= 3
+CLUSTER    ?= ../shared/kubernetes/cluster
 BUILD      ?= docker build
 REGISTRY   ?= localhost
 TAG        ?= dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format types check proto proto-check docs docs-check bench screenshots chromium servers image images deploy-dev lock clean
+.PHONY: help setup run test test-servers test-cluster test-soak lint format types lines check proto proto-check docs docs-check bench screenshots chromium servers image images deploy-dev lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make the virtual environment, from the lock file
 
@@ -35,10 +37,23 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY) ## start a mind on the example day and show its stream, here and on a page
 	@$(BIN)/submind run --example
 
-test: $(READY) ## run the tests; without chromium or servers all but theirs (PYTEST="-k watch" passes options on, JOBS=0 is one by one)
+test: $(READY) ## run the tests that need one machine; without chromium or servers all but theirs (PYTEST="-k watch", JOBS=0: one by one)
 	@if .ci/chromium; then page=; else page=--ignore=tests/orchestration/page; echo "going on without the page"; fi; \
 	  .ci/servers || { echo "going on without Cassandra and etcd"; export SUBMIND_TEST_SERVERS=none; }; \
-	  $(BIN)/python -m pytest --numprocesses $(JOBS) --ignore=tests/k8s $$page $(PYTEST)
+	  $(BIN)/python -m pytest --numprocesses $(JOBS) -m "not (servers or cluster or soak)" $$page $(PYTEST)
+
+test-servers: $(READY) ## run what is tested against real Cassandras and etcds
+	@.ci/servers
+	@$(if $(SUBMIND_TEST_CASSANDRA),,$(BIN)/python -m tests.servers --for) \
+	  $(BIN)/python -m pytest --numprocesses $(JOBS) -m "servers" $(PYTEST)
+
+test-cluster: $(READY) ## run what is tested on Kubernetes: that of SUBMIND_TEST_KUBERNETES, or one started here by CLUSTER (as root)
+	@.ci/chromium
+	@$(if $(SUBMIND_TEST_KUBERNETES),,.ci/kubernetes with $(CLUSTER)) $(BIN)/python -m pytest -m "cluster" $(PYTEST)
+
+test-soak: $(READY) ## run what takes many minutes: all seeds, and minds that live long or lose parts all the time
+	@.ci/servers
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) -m "soak" $(PYTEST)
 
 lint: $(READY) ## check style and formatting
 	$(BIN)/ruff check .
@@ -51,7 +66,10 @@ format: $(READY) ## put the code into shape
 types: $(READY) ## check types, strictly
 	$(BIN)/mypy
 
-check: lint types proto-check docs-check ## everything that is checked but the tests
+lines: ## count the lines of code, and see that there are not more than there may be
+	@$(PYTHON) .ci/lines.py --rooms
+
+check: lint types proto-check docs-check lines ## everything that is checked but the tests
 
 proto: $(READY) ## generate orchestration/pb from proto/
 	$(BIN)/python proto/generate.py

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from actors.effects import Effect
 from actors.events import Event
@@ -60,3 +60,12 @@ class Inward:
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:  # noqa: ARG002  # a Core's signature
         return []
+
+
+@runtime_checkable
+class Finishing(Protocol):
+    """A core that holds something back for a while, which the end of a replay does not wait for."""
+
+    def finish(self, now: Instant) -> list[Effect]:
+        """Let go of what is held."""
+        ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from actors.events import Event
-from actors.submind.legacy import Legacy
+from actors.handover import HandoverState
 from actors.substrate.ports import Request
 from environment.messages import Instant, Modality
 from environment.ports import Write
@@ -84,7 +84,7 @@ class Divide:
     """This proposal's id: its owner and a number."""
     hint: str
     """A readable word for the child's name, of small letters, digits and hyphens; may be empty."""
-    legacy: Legacy
+    handover: HandoverState
     """What the child would begin with."""
     reason: str = ""
     """The figures that speak for it."""
@@ -96,7 +96,7 @@ class Retire:
 
     growth: str
     heir: str
-    legacy: Legacy
+    handover: HandoverState
     reason: str = ""
 
 

@@ -7,15 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from actors.attention.settings import AttentionSettings
 from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted, Pressure
-from actors.metacognition.settings import MetacognitionSettings
-from actors.perception.settings import PerceptionSettings
-from actors.settings import CognitiveSettings
-from actors.stream.settings import StreamSettings
+from actors.sight import Look
 from actors.substrate.ports import Generation
-from actors.substrate.settings import BudgetSettings
-from actors.thinking.settings import ThinkingSettings
+from environment.config import Section
 from environment.messages import (
     EntryKind,
     Instant,
@@ -25,7 +20,6 @@ from environment.messages import (
     Trace,
     Vector,
 )
-from environment.settings import EnvironmentSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +42,16 @@ class Configured:
 
     version: int
     """Of the live configuration: a core is never told an older one."""
-    environment: EnvironmentSettings = field(repr=False)
-    attention: AttentionSettings = field(repr=False)
-    stream: StreamSettings = field(repr=False)
-    thinking: ThinkingSettings = field(repr=False)
-    submind: CognitiveSettings = field(repr=False)
-    perception: PerceptionSettings = field(repr=False)
-    metacognition: MetacognitionSettings = field(repr=False)
-    budget: BudgetSettings = field(repr=False)
-    """What may be spent on the substrate; for whoever asks it, which no core does itself."""
+    section: Section = field(repr=False)
+    """One of those that the core was built with, as it is by now; told once for each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Images that are about to be perceived were looked at elsewhere, in bounds of time and memory."""
+
+    looks: Mapping[bytes, Look]
+    """By digest of their bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +208,8 @@ class Salient:
     """Perceptions folded, and percepts not salient enough to be named: attention paces itself by all it is offered."""
     again: bool = False
     """True for the answer to a survey: these were offered before."""
+    sources: Mapping[str, int] = field(default_factory=dict)
+    """Where folded perceptions came from, and how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,10 +312,17 @@ class Propose:
     reason: str
 
 
+class FacultyEvent:
+    """What an event is derived from that a faculty of another package brings along: a frozen dataclass with slots."""
+
+    __slots__ = ()
+
+
 Event: TypeAlias = (
     Started
     | Configured
     | Tick
+    | Seen
     | Perceived
     | Message
     | Register
@@ -348,4 +352,5 @@ Event: TypeAlias = (
     | Gone
     | Inherited
     | Moved
+    | FacultyEvent
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from actors.submind.legacy import Legacy
-from actors.submind.peers import Peer
+from actors.handover import HandoverState
+from actors.peers import Peer
 from environment.messages import Instant
 
 
@@ -78,7 +78,7 @@ class Inherited:
 
     name: str
     """Who ended."""
-    legacy: Legacy
+    handover: HandoverState
     share: float
     """What the heir now has of a configured submind's budget."""
     as_of: int = 0

@@ -7,13 +7,14 @@ only in the ``Driver`` they hand it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
 from actors.chance import phase
 from actors.core import Core
+from actors.effect_policy import check
 from actors.effects import Commit, Count, Divide, Effect, Generate, Note, Read, Retire, Send, Settled, WakeAt
 from actors.events import (
     Configured,
@@ -24,6 +25,7 @@ from actors.events import (
     Perceived,
     Register,
     Said,
+    Seen,
     Started,
     Tick,
     Vitals,
@@ -31,8 +33,8 @@ from actors.events import (
 from actors.growth import Gone, Pressure
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
-from actors.reach import check
 from actors.settings import ShellSettings
+from actors.sight import Look
 from actors.substrate.ports import Embedder, Generation
 from environment.clocks import was_wrong
 from environment.errors import DuplicateEntry, StoreUnavailable
@@ -85,7 +87,7 @@ class ActorShell:
 
     Guarantees: what a step commits is durable before anything the step sends leaves; when the store refuses,
     the step is kept and finished later by ``finish``, in order, and no further event is handled before that.
-    What a core asks for that is not its to decide (``actors/reach.py``) ends its life with ``OutOfReach``.
+    What a core asks for that is not its to decide (``actors/effect_policy.py``) ends its life with ``EffectForbidden``.
     A crash loses the mailbox and what changed since the last ``save``: cores are written so that nothing
     acknowledged depends on either.
     """
@@ -99,7 +101,14 @@ class ActorShell:
         *,
         embedder: Embedder,
         fence: int = 0,
+        accepts: Callable[[type[Event]], bool] = lambda _: True,
+        monitors: Sequence[str] = (MONITORING,),
+        collections: Collection[str] = (),
     ) -> None:
+        """``accepts``: whether the core takes in events of a type.
+
+        ``monitors``: who is told its figures. ``collections``: those it may write to.
+        """
         self.core = core
         self.mailbox = Mailbox(settings.mailbox, settings.patience)
         self.counters: defaultdict[str, float] = defaultdict(float)
@@ -111,6 +120,9 @@ class ActorShell:
         self._settings = settings
         self._embedder = embedder
         self._fence = fence
+        self._accepts = accepts
+        self._collections = collections
+        self._monitors = tuple(name for name in monitors if name != core.name)
         self._writes: list[Write] = []
         self._others: list[Effect] = []
         self._state_bytes = 0
@@ -146,7 +158,10 @@ class ActorShell:
         await self.finish()
 
     def offer(self, event: Event, priority: float, now: Instant) -> None:
-        """Put an event in the mailbox."""
+        """Put an event in the mailbox, unless it is none that the core takes in."""
+        if not self._accepts(type(event)):
+            self.counters["messages_not_taken_total"] += 1
+            return
         self._gauge.pass_time(self.mailbox, now)
         if not self.mailbox.offer(event, priority, now):
             self.counters["messages_dropped_total"] += 1
@@ -183,16 +198,21 @@ class ActorShell:
         await self.finish()
         return len(events)
 
-    async def configure(self, event: Configured, now: Instant) -> None:
+    async def configure(self, events: Iterable[Configured], now: Instant) -> None:
         """Tell the core that settings were changed: beside the mailbox, so it is never dropped. Raises as ``step``.
 
         The step before must be finished.
         """
-        self._collect(event, now)
+        for event in events:
+            self._collect(event, now)
         await self.finish()
 
-    async def perceive(self, perceptions: Sequence[Perception], now: Instant) -> None:
-        """Embed what the core asks for and hand it the perceptions. Raises as ``step``."""
+    async def perceive(
+        self, perceptions: Sequence[Perception], now: Instant, looks: Mapping[bytes, Look] | None = None
+    ) -> None:
+        """Embed what the core asks for and hand it the perceptions, after what was seen of images. As ``step``."""
+        if looks:
+            self._collect(Seen(looks), now)
         texts = list(dict.fromkeys(self.core.texts(perceptions)))
         vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
         self._collect(Perceived(tuple(perceptions), vectors), now)
@@ -306,9 +326,10 @@ class ActorShell:
         self.counters["events_handled_total"] += 1
         if self._vitals_at is None:  # not all at once where thousands begin together
             self._vitals_at = now + phase(self.name) * self._settings.vitals_every
-        if now >= self._vitals_at and self.name != MONITORING:
+        if now >= self._vitals_at and self._monitors:
             self._vitals_at = now + self._settings.vitals_every
-            self._others.append(Send(MONITORING, Vitals(self.name, self.figures())))
+            vitals = Vitals(self.name, self.figures())
+            self._others += [Send(name, vitals) for name in self._monitors]
 
     def _account(self, generation: Generation) -> None:
         """Count what an answer of the substrate cost."""
@@ -323,7 +344,7 @@ class ActorShell:
 
     def _sort(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
-            check(self.name, effect)
+            check(self.name, effect, self._collections)
         for effect in effects:
             self._changed = self._changed or not isinstance(effect, WakeAt)
             match effect:

@@ -41,7 +41,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gateway import PERCEIVE, TEXT, Figures, NoView, Server, drive, messages
+from gateway import PERCEIVE, TEXT, Figures, Server, drive, messages
 
 from environment.messages import NewPerception, PerceptionBatch
 from environment.stores.cassandra.driver.address import CassandraAddress, parse_address
@@ -53,7 +53,6 @@ from environment.stores.opening import open_stores
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.settings import GatewaySettings
-from orchestration.view.tail import StreamTail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +72,7 @@ INSERTS = {
     "perception_payloads": "INSERT INTO perception_payloads (mind, position, part, body)"
     " VALUES (?, ?, ?, ?) USING TIMESTAMP ?",
     "perception_keys": "INSERT INTO perception_keys (mind, key, position) VALUES (?, ?, ?) USING TIMESTAMP ?",
-    "perception_log": "INSERT INTO perception_log (mind, leader, n, head, low, swept)"
+    "fenced_logs": "INSERT INTO fenced_logs (mind, family, log, n, epoch, record)"
     " VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP ?",
 }
 STRETCHES = """SELECT mind, chunk, position, count, received, modalities, parts, keys, body, WRITETIME(count)
@@ -91,7 +90,7 @@ async def serve_gateway(place: str) -> None:
     await stores.perceptions.lead()
     settings = GatewaySettings(listen="127.0.0.1:0")
     intake = Intake(stores.perceptions, settings.intake, time.time)
-    server = GatewayServer(intake, StreamTail(stores.stream), NoView(), settings)
+    server = GatewayServer(intake, {}, settings)
     print(await server.start(), flush=True)
     while await asyncio.to_thread(sys.stdin.readline):
         print(int(intake.figures()["intake_commits_total"]), flush=True)
@@ -208,7 +207,10 @@ async def written(session: Session, first: int, last: int, commits: int) -> list
             for position, key in enumerate(keys.each_key(row.keys), row.position):
                 if key != keys.NO_KEY:
                     rows.append(("perception_keys", [MIND, key, position, row[-1]]))
-    rows += [("perception_log", [MIND, 1, n, last, 0, 0, n + 1]) for n in range(commits)]
+    rows += [
+        ("fenced_logs", [MIND, "perceptions", "perceptions", n, 1, "\0" + bytes(12).hex(), n + 1])
+        for n in range(commits)
+    ]
     random.Random(first).shuffle(rows)
     return rows
 
@@ -311,12 +313,12 @@ async def measure(arguments: argparse.Namespace, keyspaces: Keyspaces, directory
         "window": arguments.window,
         "perceptions": head,
         "per_million": {
-            "rows": (sum(totals.values()) - totals["perception_log"] + 1) * million,
+            "rows": (sum(totals.values()) - totals["fenced_logs"] + 1) * million,
             "stretches": totals["perception_stretches"] * million,
             "keys": totals["perception_keys"] * million,
             "partitions": partitions * million,
             "bytes": size * million,
-            "commits": totals["perception_log"] * million,
+            "commits": totals["fenced_logs"] * million,
         },
         "bytes_per_day_at_one_a_second": day,
     }

@@ -39,10 +39,10 @@ from actors.settings import BindingSettings, CognitiveSettings, DivisionSettings
 from actors.shell import ActorShell
 from actors.submind.core import SubmindCore
 from environment.messages import NewPerception, ThoughtKind
-from environment.population import GrowthKind
+from environment.population import GrowthKind, read_growth
 from environment.stores.sqlite import open_stores
 from orchestration.growth.settings import GrowthSettings
-from orchestration.settings import Settings, SubmindRole, SubmindSettings
+from orchestration.settings import Settings, SubmindSettings
 from orchestration.simulation.replay import Replay
 
 PARENT = "association"
@@ -130,7 +130,7 @@ class Watched(Replay):
 
 def settings(divides: bool, children: int, settle: float) -> Settings:
     base = Settings()
-    others = tuple(s for s in base.mind.subminds if s.role is not SubmindRole.COGNITIVE)
+    others = tuple(s for s in base.mind.subminds if s.role != "cognitive")
     goals = ("Connect things that different sources say at different times about the same thing or cause.",)
     one = SubmindSettings(name=PARENT, goals=goals)
     ceiling = len(others) + 1 + (children if divides else 0)
@@ -178,7 +178,7 @@ async def lived(
             if not traces or reached == at:
                 break
             at = reached
-        events = await stores.registry.growth(0, 10_000)
+        events = await read_growth(stores.collections, 0, 10_000)
         await stores.close()
     late = [s for s in stories if next(p.time for p in lines if p.key == s.keys[0]) >= watch.half]
     told = {keys[p.id] for e in entries for p in e.perceptions}

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gateway import PERCEIVE, NoView, Server, drive, messages, serving
+from gateway import PERCEIVE, Server, drive, messages, serving
 
 from orchestration.front.leaders import Leaders
 from orchestration.front.relay import RelayedLog
@@ -61,7 +61,7 @@ async def serve_front(leader: str) -> None:
         token=lambda: secrets.token_urlsafe(12),
         chance=random.Random(1),
     )
-    server = GatewayServer(Intake(relay, settings.intake, time.time), NoView(), NoView(), settings)
+    server = GatewayServer(Intake(relay, settings.intake, time.time), {}, settings)
     print(await server.start(), flush=True)
     await relay.run()
 

@@ -44,7 +44,6 @@ from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.pb.submind.v1 import perception_pb2 as pb
-from orchestration.view.tail import StreamTail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,16 +78,9 @@ async def serve_gateway(directory: Path) -> None:
     stores = await open_stores(directory, "benchmark", apart=True)
     settings = GatewaySettings(listen="127.0.0.1:0")
     intake = Intake(stores.perceptions, settings.intake, time.time)
-    server = GatewayServer(intake, StreamTail(stores.stream), NoView(), settings)
+    server = GatewayServer(intake, {}, settings)
     print(await server.start(), flush=True)
     await asyncio.Event().wait()
-
-
-class NoView:
-    """Nothing is read in this benchmark."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise NotImplementedError(name)
 
 
 @dataclass(frozen=True)

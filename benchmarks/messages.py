@@ -5,8 +5,8 @@
 Every contestant sends the same text of 200 bytes from one process to one actor in another; rounds alternate.
 
 - ``links``: what subminds use (``orchestration/links``), in two Ray actors: outbox, Unix socket, checked decoding, a
-  real bounded mailbox that holds its senders back, and handing out of it. ``links over TCP``: the same as between
-  machines. ``links over TLS``: that with certificates on both ends (``runtime.link.tls``), made for the run.
+  real bounded mailbox that holds its senders back, and handing out of it. ``links over TLS``: the same as between
+  machines, under the certificate of the run.
 - ``bare Ray``: calls of a Ray actor that carry as many messages as a batch of a link does, packed by hand (msgpack), a
   few calls on their way at a time; what arrives is unpacked into a queue. No order, bound or priority.
 - ``autogen``: ``autogen-core`` with ``GrpcWorkerAgentRuntime``, host, sender and receiver in a process each, the better
@@ -37,10 +37,10 @@ import msgspec
 from actors.events import Reinforce
 from actors.mailbox import Mailbox
 from orchestration.links.addresses import Endpoint
+from orchestration.links.credentials import new_credentials
 from orchestration.links.directory import Directory
-from orchestration.links.handshake import new_secret
 from orchestration.links.links import Links
-from orchestration.links.settings import LinkSettings, LinkTlsSettings
+from orchestration.links.settings import LinkSettings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -108,21 +108,19 @@ class Hearer:
 class Submind:
     """A Ray actor with links of its own."""
 
-    def __init__(self, name, directory: Endpoint, place, secret, settings):
-        self._name, self._directory, self._place, self._secret = name, directory, place, secret
-        self._settings = settings
+    def __init__(self, name, directory: Endpoint, place, credentials):
+        self._name, self._directory, self._place, self._credentials = name, directory, place, credentials
         self.links = self.hearer = None
 
     async def open(self):
-        settings = self._settings
         self.links = Links(
             self._name,
             os.urandom(4).hex(),
             self._directory,
             Path(self._place),
-            settings,
+            LinkSettings(),
             random.Random(1),
-            secret=self._secret,
+            credentials=self._credentials,
             host="127.0.0.1",
         )
         self.hearer = Hearer(self.links)
@@ -135,7 +133,7 @@ class Submind:
     async def say(self, count, every):
         """Send so many, as fast as they go or one every so many seconds."""
         outboxes = self.links.outboxes
-        while self.links.book.find("hearer") is None:  # noqa: ASYNC110 - nobody tells
+        while self.links.book.get("hearer") is None:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.01)
         for number in range(count):
             outboxes.put("hearer", Reinforce(TEXT, self._name, time.perf_counter()), 0.5)
@@ -200,17 +198,14 @@ def percentiles(late):
 class Subminds:
     """Two who say and one who hears, one of the two as if on another machine."""
 
-    def __init__(self, ray, place, settings):
-        self._ray, self._place, self._settings = ray, place, settings
-        self._secret = new_secret()
-        self._directory = Directory(Path(place), settings, secret=self._secret, host="127.0.0.1")
+    def __init__(self, ray, place):
+        self._ray, self._place, self._credentials = ray, place, new_credentials()
+        self._directory = Directory(Path(place), LinkSettings(), credentials=self._credentials, host="127.0.0.1")
 
     async def open(self):
         await self._directory.open()
         self._hearer, self._near, self._far = (
-            self._ray.remote(num_cpus=0)(Submind).remote(
-                name, self._directory.endpoint, place, self._secret, self._settings
-            )
+            self._ray.remote(num_cpus=0)(Submind).remote(name, self._directory.endpoint, place, self._credentials)
             for name, place in (("hearer", self._place), ("near", self._place), ("far", f"{self._place}/far"))
         )
         await asyncio.gather(*(actor.open.remote() for actor in (self._hearer, self._near, self._far)))
@@ -247,19 +242,6 @@ class Calls:
         return reached, (await self._hearer.result.remote())[1]
 
 
-def secured(place: Path) -> LinkSettings:
-    """Links with certificates of an authority that ends with this run."""
-    import trustme  # noqa: PLC0415 - of the development environment
-
-    place.mkdir(parents=True)
-    authority, chain, key, ca = trustme.CA(), place / "node.pem", place / "node.key", place / "ca.pem"
-    issued = authority.issue_cert("links.submind.test")
-    issued.cert_chain_pems[0].write_to_path(chain)
-    issued.private_key_pem.write_to_path(key)
-    authority.cert_pem.write_to_path(ca)
-    return LinkSettings(tls=LinkTlsSettings(certificate=chain, key=key, ca=ca, client_ca=ca))
-
-
 async def measure(arguments):
     """Rounds of all contestants in turn, after one to warm up that does not count."""
     os.environ["RAY_AUTH_MODE"] = "disabled"
@@ -272,20 +254,17 @@ async def measure(arguments):
         ray.init(
             num_cpus=4, include_dashboard=False, log_to_driver=False, logging_level="ERROR", _temp_dir=f"{place}/r"
         )
-        subminds, calls = Subminds(ray, f"{place}/l", LinkSettings()), Calls(ray)
-        encrypted = Subminds(ray, f"{place}/s", secured(Path(place) / "pki"))
+        subminds, calls = Subminds(ray, f"{place}/l"), Calls(ray)
         autogen = Autogen(python, TEXT, EVERY) if python is not None else None
         try:
             await subminds.open()
-            await encrypted.open()
             for number in range(arguments.rounds + 1):
                 share = 1 if number else 10
                 many, slow = arguments.messages // share, arguments.slow // share
                 found = {
                     "links": await subminds.measure(many, slow, far=False),
                     "bare Ray": await calls.measure(many, slow),
-                    "links over TCP": await subminds.measure(many, slow, far=True),
-                    "links over TLS": await encrypted.measure(many, slow, far=True),
+                    "links over TLS": await subminds.measure(many, slow, far=True),
                 }
                 if autogen is not None:
                     found["autogen"] = await asyncio.to_thread(autogen.measure, few // share, slow)
@@ -293,7 +272,6 @@ async def measure(arguments):
                     rates.setdefault(name, []).append(reached)
                     late.setdefault(name, []).extend(waits)
             await subminds.close()
-            await encrypted.close()
         finally:
             if autogen is not None:
                 autogen.close()
@@ -303,12 +281,12 @@ async def measure(arguments):
 
 def ratios(figures):
     """Ours to theirs, by what is compared."""
-    found = {}
-    for ours in ("links", "links over TCP", "links over TLS"):
-        for theirs in ("bare Ray", "autogen", *(["links over TCP"] if ours == "links over TLS" else [])):
-            if theirs in figures:
-                found[f"{ours} / {theirs}"] = figures[ours]["messages_per_s"] / figures[theirs]["messages_per_s"]
-    return found
+    return {
+        f"{ours} / {theirs}": figures[ours]["messages_per_s"] / figures[theirs]["messages_per_s"]
+        for ours in ("links", "links over TLS")
+        for theirs in ("bare Ray", "autogen")
+        if theirs in figures
+    }
 
 
 def table(result):

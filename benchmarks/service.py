@@ -34,7 +34,6 @@ from orchestration.client import Credentials, MindClient
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.loading import load_settings
-from orchestration.view.tail import StreamTail
 
 TEXT = (
     "Nov 21 07:{:02d}:{:02d} web-{:02d} nginx[231]: upstream timed out (110) while reading response header, request {}"
@@ -67,16 +66,9 @@ async def serve(directory: Path) -> None:
     stores = await open_stores(directory, settings.mind.name, apart=True)
     intake = Intake(stores.perceptions, settings.gateway.intake, time.time)
     access = access_of(settings)
-    server = GatewayServer(intake, StreamTail(stores.stream), NoView(), settings.gateway, access=access)
+    server = GatewayServer(intake, {}, settings.gateway, access)
     await server.start()
     await access.keep()
-
-
-class NoView:
-    """Nothing is read in this benchmark."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise NotImplementedError(name)
 
 
 async def rate(mind: MindClient, source: Iterator[NewPerception], arguments: argparse.Namespace) -> float:

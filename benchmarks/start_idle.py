@@ -4,7 +4,8 @@
 
 Start: from the start of the process until the first perception is acknowledged, and until every actor is alive,
 against bare Ray (``ray.init`` as it comes) with as many empty actors, until each has answered. Idle: processor time of
-the whole process tree over ``--seconds``, in per cent of one core, against the same bare Ray; memory before and after.
+the whole process tree over ``--seconds``, in per cent of one core, against the same bare Ray; memory before and after
+(PSS: what processes share counts once), processes and threads.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import psutil
 
-from orchestration.host.places import run_base
+from orchestration.host.directories import run_base
 from orchestration.runtime import processes
 from orchestration.settings import Settings
 from orchestration.wiring import plan
@@ -97,34 +98,43 @@ def of_mind(pid: int, mark: str, base: Path) -> list[psutil.Process]:
     return [psutil.Process(pid), *processes.marked(mark, base)]
 
 
-def usage(tree: Callable[[], list[psutil.Process]]) -> tuple[dict[int, float], float, dict[int, str]]:
-    """Processor seconds by process, memory of all that is not shared, and what each process is."""
-    spent, memory, roles = {}, 0.0, {}
+def usage(tree: Callable[[], list[psutil.Process]]) -> tuple[dict[int, float], float, dict[int, str], int]:
+    """Processor seconds by process, memory of all, what each process is, and how many threads there are."""
+    spent, memory, roles, threads = {}, 0.0, {}, 0
     listed = tree()
     for process in listed:
         try:
             times = process.cpu_times()
             spent[process.pid] = times.user + times.system
-            memory += process.memory_full_info().uss
+            memory += pss(process.pid)
+            threads += process.num_threads()
             role = str(processes.role_of(process)).partition(":")[0]
             roles[process.pid] = "host" if process.pid == listed[0].pid else role
-        except psutil.Error:
+        except (psutil.Error, OSError):
             continue
-    return spent, memory, roles
+    return spent, memory, roles, threads
 
 
-def idle(tree: Callable[[], list[psutil.Process]], seconds: float) -> tuple[float, float, float, dict[str, float]]:
-    """Per cent of a core, memory before and after in MB, and the per cents by role."""
-    before, memory, _ = usage(tree)
+def pss(pid: int) -> int:
+    """Bytes of memory of a process; what it shares with others in equal parts."""
+    told = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
+    return 1024 * int(next(line.split()[1] for line in told.splitlines() if line.startswith("Pss:")))
+
+
+def idle(
+    tree: Callable[[], list[psutil.Process]], seconds: float
+) -> tuple[float, float, float, dict[str, float], tuple[int, int]]:
+    """Per cent of a core, memory before and after in MiB, the per cents by role, and how many processes and threads."""
+    before, memory, *_ = usage(tree)
     began = time.perf_counter()
     time.sleep(seconds)
-    after, later, roles = usage(tree)
+    after, later, roles, threads = usage(tree)
     elapsed = time.perf_counter() - began
     shares: dict[str, float] = {}
     for pid, spent in after.items():
         share = 100 * (spent - before.get(pid, 0.0)) / elapsed
         shares[roles[pid]] = shares.get(roles[pid], 0.0) + share
-    return sum(shares.values()), memory / 1e6, later / 1e6, shares
+    return sum(shares.values()), memory / 2**20, later / 2**20, shares, (len(after), threads)
 
 
 def settle(seconds: float) -> None:
@@ -168,8 +178,9 @@ def main() -> None:
     print(f"start: bare Ray with empty actors {ready:.2f} s")
     print(f"  first acknowledgement {statistics.median(first):.2f} s, ratio {statistics.median(first) / ready:.2f}")
     print(f"  every actor alive     {statistics.median(alive):.2f} s, ratio {statistics.median(alive) / ready:.2f}")
-    for name, (share, before, after, roles) in (("bare Ray", bare_idle), ("mind", mind_idle)):
-        print(f"idle: {name} {share:.2f} % of a core, {before:.0f} MB, {after - before:+.2f} MB while idle")
+    for name, (share, before, after, roles, (listed, threads)) in (("bare Ray", bare_idle), ("mind", mind_idle)):
+        print(f"idle: {name} {share:.2f} % of a core, PSS {before:.0f} MiB, {after - before:+.2f} MiB while idle")
+        print(f"  {listed} processes, {threads} threads")
         print("  " + ", ".join(f"{role} {value:.2f} %" for role, value in sorted(roles.items(), key=lambda r: -r[1])))
     print(f"idle: ratio of processor time {mind_idle[0] / bare_idle[0]:.2f}")
 

@@ -33,7 +33,7 @@ from orchestration.simulation.replay import Replay
 from orchestration.telemetry.settings import TracingSettings
 from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.export import otlp
-from orchestration.telemetry.tracing.journey import Journey
+from orchestration.telemetry.tracing.span_recorder import SpanRecorder
 from orchestration.telemetry.tracing.spans import Recorder
 
 DAY = Path(__file__).resolve().parent.parent / "examples" / "day.jsonl"
@@ -64,7 +64,7 @@ class Looked(Replay):
     async def _be_born(self, name: str):
         shell = await super()._be_born(name)
         if self._recorder is not None:
-            journey = Journey(name, self._recorder)
+            journey = SpanRecorder(name, self._recorder)
             shell.core = ObservedCore(shell.core, journey)
             shell._driver = ObservedDriver(shell._driver, journey)  # noqa: SLF001 - as the runtime hands it over
         return shell

@@ -251,7 +251,7 @@ async def seed(stores: Stores, now: Instant, mind: MindSettings | None = None) -
     mind = mind or MindSettings()
     chance = Random(11)
     day = Day(await _perceive(stores, now), now)
-    cognitive = [submind.name for submind in mind.subminds if submind.role.value == "cognitive"]
+    cognitive = [submind.name for submind in mind.subminds if submind.role == "cognitive"]
     day.live_through(json.loads((EXAMPLES / "stories.json").read_text()), cognitive)
     names = [*(submind.name for submind in mind.subminds), CHILD]
     connections = list(connections_of(names, now, chance))

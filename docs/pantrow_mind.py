@@ -18,12 +18,10 @@ from environment.messages import (
     SubmindReport,
     SubmindState,
 )
-from environment.population import GrowthEvent, GrowthKind, Member
+from environment.population import GrowthEvent, GrowthKind, Member, write_growth, write_member
 from environment.ports import (
     Stores,
     WriteConnections,
-    WriteGrowth,
-    WriteMember,
     WriteReport,
 )
 from orchestration.settings import MindSettings
@@ -37,7 +35,7 @@ LTP = 0.6
 
 def _reports(mind: MindSettings, wall: Instant, traces: int, chance: Random) -> list[SubmindReport]:
     reports = []
-    named = [(s.name, s.role.value, s.goal) for s in mind.subminds]
+    named = [(s.name, s.role, s.goal) for s in mind.subminds]
     named += [(CHILD, role, goal) for name, role, goal in named if name == PARENT]
     named += [(role, role, goal) for role, goal in _FACULTIES.items()]
     for name, role, goal in named:
@@ -134,7 +132,7 @@ async def divide(stores: Stores, now: Instant) -> None:
         1, now - 3900.0, GrowthKind.DIVIDED, "guard", PARENT, "divide", CHILD, topics, f"{PARENT}:1", reason=why
     )
     member = Member(CHILD, "cognitive", ("",), PARENT, 1, 1, event.at, 0.5, topics, growth=event.growth, settled=True)
-    await stores.commit([WriteMember(member), WriteGrowth(event)])
+    await stores.commit([write_member(member), write_growth(event)])
 
 
 async def use(stores: Stores, now: Instant) -> None:

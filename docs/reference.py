@@ -87,7 +87,7 @@ def _subminds() -> Iterator[str]:
     yield ""
     yield "| name | role | goal |"
     yield "|---|---|---|"
-    yield from (f"| `{one.name}` | {one.role.value} | {_cell(one.goal)} |" for one in DEFAULT_SUBMINDS)
+    yield from (f"| `{one.name}` | {one.role} | {_cell(one.goal)} |" for one in DEFAULT_SUBMINDS)
     yield ""
 
 

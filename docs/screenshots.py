@@ -30,8 +30,9 @@ from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
+from orchestration.gateway.services import all_handlers
 from orchestration.gateway.settings import IntakeSettings
-from orchestration.growth.desk import GrowthDesk
+from orchestration.growth.admin import GrowthAdmin
 from orchestration.growth.settings import GrowthSettings
 from orchestration.settings import MindSettings
 from orchestration.view.mind import MindView
@@ -87,9 +88,9 @@ async def example_day(now: Instant) -> AsyncIterator[tuple[str, Stores]]:
         tail = StreamTail(stores.stream)
         intake = Intake(stores.perceptions, IntakeSettings(), lambda: now)
         settings = FeedSettings(listen="127.0.0.1:0", grace=1)
-        configured = {submind.name: submind.role.value for submind in MindSettings().subminds}
-        desk = GrowthDesk(stores, GrowthSettings(), configured, lambda: now, runs=lambda: True)
-        server = FeedServer(create_app(view, tail, intake, settings, desk=desk), settings)
+        configured = {submind.name: submind.role for submind in MindSettings().subminds}
+        desk = GrowthAdmin(stores, GrowthSettings(), configured, lambda: now, runs=lambda: True)
+        server = FeedServer(create_app(view, intake, all_handlers(view, tail, desk), settings), settings)
         await server.start()
         try:
             yield server.url, stores

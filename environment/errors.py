@@ -28,16 +28,16 @@ class AppendSkipped(SubliminalError):
 
 
 class StaleRevision(SubliminalError):
-    """A trace moved on since it was read: read ``current`` and build on that."""
+    """A trace or a document moved on since it was read: read version ``current`` and build on that; 0: it is gone."""
 
-    def __init__(self, trace_id: str, base: int, current: int) -> None:
-        super().__init__(trace_id, base, current)
-        self.trace_id = trace_id
+    def __init__(self, key: str, base: int, current: int) -> None:
+        super().__init__(key, base, current)
+        self.key = key
         self.base = base
         self.current = current
 
     def __str__(self) -> str:
-        return f"trace {self.trace_id} is at version {self.current}, not {self.base}: read it again and build on that"
+        return f"{self.key} is at version {self.current}, not {self.base}: read it again and build on that"
 
 
 class FencedOut(SubliminalError):

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from environment.collections import RESERVED, Collection, Collections, WriteDocument
 from environment.messages import Instant, Vector
 
 
@@ -99,3 +100,42 @@ class GrowthEvent:
     def id(self) -> str:
         """How people name it."""
         return f"g-{self.seq}"
+
+
+MEMBERS = Collection(f"{RESERVED}members", Member)
+"""By name. One commit writes an event of growth and the member that it makes or changes."""
+GROWTH = Collection(f"{RESERVED}growth", GrowthEvent)
+"""The audit log, by number: each is written where nothing is yet, so who decides has seen all that was decided."""
+_DIGITS = 12
+
+
+def write_member(member: Member) -> WriteDocument:
+    """A submind was born, or retired: as it now is."""
+    return MEMBERS.write(member.name, member, time=member.born)
+
+
+def write_growth(event: GrowthEvent) -> WriteDocument:
+    """Continue the audit log. Its commit raises ``StaleRevision`` where another event has that number already."""
+    return GROWTH.write(_key(event.seq), event, base=0, time=event.at)
+
+
+async def read_members(collections: Collections) -> list[Member]:
+    """Every submind that was ever born in this mind, living or retired, in the order of their births."""
+    found = await MEMBERS.all_of(collections)
+    return sorted(found.values(), key=lambda member: (member.number, member.name))
+
+
+async def read_growth(collections: Collections, after: int, limit: int) -> list[GrowthEvent]:
+    """The audit log with ``seq > after`` in order, at most ``limit``."""
+    found = await collections.scan(GROWTH.name, after=_key(after) if after > 0 else "", limit=limit)
+    return [GROWTH.value(document) for document in found]
+
+
+async def growth_head(collections: Collections) -> int:
+    """The last number of the audit log, 0 when it is empty."""
+    found = await collections.scan(GROWTH.name, limit=1, backwards=True)
+    return int(found[0].key) if found else 0
+
+
+def _key(seq: int) -> str:
+    return f"{seq:0{_DIGITS}}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Protocol, TypeAlias
 
+from environment.collections import Collections, RemoveDocument, WriteDocument
 from environment.messages import (
     Connection,
     ConnectionChange,
@@ -26,24 +27,9 @@ from environment.messages import (
     SubmindReport,
     Trace,
 )
-from environment.population import GrowthEvent, Member
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many of how many have been read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """The working configuration of a mind, as it was put to work."""
-
-    version: int
-    """From 1, growing with every change."""
-    at: Instant
-    """Wall time at which it was put to work."""
-    by: str
-    """Who changed it."""
-    body: str
-    """The settings as JSON text."""
 
 
 class PreparedBatch(Protocol):
@@ -65,18 +51,15 @@ class Appender(Protocol):
         They are written in the order of the calls. Those called before it was known that an earlier one failed raise
         ``AppendSkipped``, where the log still answers, so that nothing is written behind a gap.
         """
-        ...
 
     def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
         """The part of appending that need not wait for its turn; writes nothing."""
-        ...
 
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
         """What ``PerceptionLog.append`` does, for many callers at once: all are written, in their order, or none is.
 
         The batches were prepared by this log.
         """
-        ...
 
 
 class PerceptionLog(Appender, Protocol):
@@ -90,26 +73,21 @@ class PerceptionLog(Appender, Protocol):
         epoch by itself when it first appends, and again when another has overtaken it. That is for tools and for tests;
         who shares a log with others leads, so as to learn that it was overtaken.
         """
-        ...
 
     async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
         """Write and sync; what is answered is durable. A known (source, key) answers its first receipt, ``new`` false.
 
         All of the batch is written or none of it. Raises ``StoreFull`` when the device has no room.
         """
-        ...
 
     async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:
         """Perceptions with ``seq > after``, oldest first, at most ``limit``."""
-        ...
 
     async def get(self, ids: Sequence[str]) -> dict[str, Perception]:
         """Those of ``ids`` that are there."""
-        ...
 
     async def head(self) -> int:
         """The highest sequence number ever given, 0 before the first; forgetting does not lower it."""
-        ...
 
     async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = inf) -> int:
         """Delete what was received before and is at or below sequence ``up_to``; how many perceptions went.
@@ -118,7 +96,6 @@ class PerceptionLog(Appender, Protocol):
         written together goes together: so one may stay a little longer, and the last that go may be more than ``limit``
         asks for (call again while ``limit`` or more went). What must stay may keep everything after it.
         """
-        ...
 
 
 class TraceStore(Protocol):
@@ -126,18 +103,15 @@ class TraceStore(Protocol):
 
     async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
         """Those of ``ids`` that are there, at their newest version, live or not."""
-        ...
 
     async def revisions(self, trace_id: str) -> list[Trace]:
         """All versions, oldest first; empty when unknown."""
-        ...
 
     def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[Trace]]:
         """Every live trace at its newest version, in batches: what an index is rebuilt from.
 
         The cost follows the live set, not the age of the mind. ``progress`` is told of every batch, before it comes.
         """
-        ...
 
     async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
         """Traces changed since change number ``after`` (0: all) at their newest version, and the number reached.
@@ -146,11 +120,9 @@ class TraceStore(Protocol):
         for ever, and those of a trace go with it when it is forgotten: raises ``ChangesGone`` where one above ``after``
         went. Who reads that begins anew with ``head`` and ``live``.
         """
-        ...
 
     async def head(self) -> int:
         """The latest change number, 0 at first. Read it before ``live`` to know where ``changes`` goes on."""
-        ...
 
     async def between(
         self,
@@ -166,14 +138,12 @@ class TraceStore(Protocol):
         By that author and about that topic where they are given: one version must meet all that is asked. Each trace
         once, at its newest version; the one of which such a version was thought last comes first.
         """
-        ...
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         """Delete traces that are retired, were never conscious and whose level was last set before ``before``.
 
         All their revisions go with them; how many traces went (call again while ``limit`` went).
         """
-        ...
 
 
 class StreamLog(Protocol):
@@ -181,15 +151,12 @@ class StreamLog(Protocol):
 
     async def head(self) -> int:
         """The last sequence number, 0 when empty."""
-        ...
 
     async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
         """Entries with ``seq >= from_seq`` in order, at most ``limit``."""
-        ...
 
     async def find(self, entry_id: str) -> StreamEntry | None:
         """The entry with that id."""
-        ...
 
 
 class RegistryStore(Protocol):
@@ -197,7 +164,6 @@ class RegistryStore(Protocol):
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         """All connections, or one submind's; strongest first."""
-        ...
 
     async def history(
         self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
@@ -207,7 +173,6 @@ class RegistryStore(Protocol):
         ``before`` is the mark of the last one read: those that stand behind it follow, none left out or twice, whatever
         is written meanwhile. Raises ``ValueError`` for what is no mark of this store.
         """
-        ...
 
     async def written(self, after: str, limit: int) -> list[ConnectionChange]:
         """Changes in the order in which this store took them in: the first ``limit`` behind the mark ``after``.
@@ -215,43 +180,21 @@ class RegistryStore(Protocol):
         Empty: from the first that is kept. Who reads on behind the last one it was given gets each change that is kept
         once, whatever its mind time. Raises ``ValueError`` for what is no mark of this store.
         """
-        ...
 
     async def last_written(self) -> str:
         """The mark of the last of them; empty where there is none."""
-        ...
 
     async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
         """Who has, or had, connections: names behind ``after`` in the order of their UTF-8, at most ``limit``."""
-        ...
 
     async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
         """The last report of each actor, by name: of those behind ``after``, at most ``limit``."""
-        ...
 
     async def state(self, name: str) -> bytes | None:
         """The state an actor last saved, to restore it from."""
-        ...
-
-    async def configurations(self, limit: int = 100) -> list[Configuration]:
-        """The latest working configurations, newest first."""
-        ...
-
-    async def members(self) -> list[Member]:
-        """Every submind that was ever born in this mind, living or retired, in the order of their births."""
-        ...
-
-    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
-        """The audit log of growth with ``seq > after`` in order, at most ``limit``."""
-        ...
-
-    async def growth_head(self) -> int:
-        """The last number of that log, 0 when it is empty."""
-        ...
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         """Delete changes of connections older than ``before``, at most ``limit``; how many went."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,20 +251,6 @@ class WriteReport:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteConfiguration:
-    """A configuration was put to work. A version that is there stays as it is."""
-
-    configuration: Configuration
-
-
-@dataclass(frozen=True, slots=True)
-class WriteMember:
-    """A submind was born, or retired: its row as it now is."""
-
-    member: Member
-
-
-@dataclass(frozen=True, slots=True)
 class WriteRemoved:
     """What actors that are no more left of themselves goes: reports, states, and whatever the store keeps for writers.
 
@@ -334,17 +263,6 @@ class WriteRemoved:
     """Further ones of theirs."""
 
 
-@dataclass(frozen=True, slots=True)
-class WriteGrowth:
-    """Continue the audit log of growth: the next number, or ``SequenceGap`` and nothing of the commit is written.
-
-    So who decides on growth decides on all that was decided before, whichever process did. The same event under the
-    same number changes nothing. Neither this nor ``WriteMember`` may share a commit with traces or entries.
-    """
-
-    event: GrowthEvent
-
-
 Write: TypeAlias = (
     WriteTrace
     | WriteLevel
@@ -352,10 +270,9 @@ Write: TypeAlias = (
     | WriteConnections
     | WriteState
     | WriteReport
-    | WriteConfiguration
-    | WriteMember
     | WriteRemoved
-    | WriteGrowth
+    | WriteDocument
+    | RemoveDocument
 )
 
 
@@ -374,6 +291,9 @@ class Stores(Protocol):
     @property
     def registry(self) -> RegistryStore: ...
 
+    @property
+    def collections(self) -> Collections: ...
+
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
         """Write all or nothing, durably, in the order given.
 
@@ -381,7 +301,6 @@ class Stores(Protocol):
         simulator and for readers that never lead. Raises ``StaleRevision``, ``SequenceGap`` or ``DuplicateEntry``
         where a write does not fit what is there. A level for a trace that is not there changes nothing.
         """
-        ...
 
     async def lead(self, token: int | None = None) -> int:
         """Begin a new epoch: a number larger than any before. Writers of older epochs are refused from now on.
@@ -389,12 +308,9 @@ class Stores(Protocol):
         ``token`` is the number to begin, where somebody else agreed on it; ``FencedOut`` unless it is larger than the
         current one.
         """
-        ...
 
     async def statistics(self) -> Mapping[str, float]:
         """Rows and bytes by table, for people: what it costs does not follow the mind's age."""
-        ...
 
     async def close(self) -> None:
         """Release files and threads; may be called twice."""
-        ...

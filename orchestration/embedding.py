@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from actors.substrate.ports import Embedder
 
 
-class PatientEmbedder:
+class LazyEmbedder:
     """An embedder that is loaded when it is first needed, on a thread, so that nobody waits for it before."""
 
     def __init__(self, settings: Settings) -> None:
@@ -26,7 +26,7 @@ class PatientEmbedder:
 
     @property
     def dim(self) -> int:
-        """Length of a vector."""
+        """Components of a vector; known before it is loaded."""
         return self._settings.substrate.embedder.dim
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

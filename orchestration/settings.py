@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, create_model, field_validator, model_validator
 
 from actors.attention.settings import AttentionSettings
 from actors.metacognition.settings import MetacognitionSettings
-from actors.names import ATTENTION, CONTROL, ENVIRONMENT, MONITORING, STREAM, THINKING
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings, ShellSettings
 from actors.stream.settings import StreamSettings
 from actors.substrate.settings import SubstrateSettings
 from actors.thinking.settings import ThinkingSettings
 from environment.config import Section
-from environment.messages import Instant, Modality
+from environment.messages import Instant
 from environment.settings import EnvironmentSettings
 from orchestration.access.settings import AccessSettings, ClientSettings
+from orchestration.faculties import added, faculties, many, names_of, perceives, roles
 from orchestration.feed.settings import FeedSettings
 from orchestration.front.settings import FrontSettings
 from orchestration.gateway.settings import GatewaySettings
@@ -37,10 +37,12 @@ from orchestration.runtime.settings import RuntimeSettings
 from orchestration.telemetry.settings import TelemetrySettings
 from orchestration.view.settings import ViewSettings
 
+S = TypeVar("S", bound=Section)
+
 NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 """A DNS label that starts with a letter: names become directories, addresses and label values."""
 
-RESERVED = frozenset({ENVIRONMENT, ATTENTION, STREAM, THINKING})
+RESERVED = frozenset(faculty.role for faculty in faculties() if faculty.always)
 """Actors that every mind has: no submind may take their names."""
 
 
@@ -73,19 +75,13 @@ MOST = 100_000
 _GOALS = 16
 
 
-class SubmindRole(StrEnum):
-    """What a submind works on."""
-
-    PERCEPTUAL = "perceptual"
-    """Raw input of one modality, which it is named after."""
-    COGNITIVE = "cognitive"
-    """Thoughts about the world."""
-    METACOGNITIVE = "metacognitive"
-    """The mind itself."""
+PERCEPTUAL, COGNITIVE, METACOGNITIVE = "perceptual", "cognitive", "metacognitive"
 
 
-METACOGNITIVE = (MONITORING, CONTROL)
-"""The two directions of metacognition (Nelson & Narens 1990): what the object level tells, and what it is told."""
+def _role(value: str) -> str:
+    if value not in roles():
+        raise ValueError(f"a submind is one of: {', '.join(roles())}")
+    return value
 
 
 class SubmindSettings(Section):
@@ -95,8 +91,8 @@ class SubmindSettings(Section):
     """Its address, unique in the mind: small letters, digits and hyphens. A perceptual submind is called after what
     it perceives (``text``, ``telemetry``, ``image``), a metacognitive one after what it does (``monitoring``,
     ``control``)."""
-    role: SubmindRole = SubmindRole.COGNITIVE
-    """``perceptual``, ``cognitive`` or ``metacognitive``."""
+    role: Annotated[str, AfterValidator(_role)] = COGNITIVE
+    """``perceptual``, ``cognitive`` or ``metacognitive``, or what a package brings along that is installed besides."""
     goals: Annotated[
         tuple[Annotated[str, Field(min_length=3, max_length=500)], ...], Field(min_length=1, max_length=MOST)
     ]
@@ -130,13 +126,10 @@ class SubmindSettings(Section):
 
     @model_validator(mode="after")
     def _named_by_role(self) -> Self:
-        allowed = {
-            SubmindRole.PERCEPTUAL: tuple(modality.value for modality in Modality),
-            SubmindRole.METACOGNITIVE: METACOGNITIVE,
-        }.get(self.role)
-        if allowed is not None and self.name not in allowed:
+        allowed = names_of(self.role)
+        if allowed and self.name not in allowed:
             raise ValueError(f"a {self.role} submind is called one of: {', '.join(allowed)}")
-        if self.count > 1 and self.role is not SubmindRole.COGNITIVE:
+        if self.count > 1 and not many(self.role):
             raise ValueError(f"there is one {self.role} submind of each name: `count` is for cognitive ones")
         if self.count > 1:
             _name(f"{self.name}-{self.count}")
@@ -144,53 +137,52 @@ class SubmindSettings(Section):
             raise ValueError(
                 f"a submind has at most {_GOALS} goals; to share more among several, say how many: `count`"
             )
-        taken = {*METACOGNITIVE, *(modality.value for modality in Modality)}
-        if allowed is None and self.name in taken:
+        if not allowed and any(self.name in names_of(role) for role in roles()):
             raise ValueError(f"{self.name!r} is kept for a submind of another role: choose another name")
         return self
 
 
-def _submind(role: SubmindRole, name: str, *goals: str) -> SubmindSettings:
+def _submind(role: str, name: str, *goals: str) -> SubmindSettings:
     return SubmindSettings(name=name, role=role, goals=goals)
 
 
 DEFAULT_SUBMINDS = (
-    _submind(SubmindRole.PERCEPTUAL, "text", "Hear what is said and written, and fold what only repeats."),
-    _submind(SubmindRole.PERCEPTUAL, "telemetry", "Put into words where a reading shifts, spikes or falls silent."),
-    _submind(SubmindRole.PERCEPTUAL, "image", "Say what can be said of a picture."),
+    _submind(PERCEPTUAL, "text", "Hear what is said and written, and fold what only repeats."),
+    _submind(PERCEPTUAL, "telemetry", "Put into words where a reading shifts, spikes or falls silent."),
+    _submind(PERCEPTUAL, "image", "Say what can be said of a picture."),
     _submind(
-        SubmindRole.COGNITIVE,
+        COGNITIVE,
         "association",
         "Connect things that different sources say at different times about the same person, place, thing or cause.",
     ),
     _submind(
-        SubmindRole.COGNITIVE,
+        COGNITIVE,
         "anomaly",
         "Notice what departs from routine: the first time, the unusual, the sudden change, the thing that is missing.",
     ),
     _submind(
-        SubmindRole.COGNITIVE,
+        COGNITIVE,
         "concern",
         "Notice danger, harm, failure, loss, illness and distress, and who or what would suffer from it.",
     ),
     _submind(
-        SubmindRole.COGNITIVE,
+        COGNITIVE,
         "continuity",
         "Follow open matters until they are settled: what is still waiting, what has come back, what is solved,"
         " and which alarm turned out to be nothing.",
     ),
     _submind(
-        SubmindRole.COGNITIVE,
+        COGNITIVE,
         "intention",
         "Notice requests, promises, decisions, plans and deadlines, and whether somebody keeps them.",
     ),
     _submind(
-        SubmindRole.METACOGNITIVE,
+        METACOGNITIVE,
         "monitoring",
         "Watch how this mind works: its rates, loops, repetition and budget.",
     ),
     _submind(
-        SubmindRole.METACOGNITIVE,
+        METACOGNITIVE,
         "control",
         "Propose changes of attention when monitoring shows that it lets too much or too little through.",
     ),
@@ -244,9 +236,27 @@ class MindSettings(Section):
             raise ValueError(
                 f"each submind needs a name of its own, and {', '.join(twice[:8])} is there more than once"
             )
-        if not any(submind.role is SubmindRole.PERCEPTUAL for submind in value):
+        if not any(perceives(submind.role) for submind in value):
             raise ValueError("a mind without a perceptual submind (text, telemetry or image) would never hear anything")
         return value
+
+
+def _added_sections() -> type[Section]:
+    fields: dict[str, Any] = {
+        name: (kind, Field(default=kind(), description=f"Of {faculty.role}: {faculty.about}."))
+        for faculty in added()
+        for name, kind in faculty.sections.items()
+    }
+    return create_model("FacultySections", __base__=Section, __module__=__name__, **fields)
+
+
+if TYPE_CHECKING:
+
+    class FacultySections(Section):
+        """The sections of faculties that other packages bring along."""
+
+else:
+    FacultySections = _added_sections()
 
 
 class Settings(Section):
@@ -290,9 +300,34 @@ class Settings(Section):
     """The bounds within which subminds divide and retire by themselves."""
     runtime: RuntimeSettings = RuntimeSettings()
     """How a living mind's actors talk, and how they are brought back."""
+    faculties: FacultySections = FacultySections()
+    """Of faculties that are installed besides those of this package."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """What is logged, counted and traced."""
     host: HostSettings = HostSettings()
     """The process that people start."""
     front: FrontSettings = FrontSettings()
     """`submind serve`: gateway and feed in processes of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsUpdate:
+    """What of the settings may change while a mind lives, as it is by now: what its processes are told."""
+
+    version: int
+    """Of the live configuration: the later one holds."""
+    values: Mapping[str, Any] = field(repr=False)
+    """By dotted path; checked where they were changed."""
+
+    def over(self, settings: Settings) -> Settings:
+        """``settings`` with these in their places; what another version of this code calls otherwise is left out."""
+        for path, value in self.values.items():
+            settings = _replaced(settings, path.split("."), value)
+        return settings
+
+
+def _replaced(section: S, path: list[str], value: object) -> S:
+    name, *below = path
+    if name not in type(section).model_fields:
+        return section
+    return section.model_copy(update={name: _replaced(getattr(section, name), below, value) if below else value})

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 import grpc_tools
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from grpc_tools import protoc
 
 SOURCE = Path(__file__).resolve().parent
@@ -40,7 +40,8 @@ def describe() -> FileDescriptorSet:
     names = sorted(str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.proto"))
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "files.binpb"
-        _run(f"-I{SOURCE}", f"-I{WELL_KNOWN}", "--include_imports", f"--descriptor_set_out={out}", *names)
+        paths = (f"-I{SOURCE}", f"-I{WELL_KNOWN}")
+        _run(*paths, "--include_imports", "--include_source_info", f"--descriptor_set_out={out}", *names)
         files = FileDescriptorSet.FromString(out.read_bytes())
     kept = FileDescriptorSet(file=[file for file in files.file if file.name != RULES])
     ours = set(names)
@@ -53,9 +54,35 @@ def describe() -> FileDescriptorSet:
     return kept
 
 
+def comments(files: FileDescriptorSet) -> dict[str, str]:
+    """What the files say of each message, field and method, by its full name; taken out of the files."""
+    found: dict[str, str] = {}
+    for file in files.file:
+        if file.name.startswith(PACKAGE):
+            for location in file.source_code_info.location:
+                name = _named(file, tuple(location.path))
+                if name and location.leading_comments:
+                    found[name] = " ".join(location.leading_comments.split())
+        file.ClearField("source_code_info")
+    return found
+
+
+def _named(file: FileDescriptorProto, path: tuple[int, ...]) -> str:
+    """The full name of a message (4), a field (4, 2) or a method (6, 2); empty for anything else."""
+    match path:
+        case (4, at):
+            return f"{file.package}.{file.message_type[at].name}"
+        case (4, at, 2, field):
+            return f"{file.package}.{file.message_type[at].name}.{file.message_type[at].field[field].name}"
+        case (6, at, 2, method):
+            return f"{file.package}.{file.service[at].name}.{file.service[at].method[method].name}"
+    return ""
+
+
 def generate(target: Path) -> None:
     """Write the package under ``target``, where only what belongs there is left."""
     files = describe()
+    told = comments(files)
     names = [file.name for file in files.file if file.name.startswith(PACKAGE)]
     served = [file.name for file in files.file if file.name.startswith(PACKAGE) and file.service]
     with tempfile.TemporaryDirectory() as scratch:
@@ -64,6 +91,9 @@ def generate(target: Path) -> None:
         _run(f"--descriptor_set_in={described}", f"--python_out={target}", f"--pyi_out={target}", *names)
         _run(f"--descriptor_set_in={described}", f"--grpc_python_out={target}", *served)
     package = target / PACKAGE
+    lines = (f"    {name!r}: {text!r},\n" for name, text in told.items())
+    made = f"{HEADER}\nCOMMENTS: dict[str, str] = {{\n{''.join(lines)}}}\n"
+    (package / "comments.py").write_text(made)
     for folder in (package, *(path for path in package.rglob("*") if path.is_dir() and path.name != "__pycache__")):
         (folder / "__init__.py").write_text(HEADER)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ GENERATED = ROOT / "orchestration" / "pb"
 
 ABOVE = {"environment": {"actors", "orchestration"}, "actors": {"orchestration"}, "orchestration": set[str]()}
 """Layer to the layers it may not know."""
+
+BACKWARD = {
+    ("orchestration.client.growth", "orchestration.client.mind"),
+    ("orchestration.client.nodes", "orchestration.client.mind"),
+    ("orchestration.client.upload", "orchestration.client.mind"),
+}
+"""Imports that lead back to who imports, for types alone."""
 
 HEAVY = frozenset({"ray", "grpc", "fastapi", "faiss", "sqlite3", "httpx", "uvicorn", "starlette", "cassandra"})
 """What pure modules do not import."""
@@ -44,6 +52,40 @@ TIME_AND_CHANCE = frozenset(
     }
 )  # fmt: skip
 """Calls by which time or chance would enter by themselves."""
+
+SHARED_CLASSES = {
+    "Caller",
+    "Connection",
+    "Directory",
+    "Growing",
+    "Kind",
+    "Link",
+    "Member",
+    "Moved",
+    "Population",
+    "Reading",
+    "Seen",
+    "Window",
+}
+"""Names of classes that two modules still have, to be told apart. None comes."""
+SHARED_FILES = {
+    "__init__",
+    "settings",  # a room's section of the configuration
+    "errors",  # what goes wrong in a room
+    "core",  # an actor's pure core
+    "faculty",  # what a kind of actor says of itself
+    "ports",  # the Protocols that a room asks for
+    # still to be told apart; none comes
+    "population",
+    "perceptions",
+    "moving",
+    "registry",
+    "answers",
+    "growing",
+    "server",
+    "mind",
+}
+"""Names of files that three rooms or more may have."""
 
 MOST_LINES = 400
 
@@ -77,14 +119,18 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"), filename=str(path))
 
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Every module that a file imports anywhere, also within functions and for type checking, and the line."""
+def imports(path: Path, *, deep: bool = False) -> Iterator[tuple[str, int]]:
+    """Every module that a file imports anywhere, also within functions and for type checking, and the line.
+
+    ``deep``: what is imported from a module by its full name, since that may be a module as well.
+    """
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name_of(path)}:{node.lineno}: relative imports hide the layer"
-            yield node.module or "", node.lineno
+            names = [f"{node.module}.{alias.name}" for alias in node.names] if deep else [node.module or ""]
+            yield from ((name, node.lineno) for name in names)
 
 
 def calls(path: Path) -> Iterator[tuple[str, int]]:
@@ -119,6 +165,67 @@ def test_imports_go_one_way(package: str) -> None:
         for module, line in imports(path)
         if module.partition(".")[0] in ABOVE[package]
     ]
+    assert not wrong, "\n".join(wrong)
+
+
+def knows(package: str, room: Callable[[str], str]) -> dict[str, set[str]]:
+    """What each room of a package imports of it; ``room`` says of a module which that is."""
+    modules = {module_of(path): path for path in sources() if path.relative_to(ROOT).parts[0] == package}
+    graph: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        known = graph.setdefault(room(module), set())
+        named = (name if name in modules else name.rpartition(".")[0] for name, _ in imports(path, deep=True))
+        back = {name for importer, name in BACKWARD if importer == module}
+        known |= {room(name) for name in named if name in modules and name not in back} - {room(module)}
+    return graph
+
+
+def sections(package: str) -> dict[str, str]:
+    """The settings of each room, and whatever of the room they rest on, to those settings: a room below the others.
+
+    The tree of settings is composed of them all, and every room may be handed the whole tree.
+    """
+    graph, found = knows(package, str), dict[str, str]()
+    for settings in (module for module in graph if module.count(".") > 1 and module.endswith(".settings")):
+        room, left = settings.rpartition(".")[0], [settings]
+        while left:
+            module = left.pop()
+            found[module] = settings
+            left += [name for name in graph[module] if name.startswith(f"{room}.") and name not in found]
+    return found
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_modules_of_a_package_import_each_other_one_way(package: str) -> None:
+    graph = knows(package, str)
+    assert len(graph) > 10
+    TopologicalSorter(graph).prepare()  # raises ``CycleError``, which names those in it
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_rooms_of_a_package_import_each_other_one_way(package: str) -> None:
+    section = sections(package)
+    graph = knows(package, lambda module: section.get(module) or ".".join(module.split(".")[:2]))
+    assert len(graph) > 10
+    TopologicalSorter(graph).prepare()
+
+
+def test_no_class_has_the_name_of_another() -> None:
+    """Of those that a module shows: whoever reads a name, anywhere, knows what is meant."""
+    where: dict[str, list[str]] = {}
+    for path in sources():
+        for node in tree(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(name_of(path))
+    wrong = [f"{name}: {', '.join(at)}" for name, at in where.items() if len(at) > 1 and name not in SHARED_CLASSES]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_file_has_the_name_of_two_others() -> None:
+    where: dict[str, list[str]] = {}
+    for path in sources():
+        where.setdefault(path.stem, []).append(name_of(path))
+    wrong = [f"{stem}: {', '.join(at)}" for stem, at in where.items() if len(at) > 2 and stem not in SHARED_FILES]
     assert not wrong, "\n".join(wrong)
 
 

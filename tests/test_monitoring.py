@@ -112,7 +112,8 @@ def test_the_list_of_metrics_is_current():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not here")
+@pytest.mark.cluster  # needs `kubectl`
+@pytest.mark.smoke
 def test_the_components_add_what_watches_a_mind(tmp_path):
     overlay = tmp_path / "k8s" / "overlays" / "watched"
     shutil.copytree(ROOT / "k8s", tmp_path / "k8s", dirs_exist_ok=True)

@@ -166,13 +166,16 @@ def test_addresses_are_the_defaults():
 def test_every_route_and_method_exists(tmp_path):
     from orchestration.feed.app import create_app
     from orchestration.gateway.intake import Intake
+    from orchestration.gateway.services import all_handlers
     from orchestration.gateway.settings import IntakeSettings
     from orchestration.view.mind import MindView
     from orchestration.view.tail import StreamTail
 
     nothing = type("Nothing", (), {"traces": None, "stream": None, "perceptions": None, "registry": None})()
     view = MindView(nothing, WordLlamaEmbedder(), mind="mind", clock=float, wall=float)
-    app = create_app(view, StreamTail(nothing), Intake(nothing, IntakeSettings(), float), desk=nothing)
+    app = create_app(
+        view, Intake(nothing, IntakeSettings(), float), all_handlers(view, StreamTail(nothing), nothing, nothing)
+    )
     routes = {re.sub(r"\{.*?\}", "{id}", path) for path in app.openapi()["paths"]} | {"/openapi.json"}
     told = set(re.findall(r"(?<![a-z.])(/v1/[a-z/]+(?:\{id\})?|/metrics|/healthz|/readyz|/openapi\.json)", EVERYTHING))
     assert "/v1/perceptions" in told

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from actors.attention.contest import Contest, Held, Loudness, SavedContest
 from actors.attention.inhibition import Inhibition
 from actors.attention.pacing import Pace
 from actors.attention.settings import AttentionSettings
@@ -34,12 +35,12 @@ from actors.events import (
 )
 from actors.growth import Born, Gone
 from actors.names import ENVIRONMENT, STREAM
-from actors.perception.running import RunningRank
+from actors.peers import Directory
+from actors.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.binding import Rarity, kinship
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time, material
-from actors.submind.peers import Directory
 from actors.substrate.ports import Act, Request, Role
 from environment.clocks import elapsed, was_wrong
 from environment.identity import entry_id
@@ -51,13 +52,6 @@ _MIDDLE = 0.5
 """The rank of a median."""
 _STEP = 1.25
 """What one accepted proposal changes."""
-
-
-@dataclass(slots=True)
-class _Held:
-    trace: Trace
-    value: float
-    at: Instant
 
 
 @dataclass(slots=True)
@@ -74,7 +68,8 @@ class AttentionCore(Inward):
     """The one attention of a mind.
 
     Guarantees: at most twice the target rate in any stretch, never more than a replay's budget; a trace becomes
-    conscious at most once per version; a thought handed over stays here until the stream has numbered it.
+    conscious at most once per version; a thought handed over stays here until the stream has numbered it. What a flood
+    from other sources would drown is judged as if the flood had not come, and finds room.
     """
 
     def __init__(
@@ -89,17 +84,18 @@ class AttentionCore(Inward):
     ) -> None:
         self.name = name
         self._settings = settings
-        self._pace = pace
+        self._all = Contest(pace, settings.memory)
+        self._drowned = Contest(pace.again(), settings.memory)
+        """Of those whom a flood would drown; it remembers what won while nobody was."""
+        self._loudness = Loudness()
         self._ceiling = ceiling
         self._peers = peers
         self._goals = tuple(goals)
         self._relevance = RunningRank(settings.memory)
-        self._rank = RunningRank(settings.memory)
         self._usual = RunningRank(settings.memory)
         self._inhibition = Inhibition(dim, settings)
         self._rarity = Rarity()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
-        self._held: _Held | None = None
         self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
         self._wording: dict[str, _Wording] = {}
         self._threshold = 0
@@ -121,13 +117,13 @@ class AttentionCore(Inward):
             case Propose():
                 return self._consider(event)
             case Born():
-                self._peers.add(event.peer)
+                self._peers = self._peers.adding(event.peer)
                 return []
             case Gone():
-                self._peers.remove(event.name)
+                self._peers = self._peers.without(event.name)
                 return []
-            case Configured():
-                return self._configured(event.attention, now)
+            case Configured(section=AttentionSettings() as settings):
+                return self._configured(settings, now)
             case Started():
                 self._surveyed_at = float("-inf")
                 return [*self._decide_due(now), *self._tend(now)]
@@ -136,7 +132,8 @@ class AttentionCore(Inward):
 
     def _configured(self, settings: AttentionSettings, now: Instant) -> list[Effect]:
         self._settings = settings
-        self._pace.configure(settings.per_hour, now)
+        for contest in self._contests:
+            contest.pace.configure(settings.per_hour, now)
         if self._ceiling is not None:
             self._ceiling.configure(settings.ceiling_per_hour, now, settings.ceiling_burst)
         self._inhibition.configure(settings)
@@ -144,16 +141,23 @@ class AttentionCore(Inward):
 
     def finish(self, now: Instant) -> list[Effect]:
         """Decide what is held, at the end of a replay."""
-        return self._decide(now) if self._held else []
+        return [effect for contest in self._contests for effect in self._decide(contest, now)]
+
+    @property
+    def _contests(self) -> tuple[Contest, Contest]:
+        return self._drowned, self._all
 
     def _offered(self, salient: Salient, now: Instant) -> list[Effect]:
         effects = self._decide_due(now)
-        self._pace.offered += salient.passed
+        offered = salient.passed
+        for source, times in salient.sources.items():
+            self._loudness.hear(source, times)
         for trace in salient.traces:
             if not salient.again:
                 new = trace.version == 1 and trace.level.at == trace.thought.at
                 if new and trace.thought.kind is ThoughtKind.PERCEPT:
-                    self._pace.offered += 1
+                    offered += 1
+                    self._loudness.hear(_source(trace))
                     self._usual.update(trace.level.value)
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
@@ -162,18 +166,22 @@ class AttentionCore(Inward):
             value = level_at(trace.level, now)
             if value < self._settings.break_in:
                 value *= self._bearing(trace.thought.vector) * (1.0 - self._inhibition.loss(trace.thought.vector))
-            held = self._held
-            if value >= self._settings.break_in:
-                self._held = _Held(trace, value, now)
-                effects += self._decide(now)
-            elif held is None:
-                self._held = _Held(trace, value, now)
-                effects.append(WakeAt(now + self._hold()))
-            elif value > held.value:
-                about_same = held.trace.id in trace.thought.parents
-                self._held = _Held(trace, value, held.at if about_same else now)
-                effects.append(WakeAt(now + self._hold()))
+            effects += self._compete(Held(trace, value, now))
+        for contest in self._contests:
+            contest.pace.offered += offered
         return effects
+
+    def _compete(self, new: Held) -> list[Effect]:
+        contest = self._drowned if self._loudness.drowns(_source(new.trace)) else self._all
+        held, now = contest.held, new.at
+        if held is not None and new.value <= held.value < self._settings.break_in:
+            return []
+        contest.held = new
+        if new.value >= self._settings.break_in:
+            return self._decide(contest, now)
+        if held is not None and held.trace.id in new.trace.thought.parents:  # about the same
+            new.at = held.at
+        return [WakeAt(now + self._hold(contest))]
 
     def _bearing(self, vector: Vector) -> float:
         """What is left of salience by how much a thought bears on the mind's goals, ranked among the latest."""
@@ -182,33 +190,45 @@ class AttentionCore(Inward):
         rank = self._relevance.update(max(float(vector @ goal) for goal in self._goals))
         return 1.0 - self._settings.goal_weight * (1.0 - rank)
 
-    def _hold(self) -> float:
-        hold = self._settings.welcome_hold if self._newborn() else self._settings.hold
-        return min(hold, self._pace.interval() / 4)
+    def _hold(self, contest: Contest) -> float:
+        hold = self._settings.welcome_hold if self._newborn(contest) else self._settings.hold
+        return min(hold, contest.pace.interval() / 4)
 
-    def _newborn(self) -> bool:
-        return not self._pace.bounded and self._pace.picked < self._settings.welcome
+    def _newborn(self, contest: Contest) -> bool:
+        return not contest.pace.bounded and contest.pace.picked < self._settings.welcome
 
     def _decide_due(self, now: Instant) -> list[Effect]:
-        if self._held is None:
-            return []
-        due = self._held.at + self._hold()
-        return self._decide(now) if due <= now or was_wrong(self._held.at, now) else [WakeAt(due)]
+        effects: list[Effect] = []
+        for contest in self._contests:
+            if contest.held is not None:
+                due = contest.held.at + self._hold(contest)
+                over = due <= now or was_wrong(contest.held.at, now)
+                effects += self._decide(contest, now) if over else [WakeAt(due)]
+        return effects
 
-    def _decide(self, now: Instant) -> list[Effect]:
+    def _decide(self, contest: Contest, now: Instant) -> list[Effect]:
         """The held candidate has won its surroundings: it passes when it stands out among winners."""
-        held, self._held = self._held, None
+        held, drowned = contest.held, contest is self._drowned
         if held is None:
             return []
-        rank = self._rank.update(held.value)
-        share = self._pace.share(held.at) * self._bend
-        self._passing = max(0.0, 1.0 - share)
+        if drowned and self._ceiling is not None and not self._ceiling.ready(now):
+            held.at = now  # it waits: there may not be another one like it
+            return [WakeAt(now + self._hold(contest))]
+        contest.held = None
+        others = () if drowned or self._loudness.drowns() else (self._drowned,)
+        for other in others:
+            other.learn(held)
+        rank, share = contest.learn(held)
+        passing = max(0.0, 1.0 - share * self._bend)
+        if not drowned:
+            self._passing = passing
         dull = self._usual.rank(held.value / self._settings.worth) < _MIDDLE
-        if (rank < self._passing or dull) and not self._newborn():
+        if ((rank < passing or dull) and not self._newborn(contest)) or self._all.pace.spent:
             return [Count("winners_passed_over_total")]
-        if self._ceiling is not None and not self._ceiling.take(now):
+        if self._ceiling is not None and not self._ceiling.take(now, leave=0 if drowned or others else 1):
             return [Count("limit_hits:stream_rate")]
-        self._pace.picked += 1
+        for one in {contest, self._all, *others}:
+            one.pace.picked += 1
         self._inhibition.remember(held.trace, now)
         bound = self._bind(held.trace)
         if not bound or held.trace.thought.kind is not ThoughtKind.PERCEPT:
@@ -317,21 +337,20 @@ class AttentionCore(Inward):
             "threshold_bend": self._bend,
             "attention_threshold": self._passing,
             "handed_over": float(len(self._handed)),
-            "offered_total": float(self._pace.offered),
+            "offered_total": float(self._all.pace.offered),
         }
         return Description("attention", "lift the few traces that matter into the stream of consciousness", (), figures)
 
     def snapshot(self) -> bytes:
         return pack(
             _Saved(
-                pace=self._pace.dump(),
-                rank=self._rank.dump(),
+                contests=[contest.dump() for contest in self._contests],
+                loudness=self._loudness.dump(),
                 usual=self._usual.dump(),
                 relevance=self._relevance.dump(),
                 inhibition=self._inhibition.dump(),
                 recent=list(self._recent),
                 rarity=self._rarity.dump(),
-                held=(self._held.trace, self._held.value, self._held.at) if self._held else None,
                 steps=(self._threshold, self._breadth),
                 ceiling=(self._ceiling.left, self._ceiling.at) if self._ceiling else None,
                 handed=[candidate for candidate, _ in self._handed.values()],
@@ -341,14 +360,14 @@ class AttentionCore(Inward):
 
     def restore(self, state: bytes) -> None:
         saved = unpack(state, _Saved)
-        self._pace.load(saved.pace)
-        self._rank.load(saved.rank)
+        for contest, before in zip(self._contests, saved.contests, strict=True):
+            contest.load(before)
+        self._loudness.load(saved.loudness)
         self._usual.load(saved.usual)
         self._relevance.load(saved.relevance)
         self._inhibition.load(saved.inhibition)
         self._recent.extend(saved.recent)
         self._rarity.load(saved.rarity)
-        self._held = _Held(*saved.held) if saved.held else None
         self._threshold, self._breadth = map(self._step, saved.steps)
         self._inhibition.widen(_STEP**self._breadth)
         if self._ceiling and saved.ceiling:
@@ -359,15 +378,19 @@ class AttentionCore(Inward):
 
 
 class _Saved(msgspec.Struct):
-    pace: list[object]
-    rank: list[float]
+    contests: list[SavedContest]
+    loudness: dict[str, int]
     relevance: list[float]
     inhibition: dict[str, object]
     recent: list[Trace]
     rarity: dict[str, int]
-    held: tuple[Trace, float, float] | None
     steps: tuple[int, int]
     ceiling: tuple[float, float | None] | None
     handed: list[Candidate]
     wording: list[_Wording]
     usual: list[float] = []
+
+
+def _source(trace: Trace) -> str:
+    """Where it comes from in the end; empty where nobody knows."""
+    return next((p.source for p in trace.thought.perceptions), "")

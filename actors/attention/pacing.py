@@ -31,6 +31,15 @@ class Pace(Protocol):
     bounded: bool
     """True where there is a total: nothing is given away then."""
 
+    @property
+    def spent(self) -> bool:
+        """True once a total is used up."""
+        ...
+
+    def again(self) -> Pace:
+        """Another one like it, from its beginning."""
+        ...
+
     def interval(self) -> float:
         """Mean seconds between thoughts that is aimed at."""
         ...
@@ -58,7 +67,7 @@ class RatePace:
     What is more behind or ahead than these is forgotten: after a quiet week the stream is not fuller for weeks.
     """
 
-    bounded = False
+    bounded = spent = False
 
     def __init__(self, per_hour: float, horizon: int, memory: int) -> None:
         self._rate = per_hour / 3600.0
@@ -67,6 +76,9 @@ class RatePace:
         self._start: Instant | None = None
         self.offered = 0
         self.picked = 0
+
+    def again(self) -> RatePace:
+        return RatePace(self._rate * 3600.0, self._horizon, self._times.maxlen or 0)
 
     def interval(self) -> float:
         return 1.0 / self._rate
@@ -115,13 +127,20 @@ class BudgetPace:
         self.offered = 0
         self.picked = 0
 
+    @property
+    def spent(self) -> bool:
+        return self.picked >= self._budget.thoughts
+
+    def again(self) -> BudgetPace:
+        return BudgetPace(self._budget)
+
     def interval(self) -> float:
         return self._budget.span / max(1, self._budget.thoughts)
 
     def share(self, now: Instant) -> float:
         self._start = now if self._start is None else self._start
         self._winners += 1
-        if self.picked >= self._budget.thoughts:
+        if self.spent:
             return 0.0
         by_count = min(1.0, self.offered / max(1, self._budget.perceptions))
         by_time = min(1.0, (now - self._start) / self._budget.span) if self._budget.span > 0 else by_count

@@ -73,9 +73,9 @@ class EnvironmentCore(Inward):
                 return [Send(event.sender, Salient(tuple(self._survey(event.k, now)), again=True), 1.0)]
             case Started() | Tick():
                 return self._sweep(now)
-            case Configured():
-                self._settings = event.environment
-                self._environment.configure(event.environment)
+            case Configured(section=EnvironmentSettings() as settings):
+                self._settings = settings
+                self._environment.configure(settings)
                 return self._sweep(now)
             case _:
                 return []

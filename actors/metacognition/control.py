@@ -43,8 +43,8 @@ class ControlCore(Inward):
                 return self._observed(event, now)
             case Started() | Tick():
                 return self._propose(now)
-            case Configured():
-                self._settings = event.metacognition
+            case Configured(section=MetacognitionSettings() as settings):
+                self._settings = settings
                 return self._propose(now)
             case _:
                 return []

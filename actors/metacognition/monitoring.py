@@ -62,8 +62,8 @@ class MonitoringCore(Inward):
                 return []
             case Gone():
                 return self._forget(event.name, now)
-            case Configured():
-                self._settings = event.metacognition
+            case Configured(section=MetacognitionSettings() as settings):
+                self._settings = settings
                 return []
             case Started() | Tick():
                 return self._postbox.tend(now)

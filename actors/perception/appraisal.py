@@ -14,8 +14,8 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 
-from actors.perception.running import FadingCounts, RunningRank
 from actors.perception.settings import AppraisalSettings
+from actors.running import FadingCounts, RunningRank
 from environment.messages import Vector
 
 _LONGEST_WORD = 48

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,11 +10,12 @@ import msgspec
 
 from actors.core import Description
 from actors.effects import Effect, Read, Send, WakeAt
-from actors.events import Configured, Credit, Event, Perceived, Posted, Register, Salient, Started, Tick
+from actors.events import Configured, Credit, Event, Perceived, Posted, Register, Salient, Seen, Started, Tick
 from actors.growth import Born, Gone, Moved
 from actors.names import ATTENTION
 from actors.perception.percept import Interpreter, Percept, addressed
 from actors.perception.settings import PerceptionSettings
+from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
 from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
@@ -61,6 +63,9 @@ class PerceptualCore:
         match event:
             case Perceived():
                 return self._perceive(event, now)
+            case Seen():
+                self._interpreter.seen(event.looks)
+                return []
             case Posted():
                 return self._arrived(event, now)
             case Credit():
@@ -81,9 +86,11 @@ class PerceptualCore:
                 return [*self._postbox.tend(now), *self._read_on()]
             case Tick():
                 return self._tick(now)
-            case Configured():
-                self._settings = event.perception
-                self._voice.configure(event.submind)
+            case Configured(section=PerceptionSettings() as settings):
+                self._settings = settings
+                return []
+            case Configured(section=CognitiveSettings() as settings):
+                self._voice.configure(settings)
                 return []
             case _:
                 return []
@@ -92,19 +99,19 @@ class PerceptualCore:
         self._reading = False
         self._heard_at = now
         thoughts: list[Thought] = []
-        taken = 0
+        folded: Counter[str] = Counter()
         for perception in event.perceptions:
             if perception.seq <= self._cursor:
                 continue
-            taken += 1
             self._cursor = perception.seq
             believed = self._believed(perception, now)
             self._event_time = max(self._event_time, believed.time)
             percepts = self._interpreter.interpret(believed, event.vectors)
+            folded[believed.source] += 1 - len(percepts)
             thoughts += [self._think(percept, now) for percept in percepts]
-        folded = taken - len(thoughts)
         thoughts += [self._think(percept, now) for percept in self._interpreter.quiet(self._event_time)]
-        told: list[Effect] = [Send(ATTENTION, Salient((), folded))] if folded > 0 else []
+        passed = folded.total()
+        told: list[Effect] = [Send(ATTENTION, Salient((), passed, sources=+folded))] if passed > 0 else []
         return [*self._postbox.post(thoughts, now), *told, *self._voice.record(), *self._read_on()]
 
     def _believed(self, perception: Perception, now: Instant) -> Perception:
@@ -157,7 +164,9 @@ class PerceptualCore:
         if self._reading or len(self._postbox) >= self._settings.unacknowledged:
             return []
         self._reading = True
-        return [Read(self._cursor, self._settings.batch, self._modality), *self._listen()]
+        settings = self._settings
+        batch = settings.images if self._modality is Modality.IMAGE else settings.batch
+        return [Read(self._cursor, batch, self._modality), *self._listen()]
 
     def _listen(self) -> list[Effect]:
         """Wake when something may have fallen silent, should nothing at all be perceived until then."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 
 import msgspec
 import numpy as np
 
 from actors.perception.appraisal import Appraiser
-from actors.perception.looking import Look, look
 from actors.perception.percept import Percept, ref
 from actors.perception.rhythm import Rhythm, Watch
-from actors.perception.running import FadingCounts, Habit
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import clean, read, span, telling
+from actors.running import FadingCounts, Habit
+from actors.sight import TOO_LONG, TOO_MUCH, Look, digest
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _SAME = 0.03
@@ -68,9 +67,13 @@ class ImageInterpreter:
         self._terms = FadingCounts(settings.appraisal.words)
         self._views: OrderedDict[str, _View] = OrderedDict()
         self._looks: OrderedDict[bytes, Look] = OrderedDict()
-        """By digest of the bytes: what ``texts`` has looked at, ``interpret`` need not decode again."""
+        """By digest of the bytes: what was ``seen``, or what ``texts`` has looked at."""
         self._watch = Watch(settings.folding.regular, settings.folding.silence)
-        self._folded = self._refused = self._forgotten = 0
+        self._folded = self._refused = self._forgotten = self._slow = self._heavy = 0
+
+    def seen(self, looks: Mapping[bytes, Look]) -> None:
+        for key, seen in looks.items():
+            self._remember(key, seen)
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         return [self._text(p, self._look(p)) for p in perceptions if p.image is not None]
@@ -122,18 +125,25 @@ class ImageInterpreter:
             "perceptions_folded_total": float(self._folded),
             "images_unreadable_total": float(self._refused),
             "limit_hits:series": float(self._forgotten),
+            "limit_hits:image_seconds": float(self._slow),
+            "limit_hits:image_memory": float(self._heavy),
         }
 
     def _look(self, perception: Perception) -> Look:
         data = perception.image.data if perception.image is not None else b""
-        key = blake2b(data, digest_size=16).digest()
+        key = digest(data)
         seen = self._looks.get(key)
         if seen is None:
+            from actors.perception.looking import look  # noqa: PLC0415  # Pillow only where nobody looked before
+
             seen = look(data, self._settings.image_pixels)
-            self._looks[key] = seen
-            if len(self._looks) > self._settings.batch:
-                self._looks.popitem(last=False)
+            self._remember(key, seen)
         return seen
+
+    def _remember(self, key: bytes, seen: Look) -> None:
+        self._looks[key] = seen
+        if len(self._looks) > max(self._settings.batch, self._settings.images):
+            self._looks.popitem(last=False)
 
     def _text(self, perception: Perception, seen: Look) -> str:
         source, caption = clean(perception.source, 80), _caption(perception)
@@ -176,6 +186,8 @@ class ImageInterpreter:
 
     def _unreadable(self, perception: Perception, view: _View, seen: Look, text: str, vector: Vector) -> list[Percept]:
         self._refused += 1
+        self._slow += seen.problem == TOO_LONG
+        self._heavy += seen.problem == TOO_MUCH
         if not view.unreadable.worth(perception.time, _MEMORY):
             return []
         count, view.since = view.since, 0
@@ -232,7 +244,7 @@ class ImageInterpreter:
             "terms": self._terms.dump(),
             "views": list(self._views.items()),
             "latest": self._watch.latest,
-            "counts": [self._folded, self._refused, self._forgotten],
+            "counts": [self._folded, self._refused, self._forgotten, self._slow, self._heavy],
         }
 
     def load(self, state: dict[str, object]) -> None:
@@ -245,7 +257,7 @@ class ImageInterpreter:
             if len(view.vector) != self._nothing.nbytes // 2:  # of another embedder
                 view.vector = b""
             self._watch.restore((source, ""), view.rhythm)
-        self._folded, self._refused, self._forgotten = saved.counts
+        self._folded, self._refused, self._forgotten, self._slow, self._heavy = saved.counts
 
 
 class _Saved(msgspec.Struct):
@@ -253,7 +265,7 @@ class _Saved(msgspec.Struct):
     terms: dict[str, int]
     views: list[tuple[str, _View]]
     latest: Instant
-    counts: tuple[int, int, int]
+    counts: tuple[int, int, int, int, int]
 
 
 def _caption(perception: Perception) -> str:

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import msgspec
 
-from actors.perception.running import Habit
+from actors.running import Habit
 from environment.messages import Instant
 
 WARM_UP = 8

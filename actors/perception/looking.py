@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from actors.perception.colours import lab, named
 from actors.perception.naming import listed
+from actors.sight import TOO_MUCH, Look, said, unseen
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "PPM", "ICO")
 """Formats that are decoded in the process itself; others run programs (EPS) or are too rare to trust."""
@@ -31,63 +31,39 @@ _FLAT = 0.55
 """Share of neighbouring pixels exactly alike, above which an image was drawn, not photographed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What was seen."""
-
-    words: str
-    """For people, without a caption; names the problem when there is one."""
-    problem: str = ""
-    """Why it could not be looked at; empty when it could."""
-    bits: bytes = b""
-    """Perceptual difference hash, 32 bytes."""
-    grid: bytes = b""
-    """Mean colours of an 8 x 8 grid, RGB."""
-
-    def change(self, before: Look) -> float:
-        """How different two images look, 0..1: the larger of hash distance and mean difference of colour."""
-        if not (self.bits and before.bits):
-            return 1.0
-        apart = np.unpackbits(_bytes(self.bits) ^ _bytes(before.bits)).mean()
-        colours = np.abs(_bytes(self.grid).astype(int) - _bytes(before.grid).astype(int)).mean() / 255
-        return float(max(apart, colours))
-
-
 def look(data: bytes, most_pixels: int) -> Look:
     """Look at an encoded image; damaged, unknown or too large ones give a ``problem``.
 
     Dimensions are read before anything is decoded, so a small file that claims to be huge costs nothing.
     """
-    size = _bytes_said(len(data))
+    size = said(len(data))
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
             width, height, kind = image.width, image.height, image.format or "image"
             if width * height > most_pixels:
-                return _unseen(f"{kind} {width}×{height} ({size})", "too large to look at")
+                return unseen(f"{kind} {width}×{height} ({size})", "too large to look at")
             image.verify()
         with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
             return _seen(image, kind, width, height)
     except Image.DecompressionBombError:
-        return _unseen(size, "too large to look at")
+        return unseen(size, "too large to look at")
+    except MemoryError:
+        return unseen(size, TOO_MUCH)
     except UnidentifiedImageError:
-        return _unseen(size, "in no format I know")
+        return unseen(size, "in no format I know")
     except Exception:  # noqa: BLE001  # decoders of hostile bytes raise anything
-        return _unseen(size, "damaged or cut off")
-
-
-def _unseen(what: str, problem: str) -> Look:
-    return Look(f"image, {what}, {problem}", problem)
+        return unseen(size, "damaged or cut off")
 
 
 def _seen(image: Image.Image, kind: str, width: int, height: int) -> Look:
-    frames = int(getattr(image, "n_frames", 1))
+    animated = bool(getattr(image, "is_animated", False))  # ``n_frames`` decodes them all
     drawn = kind != "JPEG" and _drawn(image)
     if image.getexif().get(_TURNED, 1) in {5, 6, 7, 8}:
         width, height = height, width
     small = _small(image)
     pixels = np.asarray(small)
     light = lab(pixels)
-    parts = [f"image, {'animated ' if frames > 1 else ''}{kind} {width}×{height}", _orientation(width, height)]
+    parts = [f"image, {'animated ' if animated else ''}{kind} {width}×{height}", _orientation(width, height)]
     shares = _shares(small)
     colours = [name for name, share in shares if share >= _MAIN][:3]
     chroma = float(np.hypot(light[..., 1], light[..., 2]).mean())
@@ -169,11 +145,3 @@ def _hash(small: Image.Image) -> bytes:
 
 def _grid(small: Image.Image) -> bytes:
     return small.resize((_GRID, _GRID), Image.Resampling.BOX).tobytes()
-
-
-def _bytes(data: bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(data, np.uint8)
-
-
-def _bytes_said(size: int) -> str:
-    return f"{size} bytes" if size < 1000 else f"{size / 1000:.0f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"  # noqa: PLR2004

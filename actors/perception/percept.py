@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Protocol
 
+from actors.sight import Look
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 
@@ -32,6 +33,10 @@ class Percept:
 
 class Interpreter(Protocol):
     """Turns the perceptions of one modality into percepts; pure, in order of arrival."""
+
+    def seen(self, looks: Mapping[bytes, Look]) -> None:
+        """Images that are about to be perceived were looked at elsewhere; by digest of their bytes."""
+        ...
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         """Texts whose embeddings ``interpret`` will look up."""

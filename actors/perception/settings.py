@@ -53,6 +53,8 @@ class PerceptionSettings(Section):
     """Repetition."""
     batch: int = Field(default=256, ge=1, le=4096)
     """Perceptions taken from the log at a time."""
+    images: int = Field(default=8, ge=1, le=256)
+    """The same for images, which are large."""
     segment: int = Field(default=600, ge=80)
     """Characters of a segment; longer text is cut at sentence ends."""
     segments: int = Field(default=8, ge=1, le=64)

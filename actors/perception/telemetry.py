@@ -14,9 +14,10 @@ from actors.perception.levels import Change, Kind, Levels, Reading
 from actors.perception.naming import figure, listed, ratio, spoken
 from actors.perception.percept import Percept, ref
 from actors.perception.rhythm import Rhythm, Watch
-from actors.perception.running import Habit, RunningRank
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import clean, read, span
+from actors.running import Habit, RunningRank
+from actors.sight import Look
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _LARGEST = 1e150
@@ -78,6 +79,9 @@ class TelemetryInterpreter:
         self._readings = 0
         self._forgotten = 0
         self._refused = 0
+
+    def seen(self, looks: Mapping[bytes, Look]) -> None:
+        """Not of images."""
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         wanted = [text for text in _ASPECTS if text not in self._aspects]

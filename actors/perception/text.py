@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from actors.perception.appraisal import Appraisal, Appraiser
 from actors.perception.folding import Folding, Series, Turn, mark
 from actors.perception.percept import Percept, addressed, ref
-from actors.perception.running import FadingCounts
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import Wording, clean, read, segments, span, telling, template
+from actors.running import FadingCounts
+from actors.sight import Look
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _VECTORS = 1024
@@ -41,6 +42,9 @@ class TextInterpreter:
         self._cut = 0
         self._pieces: dict[str, tuple[tuple[str, str], ...]] = {}
         """Raw text to (segment, mark) pairs: what ``texts`` has read, ``interpret`` need not read again."""
+
+    def seen(self, looks: Mapping[bytes, Look]) -> None:
+        """Not of images."""
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         self._pieces = {p.text: self._read(p.text) for p in perceptions if p.text}

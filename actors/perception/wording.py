@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from actors.perception.running import FadingCounts
+from actors.running import FadingCounts
 
 _WORD = re.compile(r"\w+(?:[-_.'’/:]\w+)*")
 _DIGIT = re.compile(r"\d")

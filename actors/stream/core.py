@@ -32,8 +32,17 @@ class StreamCore(Inward):
     it is restored from the log, and what was not numbered yet is handed over again by attention.
     """
 
-    def __init__(self, name: str, dim: int, recent: Sequence[StreamEntry], settings: StreamSettings) -> None:
+    def __init__(
+        self,
+        name: str,
+        dim: int,
+        recent: Sequence[StreamEntry],
+        settings: StreamSettings,
+        always: Sequence[str] = (ATTENTION, ENVIRONMENT, THINKING, MONITORING),
+    ) -> None:
+        """``always``: who is told of every entry."""
         self.name = name
+        self._always = tuple(always)
         self._settings = settings
         self._centre = Centre(dim, settings.memory)
         self._next = recent[-1].seq + 1 if recent else 1
@@ -58,8 +67,8 @@ class StreamCore(Inward):
                 return self._take_back(event)
             case Tick() | Started():
                 return self._advance(now)
-            case Configured():
-                self._settings = event.stream
+            case Configured(section=StreamSettings() as settings):
+                self._settings = settings
                 return []
             case _:
                 return []
@@ -202,10 +211,9 @@ class StreamCore(Inward):
             self._gaps.append(abs(entry.time - self._last.time))
         self._last = entry
 
-    @staticmethod
-    def _tell(entry: StreamEntry, candidate: Candidate) -> list[Effect]:
+    def _tell(self, entry: StreamEntry, candidate: Candidate) -> list[Effect]:
         broadcast = Broadcast(entry, candidate.focus)
-        to = dict.fromkeys((ATTENTION, ENVIRONMENT, THINKING, MONITORING, *candidate.concerns))
+        to = dict.fromkeys((*self._always, *candidate.concerns))
         return [Send(name, broadcast, 1.0) for name in to]
 
     def _segue(self, before: StreamEntry, after: Candidate, words: Generated, now: Instant) -> StreamEntry:

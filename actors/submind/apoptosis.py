@@ -54,11 +54,11 @@ class Apoptosis:
 
     def proposal(self, growth: str, has: Belongings, voice: Voice, now: Instant) -> Retire | None:
         """What to propose; None where there is nobody to leave anything to."""
-        legacy = replace(
+        handover = replace(
             bequest(has, voice, voice.topics.keys, now), events=tuple(has.events), waiting=tuple(has.waiting)
         )
-        legacy = replace(legacy, via={e.id: has.via[e.id] for e in has.events if e.id in has.via})
-        heir = voice.heir(legacy.about)
+        handover = replace(handover, via={e.id: has.via[e.id] for e in has.events if e.id in has.via})
+        heir = voice.heir(handover.about)
         if not heir:
             return None
-        return Retire(growth, heir, legacy, f"idle for {(now - self.last_work) / 3600:.1f} h")
+        return Retire(growth, heir, handover, f"idle for {(now - self.last_work) / 3600:.1f} h")

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actors.perception.running import FadingCounts
+from actors.handover import Goal
+from actors.running import FadingCounts
 from actors.settings import BindingSettings
 from actors.submind.heads import Moments, focus, softmax
-from environment.messages import Instant, Thought, Vector
+from environment.messages import Instant, Thought
 
 _HEADS = 5
 _LINK, _LINKS = 0.3, 3
@@ -25,14 +26,6 @@ _LINK, _LINKS = 0.3, 3
 _SAME_SOURCE = 0.1
 _WEIGHTS = np.array([0.4, 0.15, 0.2, 0.1, 0.15])
 """Kinship, salience of the memory, goal, emotion, another source: summing to 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """What a submind is for."""
-
-    text: str
-    vector: Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ class Allowance:
         self._burst = max(1.0, per_hour / 4 if burst is None else burst)
         self.left = min(self.left, self._burst)
 
-    def take(self, now: Instant) -> bool:
-        """Spend one, if there is one."""
-        if not self.ready(now):
+    def take(self, now: Instant, leave: int = 0) -> bool:
+        """Spend one, if there is one beside those to be left."""
+        if not self.ready(now) or self.left < 1 + leave:
             return False
         self.left -= 1
         return True

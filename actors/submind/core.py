@@ -29,16 +29,16 @@ from actors.events import (
     Started,
     Tick,
 )
+from actors.handover import Goal, Habits, HandoverState
 from actors.names import ENVIRONMENT
-from actors.perception.running import RunningRank
+from actors.running import RunningRank
 from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
-from actors.submind.binding import Binder, Bound, Goal, Window
+from actors.submind.binding import Binder, Bound, Window
 from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
 from actors.submind.division import Belongings
 from actors.submind.growing import Growing, GrowingState
-from actors.submind.legacy import Habits, Legacy
 from actors.submind.postbox import Postbox
 from actors.submind.voice import Voice
 from environment.clocks import dated
@@ -107,8 +107,8 @@ class SubmindCore(Inward):
                 effects = self._voice.credited(event, now)
             case Register():
                 effects = self._voice.asked(event, now)
-            case Configured():
-                self._configure(event.submind, now)
+            case Configured(section=CognitiveSettings() as settings):
+                self._configure(settings, now)
                 effects = []
             case Refused():
                 effects = self._on_its_own(event.trace_id, now)
@@ -303,16 +303,16 @@ class SubmindCore(Inward):
 
     # --- what growing asks of it ---
 
-    def begin(self, legacy: Legacy, now: Instant) -> None:
+    def begin(self, handover: HandoverState, now: Instant) -> None:
         """A life that begins with what a parent gave, before ``snapshot`` makes its first state of it."""
-        self._voice.topics.begin(f"{self.name}.k", legacy.mean, legacy.seen)
-        self._voice.take(legacy, now)
-        self._growing.begin(legacy, now)
-        self.allow(legacy.share, now)
-        self.allowance.begin(legacy.saved, now)
-        self._interest.load(list(legacy.habits.interest))
-        self._binder.moments.load(legacy.habits.moments)
-        self._binder.rarity.load(dict(legacy.habits.rarity))
+        self._voice.topics.begin(f"{self.name}.k", handover.mean, handover.seen)
+        self._voice.take(handover, now)
+        self._growing.begin(handover, now)
+        self.allow(handover.share, now)
+        self.allowance.begin(handover.saved, now)
+        self._interest.load(list(handover.habits.interest))
+        self._binder.moments.load(handover.habits.moments)
+        self._binder.rarity.load(dict(handover.habits.rarity))
         self._last_work = now
 
     def belongings(self, now: Instant) -> Belongings:

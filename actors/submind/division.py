@@ -15,9 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from actors.effects import Divide
+from actors.handover import Goal, Habits, HandoverState, Holding
 from actors.settings import DivisionSettings
-from actors.submind.binding import Goal
-from actors.submind.legacy import Habits, Holding, Legacy
 from actors.submind.load import Load
 from actors.submind.partition import Partition, partition
 from actors.submind.voice import Voice
@@ -42,13 +41,13 @@ class Belongings:
     habits: Habits
 
 
-def bequest(has: Belongings, voice: Voice, keys: Collection[str], now: Instant) -> Legacy:
+def bequest(has: Belongings, voice: Voice, keys: Collection[str], now: Instant) -> HandoverState:
     """The part of a submind that belongs to some of its topics, without what is not yet durable."""
     held = tuple(h for h in voice.topics.holdings() if h.key in keys)
     links, uses = voice.registry.handed(keys, now)
     events = tuple(e for e in has.events if (t := voice.topics.nearest(e.vector)) is not None and t.key in keys)
     mean, seen = voice.topics.common
-    return Legacy(
+    return HandoverState(
         owner=has.owner,
         goals=has.goals,
         topics=held,

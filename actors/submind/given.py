@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
-from actors.submind.legacy import Holding
+from actors.handover import Holding
 from environment.messages import Vector
 
 _SENDERS = 1024

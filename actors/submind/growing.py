@@ -12,13 +12,12 @@ import msgspec
 from actors.effects import Commit, Count, Effect, Retire, Send, Settled, WakeAt
 from actors.events import Event, Message, Post
 from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted, Pressure
+from actors.handover import Goal, HandoverState
 from actors.names import ENVIRONMENT
 from actors.settings import CognitiveSettings
 from actors.submind.apoptosis import Apoptosis
-from actors.submind.binding import Goal
 from actors.submind.budget import Allowance
 from actors.submind.division import Belongings, Division
-from actors.submind.legacy import Legacy
 from actors.submind.load import Load, LoadState
 from actors.submind.voice import Voice
 from environment.clocks import elapsed
@@ -127,13 +126,13 @@ class Growing:
                 pass
         return []
 
-    def begin(self, legacy: Legacy, now: Instant) -> None:
+    def begin(self, handover: HandoverState, now: Instant) -> None:
         """A child's life begins with what it was given."""
-        self.share = legacy.share
-        self.load.began(legacy.rounds, now)
+        self.share = handover.share
+        self.load.began(handover.rounds, now)
         self._apoptosis.born, self._apoptosis.last_work = True, now
-        self._inherited = [(event, legacy.via.get(event.id)) for event in legacy.events]
-        self._voice.tie(legacy.owner, self._settings.division.ties, now, "its parent")
+        self._inherited = [(event, handover.via.get(event.id)) for event in handover.events]
+        self._voice.tie(handover.owner, self._settings.division.ties, now, "its parent")
 
     def worked(self, now: Instant) -> None:
         """There was something to do."""
@@ -222,9 +221,9 @@ class Growing:
         if proposal is None:
             return []
         saved = self._put_by(0.5, now)
-        legacy = replace(proposal.legacy, saved=saved)
-        self._asked = _Asked(growth, now, tries + 1, "", frozenset(e.id for e in legacy.events), saved)
-        return [*self._asking(now), replace(proposal, legacy=legacy), Count("divisions_proposed_total")]
+        handover = replace(proposal.handover, saved=saved)
+        self._asked = _Asked(growth, now, tries + 1, "", frozenset(e.id for e in handover.events), saved)
+        return [*self._asking(now), replace(proposal, handover=handover), Count("divisions_proposed_total")]
 
     def _propose_end(self, growth: str, tries: int, now: Instant) -> list[Effect]:
         has = self._owner.belongings(now)
@@ -233,7 +232,7 @@ class Growing:
             return []
         saved = self._put_by(1.0, now)
         self._asked = _Asked(growth, now, tries + 1, proposal.heir, frozenset(e.id for e in has.events), saved)
-        proposal = replace(proposal, legacy=replace(proposal.legacy, saved=saved))
+        proposal = replace(proposal, handover=replace(proposal.handover, saved=saved))
         return [*self._asking(now), proposal, Count("retirements_proposed_total")]
 
     def _put_by(self, part: float, now: Instant) -> float:
@@ -311,17 +310,17 @@ class Growing:
         """Take over what one that ended has left."""
         if event.name in self._took:
             return [Settled(event.name)]
-        legacy = event.legacy
+        handover = event.handover
         kept = self._heirless(event.name, now)
         self._voice.gone(Gone(event.name, self._owner.name), now)
-        self._voice.take(legacy, now)
-        self._given_goals -= {goal.text for goal in legacy.goals}
+        self._voice.take(handover, now)
+        self._given_goals -= {goal.text for goal in handover.goals}
         self._share_in(event, now)
-        self._owner.allowance.add(legacy.saved, now)
-        self.load.merged(legacy.rounds, now)
-        effects = [*kept, Count("inheritances_total"), *self._owner.post(legacy.waiting, now)]
-        for thought in legacy.events:
-            effects += self._owner.take_up(thought, legacy.via.get(thought.id), now)
+        self._owner.allowance.add(handover.saved, now)
+        self.load.merged(handover.rounds, now)
+        effects = [*kept, Count("inheritances_total"), *self._owner.post(handover.waiting, now)]
+        for thought in handover.events:
+            effects += self._owner.take_up(thought, handover.via.get(thought.id), now)
         _remember(self._took, event.name)
         return [*effects, self._save(), Settled(event.name)]
 

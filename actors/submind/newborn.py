@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from actors.chance import Chance
+from actors.handover import HandoverState
+from actors.peers import Directory
 from actors.settings import CognitiveSettings
 from actors.submind.core import SubmindCore
-from actors.submind.legacy import Legacy
-from actors.submind.peers import Directory
 from actors.submind.voice import Voice
 from environment.messages import Instant
 
 
-def first_state(name: str, legacy: Legacy, settings: CognitiveSettings, now: Instant) -> bytes:
+def first_state(name: str, handover: HandoverState, settings: CognitiveSettings, now: Instant) -> bytes:
     """What a child called ``name`` is restored from in its first life; the same for the same arguments.
 
     Its draws of chance begin with its first life: they depend on its name, and on the seed of the mind.
     """
     chance = Chance(0, name)
-    voice = Voice(name, len(legacy.mean), settings.topics, settings.connections, Directory(), chance)
-    core = SubmindCore(name, legacy.goals, voice, settings, chance)
-    core.begin(legacy, now)
+    voice = Voice(name, len(handover.mean), settings.topics, settings.connections, Directory(), chance)
+    core = SubmindCore(name, handover.goals, voice, settings, chance)
+    core.begin(handover, now)
     return core.snapshot()

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from actors.handover import OpenUse
 from actors.settings import ConnectionSettings
-from actors.submind.legacy import OpenUse
 from environment.clocks import dated, was_wrong
 from environment.messages import ChangeKind, Connection, ConnectionChange, Instant
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from actors.chance import Chance
+from actors.peers import Directory
 from actors.settings import ConnectionSettings
-from actors.submind.peers import Directory
 from actors.submind.registry import Link, Registry
 from actors.submind.topics import Topic
 from environment.messages import Instant, Thought

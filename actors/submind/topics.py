@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
+from actors.handover import Holding
 from actors.settings import TopicSettings
-from actors.submind.legacy import Holding
 from environment.messages import Vector
 
 _TERMS_PER_TOPIC = 24

@@ -10,11 +10,12 @@ import msgspec
 from actors.chance import Chance
 from actors.effects import Commit, Effect, Send
 from actors.events import Credit, Message, Register
+from actors.faculty import BuildContext
 from actors.growth import Gone, Moved
+from actors.handover import HandoverState
+from actors.peers import Directory, Peer
 from actors.settings import CognitiveSettings, ConnectionSettings, TopicSettings
 from actors.submind.given import Given, GivenAway, GivenState
-from actors.submind.legacy import Legacy
-from actors.submind.peers import LISTENING, Directory, Peer
 from actors.submind.registry import Registry
 from actors.submind.routing import LEARNED, Occasion, Routing
 from actors.submind.topics import Topic, Topics
@@ -24,6 +25,14 @@ from environment.ports import WriteConnections
 _ASKED = 1024
 _GIVEN = 4
 """Times as many topics as it may hold are remembered that were given away."""
+
+
+def voice_of(context: BuildContext) -> Voice:
+    """The voice of an actor that is built."""
+    settings = context.section(CognitiveSettings)
+    chance = Chance(context.seed, f"{context.name}/voice")
+    routing = context.parts.get("routing", LEARNED)
+    return Voice(context.name, context.dim, settings.topics, settings.connections, context.peers, chance, routing)
 
 
 class Voice:
@@ -99,7 +108,7 @@ class Voice:
         if peer is None or author == self._owner or self.given_to(thought.vector) is not None:
             return []
         topic = self.place(thought.vector, thought.associations, now)
-        if peer.role == LISTENING:
+        if peer.listens:
             new = self.registry.open(topic.key, topic.label, author, now, f"met through trace {thought.id}")
         else:  # it listens to nobody, but may tell
             new = (topic.key, author) not in self._asked
@@ -137,10 +146,10 @@ class Voice:
         for key in sorted(keys):
             self.registry.drop(key, now, f"the topic was given to {to}")
 
-    def take(self, legacy: Legacy, now: Instant) -> None:
+    def take(self, handover: HandoverState, now: Instant) -> None:
         """Take over topics and connections."""
-        keys = self.topics.take(legacy.topics)
-        self.registry.take(legacy.connections, legacy.uses, keys, now, f"inherited from {legacy.owner}")
+        keys = self.topics.take(handover.topics)
+        self.registry.take(handover.connections, handover.uses, keys, now, f"inherited from {handover.owner}")
         if self.topics.merged or self.topics.dropped:
             self._follow_topics(now)
 
@@ -157,11 +166,11 @@ class Voice:
     def born(self, peer: Peer) -> None:
         """There is another peer."""
         if peer.name != self._owner:
-            self._peers.add(peer)
+            self._peers = self._peers.adding(peer)
 
     def gone(self, event: Gone, now: Instant) -> None:
         """A peer has ended: its heir is spoken to instead."""
-        self._peers.remove(event.name)
+        self._peers = self._peers.without(event.name)
         self.given.gone(event.name, event.heir, self._owner)
         for topic in self.registry.topics_of(event.name):
             reason = f"{event.name} ended and left its topics to {event.heir}"

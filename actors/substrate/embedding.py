@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import logging
+import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +20,37 @@ _UNHEARD = re.compile(r"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe
 _SLICE = 65_536
 
 
-@cache
-def _wordllama() -> tuple[Any, NDArray[np.float32]]:
-    """Tokenizer and ``(words, 256) float32`` table, loaded once in a process (about half a second)."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    import wordllama  # noqa: PLC0415 - half a second that a process without an embedder does not pay
+_MODEL = "l2_supercat"
 
-    # wordllama configures the root logger when imported; put it back as its owner left it.
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
-    model.tokenizer.no_padding()
+
+@cache
+def _wordllama() -> tuple[Any, NDArray[np.float16]]:
+    """Tokenizer and ``(words, 256) float16`` table, opened once in a process.
+
+    The table stays in its file, whose pages all processes of a machine share; wordllama itself, which would copy it
+    into each of them, is not imported.
+    """
+    from tokenizers import Tokenizer  # noqa: PLC0415 - a process without an embedder does not need it
+
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("wordllama, whose word vectors are the default, is not installed")
+    here = Path(spec.origin).parent
+    tokenizer = Tokenizer.from_file(str(here / "tokenizers" / f"{_MODEL}_tokenizer_config.json"))
+    tokenizer.no_padding()
     # Its cache holds whole texts, which hardly come twice: 41 MB once full, and a new text takes longer than without.
-    model.tokenizer.model._resize_cache(0)  # noqa: SLF001 - no public way from a loaded one
-    return model.tokenizer, model.embedding
+    tokenizer.model._resize_cache(0)  # noqa: SLF001 - no public way from a loaded one
+    return tokenizer, _table(here / "weights" / f"{_MODEL}_256.safetensors")
+
+
+def _table(file: Path) -> NDArray[np.float16]:
+    """The one matrix of a safetensors file: eight bytes that say how long its JSON header is, the header, the data."""
+    with file.open("rb") as opened:
+        size = int.from_bytes(opened.read(8), "little")
+        (matrix,) = (told for name, told in json.loads(opened.read(size)).items() if name != "__metadata__")
+    if matrix["dtype"] != "F16":
+        raise ValueError(f"{file} holds {matrix['dtype']}, not F16")
+    return np.asarray(np.memmap(file, np.float16, "r", 8 + size + matrix["data_offsets"][0], tuple(matrix["shape"])))
 
 
 class WordLlamaEmbedder:
@@ -83,8 +100,12 @@ class WordLlamaEmbedder:
 def _sum_of_one(text: str) -> NDArray[np.float32]:
     tokenizer, table = _wordllama()
     ids = tokenizer.encode(text, add_special_tokens=False).ids if _WORDLIKE.search(text) else []
-    total: NDArray[np.float32] = table[ids].sum(axis=0, dtype=np.float32)
+    total: NDArray[np.float32] = _rows(table, ids).sum(axis=0, dtype=np.float32)
     return total
+
+
+def _rows(table: NDArray[np.float16], ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+    return np.asarray(table[np.asarray(ids, np.int64)]).astype(np.float32)
 
 
 def _slices(texts: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -100,18 +121,12 @@ def _slices(texts: list[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _sums(texts: list[str]) -> NDArray[np.float32]:
-    """Sum of the token embeddings of each text, as one sparse product: several times faster than gathering the rows.
-
-    For one text gathering is faster, and adds the same rows in the same order: the same bits.
-    """
+    """Sum of the token embeddings of each text; in any company the same bits."""
     if len(texts) == 1:
         return _sum_of_one(texts[0])[None]
-    from scipy.sparse import csr_matrix  # noqa: PLC0415 - a tenth of a second that only users of vectors pay
-
     tokenizer, table = _wordllama()
     encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
     ids = [e.ids if _WORDLIKE.search(text) else [] for e, text in zip(encoded, texts, strict=True)]
-    ends = np.cumsum([0, *map(len, ids)])
-    columns = np.fromiter(itertools.chain.from_iterable(ids), np.int64, int(ends[-1]))
-    counts = csr_matrix((np.ones(len(columns), np.float32), columns, ends), shape=(len(texts), len(table)))
-    return np.asarray(counts @ table, dtype=np.float32)
+    rows = _rows(table, np.fromiter(itertools.chain.from_iterable(ids), np.int64))
+    ends = np.cumsum([len(one) for one in ids])
+    return np.stack([part.sum(axis=0, dtype=np.float32) for part in np.split(rows, ends[:-1])])

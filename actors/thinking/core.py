@@ -26,7 +26,7 @@ from actors.events import (
 )
 from actors.names import ENVIRONMENT
 from actors.perception.percept import addressed
-from actors.perception.running import RunningRank
+from actors.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time, material, perceptions_of
@@ -88,10 +88,10 @@ class ThinkingCore(Inward):
                 for thought in self._postbox.arrived(event.ids):
                     self._memory.hold(thought, thought.salience, now)
                 return []
-            case Configured():
-                self._settings = event.thinking
-                self._allowance.configure(event.thinking.per_hour, now)
-                self._memory.half_life = event.thinking.half_life
+            case Configured(section=ThinkingSettings() as settings):
+                self._settings = settings
+                self._allowance.configure(settings.per_hour, now)
+                self._memory.half_life = settings.half_life
                 return []
             case Started() | Tick():
                 return [*self._postbox.tend(now), *self._ask_again(now)]

@@ -23,7 +23,6 @@ from environment.messages import (
     SubmindReport,
     Thought,
 )
-from environment.population import GrowthEvent, Member
 
 T = TypeVar("T")
 
@@ -60,13 +59,11 @@ _columns = Decoder(_Columns)
 _thought = Decoder(Thought, dec_hook=_unpack)
 _entry = Decoder(StreamEntry, dec_hook=_unpack)
 _report = Decoder(SubmindReport)
-_member = Decoder(Member, dec_hook=_unpack)
-_growth = Decoder(GrowthEvent)
 _history = Decoder(tuple[tuple[float, str], ...])
 _names = Decoder(tuple[str, ...])
 
 
-def encode(message: Thought | StreamEntry | SubmindReport | Member | GrowthEvent) -> bytes:
+def encode(message: Thought | StreamEntry | SubmindReport) -> bytes:
     """One message as msgpack; equal messages give equal bytes."""
     return _encoder.encode(message)
 
@@ -144,16 +141,6 @@ def decode_entry(body: bytes) -> StreamEntry:
 def decode_report(body: bytes) -> SubmindReport:
     """An actor's report."""
     return _report.decode(body)
-
-
-def decode_member(body: bytes) -> Member:
-    """A submind that was born."""
-    return _member.decode(body)
-
-
-def decode_growth(body: bytes) -> GrowthEvent:
-    """An entry of the audit log of growth."""
-    return _growth.decode(body)
 
 
 def decode_names(body: bytes) -> tuple[str, ...]:

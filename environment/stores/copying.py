@@ -6,7 +6,7 @@ the rest by a mark that is written in the same commit as what it speaks of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -14,37 +14,27 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from environment.collections import BESIDE, Collection, WriteDocument
 from environment.errors import MoveRefused
 from environment.ports import (
     Write,
-    WriteConfiguration,
     WriteConnections,
     WriteEntries,
-    WriteGrowth,
     WriteLevel,
-    WriteMember,
     WriteReport,
     WriteState,
     WriteTrace,
 )
 from environment.stores.cassandra.log.layout import LAST_EPOCH
 from environment.stores.moving import Movable, MovedTrace, Source
-from environment.stores.paging import PAGE, READ_BYTES, entries_after, perceptions_after, runs
+from environment.stores.paging import PAGE, READ_BYTES, documents_after, entries_after, perceptions_after, runs
 from environment.stores.tally import Tally, encoded
 
-MARK = "~moving"
-"""The state that says how far a copy has come; no actor can be called so."""
 PROBE = "readiness"
 """The state by which a host tries whether it can write: no part of a mind."""
-LOG_OUTS = "~log-outs"
-"""The state by which processes that serve a mind tell each other who logged out: no part of it either."""
-_ASIDE = frozenset({PROBE, LOG_OUTS})
 BACKUP = "backup "
 """What the name of a source begins with that is a backup; its id follows."""
-KINDS = (
-    *("perceptions", "traces", "entries", "connections", "changes", "states", "reports", "configurations"),
-    *("growth", "members"),
-)
+KINDS = (*("perceptions", "traces", "entries", "connections", "changes", "states", "reports", "documents"),)
 """All there is of a mind, in the order in which it is copied."""
 MARGIN = 16_384
 """Terms of leading that the mind may have begun since it was copied, and yet write nothing: after a backup, many."""
@@ -53,7 +43,6 @@ _MOVES = 127
 _PAGE = PAGE
 _COMMIT_BYTES = 1 << 19
 _READ_BYTES = READ_BYTES
-_ALL = 1_000_000
 
 Tell: TypeAlias = Callable[[str, int], None]
 """Told the kind and how many of it there are so far."""
@@ -77,6 +66,10 @@ class Mark(msgspec.Struct):
     """The kind that is being copied; empty when all are."""
     after: str = ""
     """The mark of the last page that arrived."""
+
+
+MOVING = Collection(f"{BESIDE}moving", Mark)
+_MARK = "mark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +130,13 @@ class Copy:
 
     async def _see_that_it_is_empty(self) -> None:
         target = self.target
-        states = set(await target.moving.states()) - _ASIDE
         there = {
             "perceptions": await target.perceptions.head(),
             "entries of the stream": await target.stream.head(),
             "traces": len((await target.moving.traces("", 1))[1]),
-            "states": len(states),
+            "states": len(await state_names(target)),
             "reports": len(await target.registry.reports()),
-            "events of growth": await target.registry.growth_head(),
+            "documents": 0 if await anext(documents_after(target.collections), None) is None else 1,
         }
         held = ", ".join(what for what, count in there.items() if count)
         if held:
@@ -156,7 +148,7 @@ class Copy:
         return Mark(self.name, KINDS[following] if following < len(KINDS) else "")
 
     async def _commit(self, writes: Sequence[Write], mark: Mark) -> None:
-        await self.target.commit([*writes, WriteState(MARK, msgspec.json.encode(mark))], self._fence)
+        await self.target.commit([*writes, MOVING.write(_MARK, mark)], self._fence)
 
     async def _perceptions(self, mark: Mark) -> None:
         target, head = self.target, await self.target.perceptions.head()
@@ -176,7 +168,7 @@ class Copy:
         count = 0
         while True:
             following, page = await self.source.moving.traces(mark.after, _PAGE)
-            for writes in _portions(page):
+            for writes in _bounded(_of_traces(page)):
                 await self.target.commit(writes, self._fence)
             mark.after = following
             await self._commit([], mark if following else self._next(mark))
@@ -229,25 +221,15 @@ class Copy:
             await self.target.commit([WriteReport(report)], self._fence)
         self.tell(mark.stage, len(reports))
 
-    async def _configurations(self, mark: Mark) -> None:
-        found = await self.source.registry.configurations(_ALL)
-        for configuration in reversed(found):
-            await self.target.commit([WriteConfiguration(configuration)], self._fence)
-        self.tell(mark.stage, len(found))
-
-    async def _growth(self, mark: Mark) -> None:
-        after = await self.target.registry.growth_head()
-        while page := await self.source.registry.growth(after, _PAGE):
-            await self.target.commit([WriteGrowth(event) for event in page], self._fence)
-            after = page[-1].seq
-            self.tell(mark.stage, after)
-
-    async def _members(self, mark: Mark) -> None:
-        members = await self.source.registry.members()
-        for start in range(0, len(members), _PAGE):
-            writes = [WriteMember(member) for member in members[start : start + _PAGE]]
-            await self.target.commit(writes, self._fence)
-        self.tell(mark.stage, len(members))
+    async def _documents(self, mark: Mark) -> None:
+        count = 0
+        async with aclosing(documents_after(self.source.collections, mark.after, page=_PAGE)) as pages:
+            async for mark.after, page in pages:
+                for some in _bounded((WriteDocument(each), len(each.body)) for each in page):
+                    await self.target.commit(some, self._fence)
+                await self._commit([], mark)
+                count += len(page)
+                self.tell(mark.stage, count)
 
 
 def going_on(source: str) -> str:
@@ -257,13 +239,12 @@ def going_on(source: str) -> str:
 
 async def mark_of(stores: Movable) -> Mark | None:
     """How far a copy into ``stores`` has come; None where none was begun."""
-    state = await stores.registry.state(MARK)
-    return msgspec.json.decode(state, type=Mark) if state else None
+    return await MOVING.get(stores.collections, _MARK)
 
 
 async def state_names(stores: Source) -> list[str]:
     """The states that are part of the mind."""
-    return [name for name in await stores.moving.states() if name not in {MARK, *_ASIDE}]
+    return [name for name in await stores.moving.states() if name != PROBE]
 
 
 async def tally(stores: Source, tell: Tell = _nobody) -> dict[str, Tally]:
@@ -295,12 +276,9 @@ async def tally(stores: Source, tell: Tell = _nobody) -> dict[str, Tally]:
     for name in await state_names(stores):
         take("states", [(name, await stores.registry.state(name))])
     take("reports", await stores.registry.reports())
-    take("configurations", await stores.registry.configurations(_ALL))
-    number = 0
-    while grown := await stores.registry.growth(number, _PAGE):
-        take("growth", grown)
-        number = grown[-1].seq
-    take("members", await stores.registry.members())
+    async with aclosing(documents_after(stores.collections, page=_PAGE)) as documents:
+        async for _, some_documents in documents:
+            take("documents", [(each.version, *each.said) for each in some_documents])
     tallies["perceptions"].add(("head", await stores.perceptions.head()), counts=False)
     return tallies
 
@@ -314,19 +292,25 @@ def differences(source: dict[str, Tally], target: dict[str, Tally]) -> list[Diff
     ]
 
 
-def _portions(traces: Sequence[MovedTrace]) -> Iterator[list[Write]]:
-    """Traces as commits of bearable size. Writing a version again changes nothing."""
-    writes: list[Write] = []
-    size = 0
+def _of_traces(traces: Sequence[MovedTrace]) -> Iterator[tuple[Write, int]]:
+    """Traces as writes, with their bytes. Writing a version again changes nothing."""
     for trace in traces:
         for revision in trace.revisions:
-            writes.append(WriteTrace(revision))
-            size += len(encoded(revision))
-            if size >= _COMMIT_BYTES:
-                yield writes
-                writes, size = [], 0
+            yield WriteTrace(revision), len(encoded(revision))
         now = trace.standing
         if now.level != trace.revisions[-1].level:
-            writes.append(WriteLevel(now.id, now.level, now.live, now.conscious))
-    if writes:
-        yield writes
+            yield WriteLevel(now.id, now.level, now.live, now.conscious), 0
+
+
+def _bounded(writes: Iterable[tuple[Write, int]]) -> Iterator[list[Write]]:
+    """Writes as commits of bearable size."""
+    commit: list[Write] = []
+    size = 0
+    for write, weight in writes:
+        commit.append(write)
+        size += weight
+        if size >= _COMMIT_BYTES:
+            yield commit
+            commit, size = [], 0
+    if commit:
+        yield commit

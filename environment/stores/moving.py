@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from environment.collections import Scanned
 from environment.messages import (
     Connection,
     ConnectionChange,
@@ -19,8 +20,7 @@ from environment.messages import (
     SubmindReport,
     Trace,
 )
-from environment.population import GrowthEvent, Member
-from environment.ports import Configuration, Stores
+from environment.ports import Stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,15 @@ class Leaving(Protocol):
 
     async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
         """Every trace, live or not, in an order of the backend's own."""
-        ...
 
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
         """Every recorded change of connections, oldest first."""
-        ...
 
     async def states(self) -> list[str]:
         """The names under which states are saved."""
-        ...
 
     async def epoch(self) -> int:
         """The largest epoch that anybody began, of the stores or of the perception log; 0 before the first."""
-        ...
 
 
 class Moving(Leaving, Protocol):
@@ -66,18 +62,15 @@ class Moving(Leaving, Protocol):
 
         Raises ``FencedOut`` as ``PerceptionLog.append`` does.
         """
-        ...
 
     async def changed(self, after: int) -> tuple[int, list[str]]:
         """The latest change of a trace, and the ids of all that changed after ``after`` up to it.
 
         Raises ``ChangesGone`` where that is no longer known.
         """
-        ...
 
     async def named(self, ids: Sequence[str]) -> list[tuple[MovedTrace, int]]:
         """Those of ``ids`` that are there, each with its last change."""
-        ...
 
 
 class LogRead(Protocol):
@@ -100,9 +93,6 @@ class RegistryRead(Protocol):
     async def connections(self, owner: str | None = None) -> list[Connection]: ...
     async def reports(self) -> list[SubmindReport]: ...
     async def state(self, name: str) -> bytes | None: ...
-    async def configurations(self, limit: int = 100) -> list[Configuration]: ...
-    async def members(self) -> list[Member]: ...
-    async def growth(self, after: int, limit: int) -> list[GrowthEvent]: ...
 
 
 class Source(Protocol):
@@ -114,6 +104,8 @@ class Source(Protocol):
     def stream(self) -> StreamRead: ...
     @property
     def registry(self) -> RegistryRead: ...
+    @property
+    def collections(self) -> Scanned: ...
     @property
     def moving(self) -> Leaving: ...
 
@@ -133,7 +125,6 @@ class Claimed(Stores, Protocol):
         Raises ``Outlived`` where a larger number has claimed, and ``FencedOut`` where a newer leader writes. May be
         repeated: after ``StoreUnavailable`` it may have happened.
         """
-        ...
 
 
 class Movable(Claimed, Protocol):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
+from environment.collections import BESIDE, Document, Scanned
 from environment.messages import Perception, StreamEntry
 from environment.stores.moving import Source
 
@@ -37,6 +39,20 @@ async def entries_after(
     while after < up_to and (found := await stores.stream.read(after + 1, min(page, up_to - after))):
         yield found
         after = found[-1].seq
+
+
+async def documents_after(
+    collections: Scanned, after: str = "", *, only: str = "", page: int = PAGE
+) -> AsyncGenerator[tuple[str, list[Document]], None]:
+    """All documents of the mind behind a mark, or of one collection: the mark of each page, and the page."""
+    begin, key = json.loads(after) if after else ("", "")
+    for name in [only] if only else await collections.names():
+        if name.startswith(BESIDE) or name.encode() < begin.encode():
+            continue
+        key = key if name == begin else ""
+        while found := await collections.scan(name, after=key, limit=page):
+            key = found[-1].key
+            yield json.dumps([name, key]), found
 
 
 def runs(page: Sequence[Perception]) -> Iterator[list[Perception]]:

@@ -10,9 +10,6 @@ strip --strip-unneeded ray/_raylet.so ray/core/src/ray/gcs/gcs_server ray/core/s
 # Making environments for tasks takes virtualenv; here all is in the image, and nothing may install.
 rm -rf virtualenv virtualenv-*.dist-info distlib distlib-*.dist-info
 
-# Of SciPy sparse matrices alone are used, and they need no linear algebra.
-find scipy -mindepth 1 -maxdepth 1 -type d ! -name sparse ! -name _lib ! -name __pycache__ -exec rm -rf {} +
-rm -rf scipy.libs
 # Pictures are PNG, JPEG, GIF, WebP or BMP.
 rm -rf pillow.libs/libavif-* PIL/_avif.*
 # Nothing is fetched from a hub of models.

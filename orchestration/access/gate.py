@@ -22,7 +22,7 @@ from orchestration.access.certificates import Certificates
 from orchestration.access.errors import AccessError, Braked, Forbidden, Unauthenticated
 from orchestration.access.identity import IdentityProvider
 from orchestration.access.quotas import NAMES, Quotas
-from orchestration.access.register import Register
+from orchestration.access.register import TokenRegister
 from orchestration.access.scopes import Scope
 from orchestration.access.sessions import Brake, Sessions
 from orchestration.access.settings import AccessSettings
@@ -84,7 +84,7 @@ class Access:
         self.settings = settings
         self.mind = mind
         self._wall = wall
-        self._register = Register(mind, settings.tokens_file, operator_token)
+        self._register = TokenRegister(mind, settings.tokens_file, operator_token)
         self.required = bool(settings.tokens_file or operator_token or settings.jwt.jwks)
         """Whether callers must show a token."""
         self.certificates = Certificates(settings.tls) if settings.tls.certificate is not None else None

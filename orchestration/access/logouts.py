@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from contextvars import Context
 from math import isfinite
 
+import msgspec
 import structlog
 
+from environment.collections import BESIDE, Collection
 from environment.errors import SubliminalError
-from environment.ports import Stores, WriteState
-from environment.stores.copying import LOG_OUTS
+from environment.ports import Stores
 
 _log = structlog.get_logger(__name__)
 
+LOG_OUTS = Collection(f"{BESIDE}log-outs", dict[str, float])
+"""One document, ``all``: who is logged out of this place is no part of the mind."""
+_ALL = "all"
 _KEPT = 4096
 """Log-outs that are remembered; of more, who has most loses the one that would have held the shortest."""
 OF = "."
@@ -94,11 +97,11 @@ class LogOuts:
     async def _exchange(self, stores: Stores) -> None:
         self._looked = self._clock()
         try:
-            there = _read(await stores.registry.state(LOG_OUTS))
+            there = await _told(stores)
             self._hear(there)
             known = dict(self._until)
             if not known.keys() <= there.keys():
-                await stores.commit([WriteState(LOG_OUTS, json.dumps(known).encode())])
+                await stores.commit([LOG_OUTS.write(_ALL, known)])
         except SubliminalError as error:
             if not self._away:
                 _log.warning("log_outs_not_shared", reason=str(error))
@@ -123,12 +126,10 @@ def _fewer(known: Mapping[str, float]) -> dict[str, float]:
     return {login: known[login] for _, login in rounds[:_KEPT]}
 
 
-def _read(note: bytes | None) -> dict[str, float]:
-    """What stands there; what is no log-out is left out."""
+async def _told(stores: Stores) -> dict[str, float]:
+    """What stands there; what says nothing that is understood says nothing."""
     try:
-        told = json.loads(note or b"{}")
-    except ValueError:
+        told = await LOG_OUTS.get(stores.collections, _ALL)
+    except msgspec.DecodeError:
         return {}
-    if not isinstance(told, dict):
-        return {}
-    return {login: until for login, until in told.items() if isinstance(until, int | float) and isfinite(until)}
+    return {login: until for login, until in (told or {}).items() if isfinite(until)}

@@ -19,7 +19,7 @@ OPERATOR = "operator"
 """What logs call whoever shows the token of ``--token-file``."""
 
 
-class Register:
+class TokenRegister:
     """The tokens of one mind, as their files have them.
 
     Guarantee: what ``refresh`` took in holds as a whole. A file that cannot be used is said, and what held before it

@@ -22,7 +22,9 @@ from orchestration.cli.safety import safe
 from orchestration.cli.server import Server, connected, server
 from orchestration.cli.times import moment
 from orchestration.client import MindClient
-from orchestration.view import json as as_json
+from orchestration.pb.submind.v1 import consciousness_pb2, mind_pb2
+from orchestration.schema.convert import encode
+from orchestration.schema.trace_messages import encode_hit
 from orchestration.view.changes import ChangeFilter
 from orchestration.view.status import MindState, MindStatus
 
@@ -49,7 +51,7 @@ def explain(
         raise Failure("give the number of an entry, as `submind watch` shows it, or an id", MISUSED)
     node = _ask(server(grpc, token_file, mind), lambda client: client.explain(wanted.strip()))
     if json:
-        emit(as_json.explanation_json(node))
+        emit(encode(consciousness_pb2.Explanation, node))
     else:
         console().print(_tree(node))
 
@@ -82,7 +84,7 @@ def search(
     )
     hits = _ask(server(grpc, token_file, mind), lambda client: client.search(text, k, filters))
     if json:
-        _emit_all(_hit_json(hit) for hit in hits)
+        _emit_all(encode_hit(hit) for hit in hits)
     elif hits:
         console().print(_hits(hits))
     else:
@@ -94,7 +96,7 @@ def subminds(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None
     """List who lives in the mind, and how they are."""
     reports = _ask(server(grpc, token_file, mind), lambda client: client.subminds())
     if json:
-        _emit_all(as_json.report_json(report) for report in reports)
+        _emit_all(encode(mind_pb2.SubmindReport, report) for report in reports)
         return
     table = _table("name", "role", "state", "waiting", "topics", "goal")
     for report in reports:
@@ -149,7 +151,7 @@ def connections(
     if topic:
         found = [each for each in found if topic == each.topic or topic.casefold() in each.label.casefold()]
     if json:
-        _emit_all(as_json.connection_json(connection) for connection in found)
+        _emit_all(encode(mind_pb2.Connection, connection) for connection in found)
         return
     table = _table("from", "to", "about", "weight", "kind", "uses", "credited", "last use")
     for connection in found:
@@ -162,7 +164,7 @@ def status(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, 
     """Show rates, limits, budget and health. Exit code 1 when the mind is down."""
     told = _ask(server(grpc, token_file, mind), lambda client: client.status())
     if json:
-        emit(as_json.status_json(told))
+        emit(encode(mind_pb2.MindStatus, told))
     else:
         _status(told)
     if told.state is MindState.DOWN:
@@ -184,13 +186,6 @@ def _emit_all(values: Iterable[object]) -> None:
 
 def _instant(option: str, text: str | None) -> float | None:
     return None if text is None else moment(option, text)
-
-
-def _hit_json(hit: Hit) -> dict[str, object]:
-    """With the salience that the mind answered: its clock is not ours."""
-    told = as_json.hit_json(hit, hit.trace.level.at)
-    told["trace"]["salience"] = hit.salience
-    return told
 
 
 def _table(*names: str) -> Table:
@@ -284,7 +279,7 @@ def _status(status: MindStatus) -> None:
     table.add_row("stream", f"{status.stream.head:,} entries, {status.stream.per_hour:.1f} in the last hour")
     table.add_row("traces", f"{status.traces.live:,} live of {status.traces.total:,}")
     left = "no budget set" if tokens.budget_left is None else f"{tokens.budget_left:,.0f} left in the budget"
-    table.add_row("tokens", f"{tokens.tokens_in:,} in, {tokens.tokens_out:,} out, cost {tokens.cost:.2f}, {left}")
+    table.add_row("tokens", f"{tokens.input:,} in, {tokens.output:,} out, cost {tokens.cost:.2f}, {left}")
     table.add_row("subminds", ", ".join(f"{n} {state}" for state, n in status.subminds.items() if n) or "none")
     substrate = ", ".join(
         f"{safe(name)} {_figure(value)}" for name, value in sorted(status.substrate.items()) if value != ""

@@ -16,7 +16,7 @@ from orchestration.cli.options import HERE, DataDir, Json
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
-from orchestration.view.json import instant
+from orchestration.schema.times import instant
 
 app = typer.Typer(add_completion=False)
 _LOOK = 0.5

@@ -14,8 +14,9 @@ from orchestration.cli.output import clock, console, emit
 from orchestration.cli.safety import safe
 from orchestration.cli.server import Server, connected
 from orchestration.client import MindClient
+from orchestration.pb.submind.v1 import mind_pb2
+from orchestration.schema.convert import encode
 from orchestration.view.changes import ChangeFilter
-from orchestration.view.json import change_json
 
 _PATIENCE = 5.0
 _STYLE = {
@@ -64,7 +65,7 @@ async def _latest(mind: MindClient, wants: ChangeFilter, limit: int) -> list[Con
 
 def _tell(change: ConnectionChange, *, json: bool) -> None:
     if json:
-        emit(change_json(change))
+        emit(encode(mind_pb2.ConnectionChange, change))
         return
     line = Text()
     line.append(f"{clock(change.at)} ", style="cyan")

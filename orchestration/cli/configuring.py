@@ -17,11 +17,11 @@ from orchestration.cli.tree import as_yaml
 from orchestration.client.growth import caller
 from orchestration.clock import wall
 from orchestration.loading import load_settings, parsed
-from orchestration.membership.opening import open_coordination
-from orchestration.membership.ports import LiveSettings
-from orchestration.membership.tuning import TUNABLE, tunable_paths, value_at
+from orchestration.membership.backends import open_coordination
+from orchestration.membership.ports import ConfigurationVersion
+from orchestration.membership.tunables import tunable_paths, value_at
+from orchestration.schema.times import rfc3339
 from orchestration.settings import Settings
-from orchestration.view.json import rfc3339
 
 app = typer.Typer(add_completion=False)
 _MANY = 50
@@ -83,13 +83,13 @@ def _assignment(change: str) -> tuple[str, object]:
 
 async def _change(
     settings: Settings, values: Mapping[str, Any], reset: list[str], by: str, base: int | None
-) -> LiveSettings:
+) -> ConfigurationVersion:
     section = settings.coordination
     async with open_coordination(section.address, settings.mind.name, settings=section, base=settings) as coordination:
         return await coordination.configuration.change(values, reset=reset, by=by, at=wall(), base=base)
 
 
-async def _read(settings: Settings, limit: int, *, current: bool) -> list[LiveSettings]:
+async def _read(settings: Settings, limit: int, *, current: bool) -> list[ConfigurationVersion]:
     section = settings.coordination
     async with open_coordination(section.address, settings.mind.name, settings=section, base=settings) as coordination:
         if current:
@@ -97,7 +97,7 @@ async def _read(settings: Settings, limit: int, *, current: bool) -> list[LiveSe
         return await coordination.configuration.history(limit)
 
 
-def _show(settings: Settings, version: LiveSettings, *, json: bool, values: bool) -> None:
+def _show(settings: Settings, version: ConfigurationVersion, *, json: bool, values: bool) -> None:
     """A version: what it changed, and where asked for all that is other than file and environment say."""
     if json:
         emit(
@@ -131,7 +131,7 @@ def _list(settings: Settings, *, json: bool) -> None:
             emit({"setting": path, "value": value_at(settings, path), "why": why})
         return
     out = console()
-    for kind in TUNABLE:
-        out.print(Text(f"{kind.why}:", style="dim"))
-        for path in (path for path, why in known.items() if why == kind.why):
+    for reason in dict.fromkeys(known.values()):
+        out.print(Text(f"{reason}:", style="dim"))
+        for path in (path for path, why in known.items() if why == reason):
             out.print(f"  {path}: {safe(as_yaml(value_at(settings, path)))}")

@@ -17,8 +17,9 @@ from orchestration.cli.output import clock, console, emit
 from orchestration.cli.safety import safe
 from orchestration.cli.server import Server, connected, server
 from orchestration.client.growth import GrowthClient
-from orchestration.growth.desk import Outcome, Population
-from orchestration.view.population import event_json, outcome_json, population_json
+from orchestration.growth.admin import OrderOutcome, PopulationPage
+from orchestration.pb.submind.v1 import growth_pb2 as pb
+from orchestration.schema.convert import encode
 
 app = typer.Typer(add_completion=False)
 
@@ -84,7 +85,7 @@ def approve(
         raise Failure("give the ID of a proposal that waits, or --all", MISUSED)
     wanted = None if proposal is None else _number(proposal)
 
-    async def permit(growth: GrowthClient) -> list[Outcome]:
+    async def permit(growth: GrowthClient) -> list[OrderOutcome]:
         if wanted is not None:
             return [await growth.approve(wanted, reason)]
         return [await growth.approve(event.seq, reason) for event in (await growth.population()).waiting]
@@ -131,7 +132,7 @@ def growth(
         _event(event, json=json)
     population = _ask(at, None, lambda client: client.population())
     if json:
-        emit(population_json(population))
+        emit(encode(pb.Population, population))
     else:
         _population(population)
 
@@ -157,15 +158,15 @@ def _number(name: str) -> int:
     return int(match[1])
 
 
-def _about(outcome: Outcome, may: str) -> str:
+def _about(outcome: OrderOutcome, may: str) -> str:
     event = outcome.event
     return f"{event.submind} {may} {event.act} (g-{event.proposal})" if event is not None else ""
 
 
-def _told(outcome: Outcome, done: str, already: str, what: str, *, json: bool) -> None:
+def _told(outcome: OrderOutcome, done: str, already: str, what: str, *, json: bool) -> None:
     """What came of an order; the mind process that is down is told of on standard error."""
     if json:
-        emit(outcome_json(outcome))
+        emit(encode(pb.OrderOutcome, outcome))
     else:
         console().print(safe(done if outcome.event is not None else already))
     if not outcome.mind_runs:
@@ -174,7 +175,7 @@ def _told(outcome: Outcome, done: str, already: str, what: str, *, json: bool) -
 
 def _event(event: GrowthEvent, *, json: bool) -> None:
     if json:
-        emit(event_json(event))
+        emit(encode(pb.GrowthEvent, event))
         return
     line = Text(f"{event.id:>6} ", style="dim")
     line.append(f"{clock(event.at)} ", style="cyan")
@@ -196,7 +197,7 @@ def _event(event: GrowthEvent, *, json: bool) -> None:
     console().print(line)
 
 
-def _population(population: Population) -> None:
+def _population(population: PopulationPage) -> None:
     out = console()
     born = sum(1 for member in population.members if member.living)
     out.print(

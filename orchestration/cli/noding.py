@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -16,7 +15,7 @@ from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.cli.server import Server, connected, server
-from orchestration.client.nodes import NodeView
+from orchestration.pb.submind.v1.nodes_pb2 import Node
 
 app = typer.Typer(add_completion=False)
 _LOOK = 0.5
@@ -25,12 +24,12 @@ _LOOK = 0.5
 @app.command()
 def nodes(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, mind: MindFile = None) -> None:
     """List the nodes of the Ray cluster that the mind lives on, and who lives where."""
-    found, homeless = asyncio.run(_listed(server(grpc, token_file, mind)))
+    found, unschedulable = asyncio.run(_listed(server(grpc, token_file, mind)))
     if json:
         for node in found:
-            emit(asdict(node))
-        for name, why in homeless.items():
-            emit({"homeless": name, "reason": why})
+            emit(node)
+        for name, why in unschedulable.items():
+            emit({"unschedulable": name, "reason": why})
         return
     if not found:
         console(error=True).print("no nodes: the mind has a Ray of its own on one machine, or does not run")
@@ -46,7 +45,7 @@ def nodes(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, m
         )  # fmt: skip
     if found:
         console().print(table)
-    for name, why in homeless.items():
+    for name, why in unschedulable.items():
         console().print(Text(f"  ! {safe(name)} has no place: {safe(why)}", style="yellow"))
 
 
@@ -82,22 +81,22 @@ def restart(
     asyncio.run(_restart(server(grpc, token_file, mind), names or []))
 
 
-async def _listed(at: Server) -> tuple[list[NodeView], dict[str, str]]:
+async def _listed(at: Server) -> tuple[list[Node], dict[str, str]]:
     async with connected(at) as client:
         return await client.nodes().listed()
 
 
-async def _drain(at: Server, node: str, *, undo: bool, wait: float) -> tuple[str, ...]:
+async def _drain(at: Server, node: str, *, undo: bool, wait: float) -> list[str]:
     async with connected(at) as client:
         await client.nodes().drain(node, undo=undo)
         until = asyncio.get_running_loop().time() + wait
         while not undo:
             found, _ = await client.nodes().listed()
-            left = next((one.actors for one in found if one.drained and _means(one, node)), ())
+            left = next((list(one.actors) for one in found if one.drained and _means(one, node)), [])
             if not left or asyncio.get_running_loop().time() > until:
                 return left
             await asyncio.sleep(_LOOK)
-    return ()
+    return []
 
 
 async def _restart(at: Server, names: list[str]) -> None:
@@ -120,11 +119,11 @@ def _is_gone(report: SubmindReport) -> bool:
     return stopped or report.state is SubmindState.QUARANTINED
 
 
-def _means(node: NodeView, wanted: str) -> bool:
+def _means(node: Node, wanted: str) -> bool:
     return wanted in {node.name, node.address} or node.id.startswith(wanted)
 
 
-def _state(node: NodeView) -> Text:
+def _state(node: Node) -> Text:
     if node.barred:
         return Text(f"barred: {safe(node.barred)}", style="red")
     return Text("drained", style="yellow") if node.drained else Text("takes subminds", style="green")

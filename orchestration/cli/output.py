@@ -6,11 +6,12 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from google.protobuf.message import Message
 from rich.console import Console
 from rich.text import Text
 
 from orchestration.cli.safety import safe
-from orchestration.view.json import dumps
+from orchestration.schema.json import dumps, to_json
 
 if TYPE_CHECKING:
     from environment.messages import Instant, StreamEntry
@@ -31,7 +32,9 @@ def console(*, error: bool = False) -> Console:
 
 
 def emit(value: Any) -> None:
-    """One JSON object on a line of its own, at once; in UTF-8, as JSON is, whatever the locale."""
+    """One message or JSON object on a line of its own, at once; in UTF-8, as JSON is, whatever the locale."""
+    if isinstance(value, Message):
+        value = to_json(value)
     sys.stdout.buffer.write(f"{dumps(value)}\n".encode(errors="backslashreplace"))
     sys.stdout.flush()
 

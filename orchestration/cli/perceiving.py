@@ -18,7 +18,7 @@ from rich.status import Status
 from environment.messages import NewPerception, Receipt
 from orchestration.cli.failure import FAILED, MISUSED, Failure
 from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
-from orchestration.cli.input.reading import Line, check_file, file_lines, growing_lines, is_regular, stream_lines
+from orchestration.cli.input.reading import InputLine, check_file, file_lines, growing_lines, is_regular, stream_lines
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
@@ -77,7 +77,7 @@ def perceive(
         format=form,
         labels=_labels(label or []),
     )
-    sending = Sending(reader, Tally(json=json))
+    sending = Sending(reader, SendingTally(json=json))
     broken_off = False
     try:
         asyncio.run(sending.run(at, path, follow=follow))
@@ -88,7 +88,7 @@ def perceive(
 
 
 @dataclass(slots=True)
-class Tally:
+class SendingTally:
     """What became of the lines, told as it happens."""
 
     json: bool
@@ -138,7 +138,7 @@ class Sending:
     """One run of ``perceive``: lines in, receipts out, in order, at most a few batches ahead of the mind."""
 
     reader: LineReader
-    tally: Tally
+    tally: SendingTally
     _pending: dict[int, tuple[NewPerception, int]] = field(default_factory=dict)
     """Sent and unanswered, in order: the perception by its identity, and its line."""
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
@@ -173,7 +173,7 @@ class Sending:
         _, number = self._pending.pop(id(perception))
         self.tally.refused(number, why)
 
-    def _read(self, line: Line) -> NewPerception | None:
+    def _read(self, line: InputLine) -> NewPerception | None:
         try:
             perception = self.reader.read(line.whole())
         except BadLine as error:
@@ -183,7 +183,7 @@ class Sending:
             self._pending[id(perception)] = (perception, line.number)
         return perception
 
-    def _whole(self, lines: Iterator[Line]) -> Iterator[NewPerception]:
+    def _whole(self, lines: Iterator[InputLine]) -> Iterator[NewPerception]:
         for line in lines:
             if self._stop.is_set():
                 return
@@ -191,7 +191,7 @@ class Sending:
             if perception is not None:
                 yield perception
 
-    async def _live(self, lines: AsyncIterator[Line]) -> AsyncIterator[NewPerception]:
+    async def _live(self, lines: AsyncIterator[InputLine]) -> AsyncIterator[NewPerception]:
         stopped = asyncio.ensure_future(self._stop.wait())
         try:
             while True:

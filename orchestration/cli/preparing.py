@@ -14,7 +14,8 @@ import typer
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.output import console
 from orchestration.cli.tree import Setting, as_yaml, settings_tree
-from orchestration.settings import DEFAULT_SUBMINDS, NAME, MindSettings, SubmindRole
+from orchestration.faculties import about
+from orchestration.settings import DEFAULT_SUBMINDS, NAME, MindSettings
 
 app = typer.Typer(add_completion=False)
 
@@ -90,22 +91,15 @@ def _open(setting: Setting, indent: str, name: str) -> Iterator[str]:
     if setting.path[-1] == "goals":
         yield from (f"{indent}  - {as_yaml(goal)}" for goal in MindSettings().goals)
         return
-    role: SubmindRole | None = None
+    role = ""
     for submind in DEFAULT_SUBMINDS:
-        if submind.role is not role:
+        if submind.role != role:
             role = submind.role
-            yield f"{indent}  # {role.value}: {_ROLES[role]}"
+            yield f"{indent}  # {role}: {about(role)}"
         yield f"{indent}  - name: {submind.name}"
-        yield f"{indent}    role: {submind.role.value}"
+        yield f"{indent}    role: {submind.role}"
         yield f"{indent}    goals:"
         yield from (f"{indent}      - {as_yaml(goal)}" for goal in submind.goals)
-
-
-_ROLES = {
-    SubmindRole.PERCEPTUAL: "raw input of one modality, which it is named after",
-    SubmindRole.COGNITIVE: "thoughts about the world; add your own",
-    SubmindRole.METACOGNITIVE: "the mind itself",
-}
 
 
 def _name(directory: Path) -> str:

@@ -20,17 +20,18 @@ from environment.messages import EntryKind, Instant, NewPerception
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.history import instant, logged
 from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
-from orchestration.cli.input.reading import Line, Splitter, check_text, file_lines
+from orchestration.cli.input.reading import InputLine, Splitter, check_text, file_lines
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.safety import safe
 from orchestration.clock import wall
 from orchestration.gateway.errors import IntakeRejected
-from orchestration.gateway.limits import Limits
+from orchestration.gateway.limits import IntakeLimits
 from orchestration.loading import load_settings
+from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
+from orchestration.schema.convert import encode
 from orchestration.settings import Settings
 from orchestration.simulation.replay import replay as simulate
-from orchestration.view.json import entry_json
 
 app = typer.Typer(add_completion=False)
 
@@ -117,7 +118,7 @@ async def _show(
     async for entry in simulate(settings, perceptions, budget=budget, per_hour=per_hour, seed=seed):
         thoughts += entry.kind is EntryKind.THOUGHT
         if json:
-            emit(entry_json(entry))
+            emit(encode(StreamEntry, entry))
         else:
             out.print(entry_line(entry))
     return thoughts
@@ -129,7 +130,7 @@ class _History:
     def __init__(self, settings: Settings, file: str, source: str | None, form: Format) -> None:
         self.refused = 0
         self._path = None if file == "-" else Path(file)
-        self._limits = Limits(settings.gateway.intake)
+        self._limits = IntakeLimits(settings.gateway.intake)
         self._reader = LineReader(
             source=source or (self._path.name if self._path else "stdin"),
             now=wall,
@@ -170,7 +171,7 @@ class _History:
             console(error=True).print(f"line {number}: {safe(why)}")
 
 
-def _stdin() -> Iterator[Line]:
+def _stdin() -> Iterator[InputLine]:
     splitter, first = Splitter(), True
     while chunk := os.read(sys.stdin.fileno(), 1 << 16):
         if first:

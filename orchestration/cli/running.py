@@ -25,8 +25,9 @@ from orchestration.gateway.settings import GatewaySettings
 from orchestration.host.host import Host
 from orchestration.host.run import run_host
 from orchestration.loading import load_settings
+from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
+from orchestration.schema.convert import encode
 from orchestration.settings import Settings
-from orchestration.view.json import entry_json
 
 app = typer.Typer(add_completion=False)
 
@@ -188,6 +189,6 @@ class _Company:
         first = 1 if self._day is not None else 0
         async for entry in host.tail.follow(first):
             if self._json:
-                emit(entry_json(entry))
+                emit(encode(StreamEntry, entry))
             else:
                 self._out.print(entry_line(entry))

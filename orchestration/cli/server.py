@@ -32,7 +32,7 @@ class NobodyAnswers(Failure):
     """Nobody listens there, as far as can be seen from here."""
 
 
-class Refused(Failure):
+class ServerRefused(Failure):
     """A mind answers, and does not take the token, or wants one."""
 
 
@@ -94,7 +94,7 @@ async def connected(at: Server, patience: float = 2.0, within: float = 30.0) -> 
             yield mind
         except Denied as error:
             shown = error.message if at.credentials.token else "a token is required: --token-file FILE"
-            raise Refused(f"{at.target} refused: {shown}") from None
+            raise ServerRefused(f"{at.target} refused: {shown}") from None
         except Unavailable as error:
             if _UNRESOLVED in error.message.lower():
                 raise Failure(f"the name in {at.target} is not known here: check --grpc HOST:PORT, and DNS") from None

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from environment.messages import Instant
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.view.json import instant
+from orchestration.schema.times import instant
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from environment.config import Seconds
-from orchestration.settings import Moment, Settings
+from orchestration.settings import FacultySections, Moment, Settings
 
 _UNITS = (("w", 604_800.0), ("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0), ("ms", 0.001))
 _SECONDS, _MOMENT = get_args(Seconds)[1], get_args(Moment)[1]
@@ -58,6 +58,8 @@ def settings_tree(section: type[BaseModel] = Settings, above: tuple[str, ...] = 
         else:
             yield Setting(path, doc, section=False, form=form_of(field), default=default_of(field))
     for setting, kind in inner:
+        if not kind.model_fields:  # nothing is to be set there
+            continue
         yield setting
         yield from settings_tree(kind, setting.path)
 
@@ -67,6 +69,9 @@ def docstrings(section: type[BaseModel]) -> dict[str, str]:
     found: dict[str, str] = {}
     for kind in reversed(section.__mro__):
         if not issubclass(kind, BaseModel) or kind.__module__.startswith("pydantic"):
+            continue
+        if kind is FacultySections:  # made of what is installed: it has no text of its own
+            found |= {name: field.description or "" for name, field in kind.model_fields.items()}
             continue
         (definition,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
         body = definition.body if isinstance(definition, ast.ClassDef) else []

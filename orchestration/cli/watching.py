@@ -13,7 +13,8 @@ from environment.messages import EntryKind
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.server import Server, connected, server
-from orchestration.view.json import entry_json
+from orchestration.pb.submind.v1 import consciousness_pb2 as pb
+from orchestration.schema.convert import encode
 from orchestration.view.tail import EntryFilter
 
 app = typer.Typer(add_completion=False)
@@ -77,7 +78,7 @@ class _Watching:
                 console(error=True).print(f"waiting for thoughts ({before})", style="dim")
             async for entry in mind.watch(from_seq, self._wants):
                 if self._json:
-                    emit(entry_json(entry))
+                    emit(encode(pb.StreamEntry, entry))
                 else:
                     out.print(entry_line(entry))
                 self.last = entry.seq

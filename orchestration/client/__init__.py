@@ -2,7 +2,7 @@
 
 from orchestration.access.settings import ClientSettings
 from orchestration.client.credentials import Credentials
-from orchestration.client.errors import Busy, ClientError, Closed, Denied, Rejected, Unavailable, UnknownId
+from orchestration.client.errors import Busy, ClientError, Closed, Denied, NotFound, Rejected, Unavailable
 from orchestration.client.mind import MindClient
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Credentials",
     "Denied",
     "MindClient",
+    "NotFound",
     "Rejected",
     "Unavailable",
-    "UnknownId",
 ]

@@ -11,7 +11,7 @@ from google.rpc import error_details_pb2
 from google.rpc.status_pb2 import Status
 
 from orchestration.gateway.answers import DETAILS_KEY
-from orchestration.gateway.errors import FieldViolation
+from orchestration.schema.errors import FieldViolation
 
 _INDEX = re.compile(r"^perceptions\[(\d+)\]")
 
@@ -71,7 +71,7 @@ class Denied(ClientError):
     """A token is required, or this is not the right one."""
 
 
-class UnknownId(ClientError):
+class NotFound(ClientError):
     """The mind holds nothing of that id: it never did, or it has been forgotten."""
 
 
@@ -113,7 +113,7 @@ def translate(error: grpc.aio.AioRpcError) -> ClientError:
         case grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.PERMISSION_DENIED:
             return Denied(code.name, message)
         case grpc.StatusCode.NOT_FOUND:
-            return UnknownId(code.name, message)
+            return NotFound(code.name, message)
         case grpc.StatusCode.INTERNAL if _CUT_OFF in (error.debug_error_string() or ""):
             return Unavailable("UNAVAILABLE", "the call ended while something was being sent")
         case _:

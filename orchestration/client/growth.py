@@ -9,10 +9,12 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from google.protobuf.message import Message
+
 from environment.population import GrowthEvent, Member
-from orchestration.gateway.growth import decode_event, decode_outcome, decode_population
-from orchestration.growth.desk import Outcome, Population
+from orchestration.growth.admin import OrderOutcome, PopulationPage
 from orchestration.pb.submind.v1 import growth_pb2 as pb
+from orchestration.schema.convert import decode
 
 if TYPE_CHECKING:
     from orchestration.client.mind import MindClient
@@ -31,62 +33,53 @@ class GrowthClient:
         self._mind = mind
         self._by = by or caller()
 
-    async def population(self, *, living: bool = False) -> Population:
+    async def population(self, *, living: bool = False) -> PopulationPage:
         """As it is, with all members, page by page; ``living``: with those that live."""
-        members: list[Member] = []
-        token = ""
+        request, members = pb.GetPopulationRequest(living_only=living), list[Member]()
         while True:
-            request = pb.GetPopulationRequest(page_token=token, living_only=living)
-            answer = await self._mind.ask("GrowthService/GetPopulation", request, pb.GetPopulationResponse)
-            found = decode_population(answer.population)
+            answer = await self._mind.ask("GrowthService/GetPopulation", request)
+            found = decode(PopulationPage, answer.population)
             members += found.members
-            token = answer.next_page_token
-            if not token:
+            request.page_token = found.next_page_token
+            if not request.page_token:
                 return replace(found, members=tuple(members))
 
     async def events(self, after: int = 0) -> list[GrowthEvent]:
         """The audit log after a number, all of it."""
         found: list[GrowthEvent] = []
         while True:
-            request = pb.ListGrowthRequest(after=after, limit=_PAGE)
-            answer = await self._mind.ask("GrowthService/ListGrowth", request, pb.ListGrowthResponse)
-            found += [decode_event(event) for event in answer.events]
+            answer = await self._mind.ask("GrowthService/ListGrowth", pb.ListGrowthRequest(after=after, limit=_PAGE))
+            found += [decode(GrowthEvent, event) for event in answer.events]
             if not answer.events or found[-1].seq >= answer.head:
                 return found
             after = found[-1].seq
 
     async def watch(self, after: int = 0) -> AsyncIterator[GrowthEvent]:
         """The audit log after a number and as it grows, without end, gap or repeat."""
-
-        def request() -> pb.WatchGrowthRequest:
-            return pb.WatchGrowthRequest(after=after)
-
-        told = self._mind.follow("GrowthService/WatchGrowth", request, pb.WatchGrowthResponse)
+        told = self._mind.follow("GrowthService/WatchGrowth", pb.WatchGrowthRequest(after=after))
         async with aclosing(told) as answers:
             async for answer in answers:
-                event = decode_event(answer.event)
-                yield event
-                after = event.seq
+                if answer.HasField("event"):
+                    yield decode(GrowthEvent, answer.event)
 
-    async def freeze(self, reason: str = "") -> Outcome:
+    async def freeze(self, reason: str = "") -> OrderOutcome:
         """Stop all growth at once."""
-        request = pb.FreezeRequest(order=self._order(reason))
-        return decode_outcome((await self._mind.ask("GrowthService/Freeze", request, pb.FreezeResponse)).outcome)
+        return await self._give("Freeze", pb.FreezeRequest(order=self._order(reason)))
 
-    async def thaw(self, reason: str = "") -> Outcome:
+    async def thaw(self, reason: str = "") -> OrderOutcome:
         """Let growth go on."""
-        request = pb.ThawRequest(order=self._order(reason))
-        return decode_outcome((await self._mind.ask("GrowthService/Thaw", request, pb.ThawResponse)).outcome)
+        return await self._give("Thaw", pb.ThawRequest(order=self._order(reason)))
 
-    async def approve(self, proposal: int, reason: str = "") -> Outcome:
+    async def approve(self, proposal: int, reason: str = "") -> OrderOutcome:
         """Permit what a waiting proposal asks for, once."""
-        request = pb.ApproveRequest(proposal=proposal, order=self._order(reason))
-        return decode_outcome((await self._mind.ask("GrowthService/Approve", request, pb.ApproveResponse)).outcome)
+        return await self._give("Approve", pb.ApproveRequest(proposal=str(proposal), order=self._order(reason)))
 
-    async def reject(self, proposal: int, reason: str = "") -> Outcome:
+    async def reject(self, proposal: int, reason: str = "") -> OrderOutcome:
         """Refuse a waiting proposal."""
-        request = pb.RejectRequest(proposal=proposal, order=self._order(reason))
-        return decode_outcome((await self._mind.ask("GrowthService/Reject", request, pb.RejectResponse)).outcome)
+        return await self._give("Reject", pb.RejectRequest(proposal=str(proposal), order=self._order(reason)))
+
+    async def _give(self, name: str, request: Message) -> OrderOutcome:
+        return decode(OrderOutcome, (await self._mind.ask(f"GrowthService/{name}", request)).outcome)
 
     def _order(self, reason: str) -> pb.Order:
         return pb.Order(by=self._by, reason=reason)

@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from itertools import count
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import grpc
 from google.protobuf.message import Message
@@ -22,18 +22,18 @@ from orchestration.client.growth import GrowthClient
 from orchestration.client.nodes import NodeClient
 from orchestration.client.patience import Patience
 from orchestration.client.upload import Upload, message_of
-from orchestration.gateway import decode, encode
 from orchestration.gateway.answers import BEGAN
+from orchestration.gateway.decode import receipts
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.schema.convert import decode, encode
+from orchestration.schema.methods import method
+from orchestration.schema.trace_messages import decode_hit, decode_trace
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage
+from orchestration.view.status import MindStatus
 from orchestration.view.tail import EVERYTHING, EntryFilter
 
 if TYPE_CHECKING:
     from types import TracebackType
-
-    from orchestration.view.status import MindStatus
-
-A = TypeVar("A", bound=Message)
 
 _MIB = 1024 * 1024
 _OPTIONS = (
@@ -51,7 +51,7 @@ class MindClient:
     """Talks to one mind: ``async with MindClient("127.0.0.1:50051") as mind: ...``.
 
     Every method may raise a ``ClientError``: ``Denied`` where the token does not allow it, ``Rejected`` where what was
-    asked is wrong, ``UnknownId``, ``Busy`` and ``Unavailable`` where it may be asked again, ``Closed`` after ``close``.
+    asked is wrong, ``NotFound``, ``Busy`` and ``Unavailable`` where it may be asked again, ``Closed`` after ``close``.
     Calls that meet a mind that is away or busy are repeated for ``patience`` seconds; ``watch`` and ``perceive_many``,
     once they have been connected, for ever. A repeated perception is never taken in twice: each is sent with an
     idempotency key, its own or one made here.
@@ -98,8 +98,7 @@ class MindClient:
     async def perceive(self, batch: Sequence[NewPerception]) -> list[Receipt]:
         """Tell the mind; the receipts, in order, once all is durable. ``received`` and ``trust`` do not travel."""
         request = perception_pb2.PerceiveRequest(perceptions=[message_of(one) for one in self.keyed(batch)])
-        answer = await self.ask("PerceptionService/Perceive", request, perception_pb2.PerceiveResponse)
-        return decode.receipts(answer.receipts)
+        return receipts((await self.ask("PerceptionService/Perceive", request)).receipts)
 
     def perceive_many(
         self,
@@ -121,62 +120,42 @@ class MindClient:
 
     async def watch(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncIterator[StreamEntry]:
         """The stream of consciousness from ``from_seq`` on (0: only what is new), without end, gap or repeat."""
-        if from_seq == 0:  # from here on it must be a number, or what happens during a disconnect would be lost
-            from_seq = (await self.status()).stream.head + 1
-
-        def request() -> consciousness_pb2.WatchRequest:
-            return consciousness_pb2.WatchRequest(from_seq=from_seq, filter=encode.entry_filter(wants))
-
-        told = self.follow("ConsciousnessService/Watch", request, consciousness_pb2.WatchResponse)
-        async with aclosing(told) as answers:
+        request = encode(consciousness_pb2.WatchRequest, wants, from_seq=from_seq)
+        async with aclosing(self.follow("ConsciousnessService/Watch", request)) as answers:
             async for answer in answers:
-                yield decode.entry(answer.entry)
-                from_seq = answer.entry.seq + 1
+                if answer.HasField("entry"):
+                    yield decode(StreamEntry, answer.entry)
 
     async def explain(self, id_or_seq: str | int) -> Explanation:
-        """The lineage of an entry (by number or id), a trace or a perception. Raises ``UnknownId``."""
+        """The lineage of an entry (by number or id), a trace or a perception. Raises ``NotFound``."""
         request = consciousness_pb2.ExplainRequest(id=str(id_or_seq))
-        answer = await self.ask("ConsciousnessService/Explain", request, consciousness_pb2.ExplainResponse)
-        return decode.explanation(answer.explanation)
+        return decode(Explanation, (await self.ask("ConsciousnessService/Explain", request)).explanation)
 
     async def search(self, text: str, k: int = 10, filters: SearchFilters | None = None) -> list[Hit]:
         """The traces nearest in meaning, nearest first."""
-        request = environment_pb2.SearchRequest(text=text, k=k, filter=encode.search_filter(filters or SearchFilters()))
-        answer = await self.ask("EnvironmentService/Search", request, environment_pb2.SearchResponse)
-        return [decode.hit(hit) for hit in answer.hits]
+        request = encode(environment_pb2.SearchRequest, filters or SearchFilters(), text=text, k=k)
+        return [decode_hit(hit) for hit in (await self.ask("EnvironmentService/Search", request)).hits]
 
     async def trace(self, trace_id: str) -> list[Trace]:
-        """All revisions of a trace, oldest first. Raises ``UnknownId``."""
+        """All revisions of a trace, oldest first. Raises ``NotFound``."""
         request = environment_pb2.GetTraceRequest(id=trace_id)
-        answer = await self.ask("EnvironmentService/GetTrace", request, environment_pb2.GetTraceResponse)
-        return [decode.trace(trace) for trace in answer.revisions]
+        return [decode_trace(trace) for trace in (await self.ask("EnvironmentService/GetTrace", request)).revisions]
 
     async def status(self) -> MindStatus:
         """How the mind is."""
-        answer = await self.ask("MindService/GetStatus", mind_pb2.GetStatusRequest(), mind_pb2.GetStatusResponse)
-        return decode.status(answer.status)
+        answer = await self.ask("MindService/GetStatus", mind_pb2.GetStatusRequest())
+        return decode(MindStatus, answer.status)
 
     async def subminds(self) -> list[SubmindReport]:
         """What each actor last said of itself."""
-        found: list[SubmindReport] = []
-        request = mind_pb2.ListSubmindsRequest()
-        while True:
-            answer = await self.ask("MindService/ListSubminds", request, mind_pb2.ListSubmindsResponse)
-            found += [decode.report(report) for report in answer.subminds]
-            if not answer.next_page_token:
-                return found
-            request.page_token = answer.next_page_token
+        pages = self.pages("MindService/ListSubminds", mind_pb2.ListSubmindsRequest())
+        return [decode(SubmindReport, one) async for page in pages for one in page.subminds]
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         """All connections, or one submind's; strongest first."""
-        found: list[Connection] = []
-        request = mind_pb2.ListConnectionsRequest(owner=owner or "")
-        while True:
-            answer = await self.ask("MindService/ListConnections", request, mind_pb2.ListConnectionsResponse)
-            found += [decode.connection(connection) for connection in answer.connections]
-            if not answer.next_page_token:
-                return sorted(found, key=lambda c: (-c.weight, c.owner, c.topic, c.peer))
-            request.page_token = answer.next_page_token
+        pages = self.pages("MindService/ListConnections", mind_pb2.ListConnectionsRequest(owner=owner or ""))
+        found = [decode(Connection, one) async for page in pages for one in page.connections]
+        return sorted(found, key=lambda c: (-c.weight, c.owner, c.topic, c.peer))
 
     def nodes(self) -> NodeClient:
         """The nodes that the mind lives on, and orders there."""
@@ -189,34 +168,42 @@ class MindClient:
     async def changes(self, wants: ChangeFilter = ANY_CHANGE, limit: int = 100, before: str = "") -> ChangePage:
         """What happened to connections, newest first: a page of at most ``limit``, behind ``before``.
 
-        A page may be short and yet have an ``older``. Kinds are not asked for over this way.
+        A page may be short and yet have an ``older``.
         """
-        request = mind_pb2.ListConnectionChangesRequest(filter=encode.change_filter(wants), limit=limit, before=before)
-        answer = await self.ask("MindService/ListConnectionChanges", request, mind_pb2.ListConnectionChangesResponse)
-        return ChangePage(tuple(decode.change(change) for change in answer.changes), answer.older)
+        request = encode(mind_pb2.ListConnectionChangesRequest, wants, limit=limit, before=before)
+        answer = await self.ask("MindService/ListConnectionChanges", request)
+        return ChangePage(tuple(decode(ConnectionChange, change) for change in answer.changes), answer.older)
 
     async def watch_changes(self, wants: ChangeFilter = ANY_CHANGE, after: str = "") -> AsyncIterator[ConnectionChange]:
         """What happens to connections behind the mark ``after`` (empty: what is new), without end."""
-
-        def request() -> mind_pb2.WatchConnectionChangesRequest:
-            return mind_pb2.WatchConnectionChangesRequest(filter=encode.change_filter(wants), after=after)
-
-        told = self.follow("MindService/WatchConnectionChanges", request, mind_pb2.WatchConnectionChangesResponse)
-        async with aclosing(told) as answers:
+        request = encode(mind_pb2.WatchConnectionChangesRequest, wants, after=after)
+        async with aclosing(self.follow("MindService/WatchConnectionChanges", request)) as answers:
             async for answer in answers:
-                yield decode.change(answer.change)
-                after = answer.change.mark
+                if answer.HasField("change"):
+                    yield decode(ConnectionChange, answer.change)
 
-    async def follow(self, method: str, request: Callable[[], Message], answer: type[A]) -> AsyncGenerator[A, None]:
-        """What a method that streams answers, without end: asked anew, with another ``request``, when it breaks off."""
-        patience = self.patience()
+    async def pages(self, name: str, request: Any) -> AsyncIterator[Any]:
+        """The answers to a method that lists page by page."""
         while True:
-            asked = request()
+            answer = await self.ask(name, request)
+            yield answer
+            if not answer.next_page_token:
+                return
+            request.page_token = answer.next_page_token
+
+    async def follow(self, name: str, request: Any) -> AsyncGenerator[Any, None]:
+        """What a method (``Service/Method``) that streams answers, without end.
+
+        Asked anew when it breaks off, ``after`` the ``mark`` of the last answer.
+        """
+        patience = self.patience()
+        described = method(name)
+        while True:
             call = self.channel.unary_stream(
-                f"/submind.v1.{method}",
-                request_serializer=type(asked).SerializeToString,
-                response_deserializer=answer.FromString,
-            )(asked, metadata=self.metadata)
+                described.rpc,
+                request_serializer=described.request.SerializeToString,
+                response_deserializer=described.answer.FromString,
+            )(request, metadata=self.metadata)
             try:
                 with self.under_way():
                     if await self.began(call):
@@ -224,6 +211,7 @@ class MindClient:
                     async for told in call:
                         patience.succeeded(for_good=True)
                         yield told
+                        request.after = told.mark
                 await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
             except grpc.aio.AioRpcError as error:
                 meaning = translate(error)
@@ -271,21 +259,22 @@ class MindClient:
         """Whether the mind has let a stream begin: it says so first, however long there is nothing else to say."""
         return any(key == BEGAN[0][0] for key, _ in await call.initial_metadata() or ())
 
-    async def ask(self, method: str, request: Message, answer: type[A], *, within: float | None = None) -> A:
+    async def ask(self, name: str, request: Message, *, within: float | None = None) -> Any:
         """One question to a method (``Service/Method``) that may be asked again; its answer.
 
         ``within``: seconds, for one that takes longer than others.
         """
+        described = method(name)
         call: Any = self.channel.unary_unary(
-            f"/submind.v1.{method}",
-            request_serializer=type(request).SerializeToString,
-            response_deserializer=answer.FromString,
+            described.rpc,
+            request_serializer=described.request.SerializeToString,
+            response_deserializer=described.answer.FromString,
         )
         patience = self.patience()
         while True:
             try:
                 with self.under_way():
-                    return await call(request, metadata=self.metadata, timeout=within or self._timeout)  # type: ignore[no-any-return]
+                    return await call(request, metadata=self.metadata, timeout=within or self._timeout)
             except grpc.aio.AioRpcError as error:
                 meaning = translate(error)
                 if not isinstance(meaning, Unavailable):

@@ -15,8 +15,8 @@ from environment.messages import NewPerception, Receipt
 from orchestration.client.errors import ClientError, Rejected, Unavailable, translate
 from orchestration.client.patience import Patience
 from orchestration.gateway import decode, encode
-from orchestration.gateway.errors import FieldViolation
 from orchestration.pb.submind.v1 import perception_pb2 as pb
+from orchestration.schema.errors import FieldViolation
 
 if TYPE_CHECKING:
     from orchestration.client.mind import MindClient

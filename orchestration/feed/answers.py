@@ -1,107 +1,20 @@
-"""Answers with JSON, made off the event loop where there is much of it."""
+"""Answers with JSON, and how refusals are described."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel
 from starlette.responses import Response
 
 from orchestration.feed.problems import MEDIA_TYPE, Problem
-from orchestration.view import shapes
-from orchestration.view.json import JsonObject, dumps
+from orchestration.schema.json import JsonObject, dumps
 
-T = TypeVar("T")
-
-_MANY = 64
-"""Objects; more are turned into JSON in a worker thread."""
-_NO_STORE = {"Cache-Control": "no-store"}
-
-
-class Answered(BaseModel):
-    """Base of the envelopes, which exist for the schema only."""
-
-
-class Entries(Answered):
-    """A stretch of the stream."""
-
-    entries: list[shapes.EntryShape]
-    head: int
-    """The last sequence number there is."""
-
-
-class Hits(Answered):
-    """What was found."""
-
-    hits: list[shapes.HitShape]
-
-
-class Revisions(Answered):
-    """A trace at all its versions, oldest first."""
-
-    revisions: list[shapes.TraceShape]
-
-
-class Traces(Answered):
-    """Live traces, most salient first."""
-
-    traces: list[shapes.TraceShape]
-
-
-class Subminds(Answered):
-    """The actors of a mind."""
-
-    subminds: list[shapes.ReportShape]
-    next_page_token: str
-    """What to ask for next, as ``page_token``; empty when this is the last page."""
-
-
-class Connections(Answered):
-    """Connections, strongest first."""
-
-    connections: list[shapes.ConnectionShape]
-    total: int | None = None
-    """How many there are, where a ``limit`` was asked for."""
-    next_page_token: str
-    """What to ask for next, as ``page_token``; empty when this is the last page."""
-
-
-class Changes(Answered):
-    """Changes of connections, newest first."""
-
-    changes: list[shapes.ChangeShape]
-    older: str
-    """What to ask for next, as ``before``; empty when there is nothing older."""
-
-
-class Status(shapes.StatusShape):
-    """How the mind is, and what time it is to it."""
-
-    now: str
-    """Mind time: the wall's, or behind it while the mind catches up with the past."""
-
-
-class Receipts(Answered):
-    """The answer to a batch of perceptions, in its order."""
-
-    receipts: list[shapes.ReceiptShape]
+NO_STORE = {"Cache-Control": "no-store"}
 
 
 def one(value: JsonObject, status: int = 200) -> Response:
     """One small object."""
-    return Response(dumps(value), status, _NO_STORE, "application/json")
-
-
-async def many(name: str, items: Sequence[T], form: Callable[[T], JsonObject], **more: Any) -> Response:
-    """A list of objects under ``name``, and what else there is to say."""
-
-    def write() -> str:
-        return dumps({name: [form(item) for item in items], **more})
-
-    text = await asyncio.to_thread(write) if len(items) > _MANY else write()
-    return Response(text, 200, _NO_STORE, "application/json")
+    return Response(dumps(value), status, NO_STORE, "application/json")
 
 
 _REFUSALS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,29 +10,32 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI
 from prometheus_client import CollectorRegistry
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
+from orchestration.faculties import page_places
+from orchestration.feed.answers import refusals
+from orchestration.feed.calls import routes
 from orchestration.feed.context import FeedContext
-from orchestration.feed.events import events
 from orchestration.feed.figures import FeedFigures
-from orchestration.feed.growth import growth
-from orchestration.feed.guard import Guard
+from orchestration.feed.guard import RequestGuard
 from orchestration.feed.perceptions import perceptions, schemas
 from orchestration.feed.probes import NotReady, probes
 from orchestration.feed.problems import Problem, install
-from orchestration.feed.queries import known_queries
-from orchestration.feed.reads import reads
 from orchestration.feed.sessions import cookie_name, sessions
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
-from orchestration.growth.desk import GrowthDesk
+from orchestration.gateway.services import Handlers
+from orchestration.schema.json import unknown_parameter
+from orchestration.schema.methods import METHODS
+from orchestration.schema.openapi import describe
 from orchestration.view.mind import MindView
-from orchestration.view.tail import StreamTail
 
 PAGE = Path(__file__).parent / "static"
+_PERCEIVE = "/submind.v1.PerceptionService/Perceive"
 
 _DESCRIPTION = """The stream of consciousness of a mind, what is behind it, and a way to tell the mind something.
 
@@ -41,8 +45,8 @@ Where a token is required it is sent as `Authorization: Bearer TOKEN`."""
 
 def create_app(
     view: MindView,
-    tail: StreamTail,
     intake: Intake,
+    handlers: Handlers,
     settings: FeedSettings | None = None,
     *,
     access: Access | None = None,
@@ -50,23 +54,23 @@ def create_app(
     registry: CollectorRegistry | None = None,
     more_figures: Callable[[], Mapping[str, float]] = dict,
     page: Path = PAGE,
-    desk: GrowthDesk | None = None,
     probing: Callable[[FeedContext], APIRouter] = probes,
     per_submind: bool = False,
     age: float = 0.0,
 ) -> FastAPI:
-    """The application. ``access``: who may call; None only where nobody but this machine can connect.
+    """The application. ``handlers``: what answers calls.
 
+    ``access``: who may call; None only where nobody but this machine can connect.
     ``registry``: where Prometheus metrics are registered (one of its own when None); ``more_figures``: figures of
-    the rest of the process for ``/metrics``, by name without prefix. ``desk``: where operators order growth; None where
-    nobody can. ``probing``: what machines ask. ``per_submind``: whether each cognitive submind has metrics of its own.
+    the rest of the process for ``/metrics``, by name without prefix. ``probing``: what machines ask. ``per_submind``:
+    whether each cognitive submind has metrics of its own.
     ``age``: seconds that connections and event streams last, where there are several servers; 0: without end.
     The parts given are used, not closed.
     """
     settings = settings or FeedSettings()
     access = access or Access(AccessSettings(), mind="", wall=intake.now)
     figures = FeedFigures(registry, view.mind, per_submind=per_submind)
-    feed = FeedContext(view, tail, intake, view.stores, settings, figures, access, more_figures, age=age)
+    feed = FeedContext(view, intake, view.stores, settings, figures, access, more_figures, age=age)
     app = _Described(
         title="submind",
         version=version,
@@ -74,27 +78,33 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         secured=access.required,
+        handlers=handlers,
     )
     app.state.feed = feed
     install(app)
-    routers = [reads(feed), events(feed), perceptions(feed), sessions(feed)]
-    if desk is not None:
-        routers.append(growth(feed, desk))
-    for router in routers:
-        app.include_router(router, dependencies=[Depends(known_queries)])
+    app.routes.extend(routes(feed, handlers))
+    for router in (perceptions(feed), sessions(feed)):
+        app.include_router(router, dependencies=[Depends(_no_query)])
     app.include_router(probing(feed))  # machines that ask there may say more than is needed
     _serve_page(app, page)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=4)
-    app.add_middleware(Guard, settings=settings, access=access, figures=figures, cookie=cookie_name(feed))
+    app.add_middleware(RequestGuard, settings=settings, access=access, figures=figures, cookie=cookie_name(feed))
     return app
 
 
-class _Described(FastAPI):
-    """Describes the parts of the interface that are read and written by hand."""
+async def _no_query(request: Request) -> None:
+    """Refuse what stands behind the question mark of a path that takes nothing there."""
+    for name in request.query_params:
+        raise unknown_parameter(name, ())
 
-    def __init__(self, *, secured: bool, **kwargs: Any) -> None:
+
+class _Described(FastAPI):
+    """Describes the calls of the schema, and what is read and written by hand."""
+
+    def __init__(self, *, secured: bool, handlers: Handlers, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._secured = secured
+        self._handlers = handlers
 
     def openapi(self) -> dict[str, Any]:
         """The interface as OpenAPI."""
@@ -106,6 +116,7 @@ class _Described(FastAPI):
                 parts.update(form.pop("$defs", {}))
                 parts[problem.__name__] = form
             parts.update(schemas())
+            describe(made, [METHODS[name] for name in (*self._handlers, _PERCEIVE)], refusals)
             if self._secured:
                 made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
                 made["security"] = [{"token": []}]
@@ -127,16 +138,21 @@ def _serve_page(app: FastAPI, page: Path) -> None:
     async def index() -> Response:
         return FileResponse(page / "index.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
 
+    @app.get("/static/faculties.js", include_in_schema=False)
+    async def places() -> Response:
+        script = f"export const PLACES = {json.dumps(page_places())};\n"
+        return Response(script, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+
     app.mount("/static", _Page(directory=page), name="static")
 
 
 def open_streams(app: FastAPI) -> None:
     """Answer readers of the event stream; the last step of starting."""
     feed: FeedContext = app.state.feed
-    feed.closing.clear()
+    feed.lifetimes.stopping = False
 
 
 def close_streams(app: FastAPI) -> None:
     """End all event streams, and answer no new ones: the first step of stopping."""
     feed: FeedContext = app.state.feed
-    feed.closing.set()
+    feed.lifetimes.stop()

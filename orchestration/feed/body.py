@@ -14,13 +14,14 @@ JSON = "application/json"
 LINES = ("application/x-ndjson", "application/jsonl")
 
 
-def media_type(request: Request) -> str:
-    """The form of the body. Refuses what is not read here (415)."""
+def media_type(request: Request, forms: tuple[str, ...] = (JSON, *LINES)) -> str:
+    """The form of the body. Refuses what is none of ``forms`` (415)."""
     given, _, parameters = request.headers.get("content-type", "").partition(";")
     form = given.strip().lower()
     charset = parameters.replace(" ", "").replace('"', "").lower().partition("charset=")[2].partition(";")[0]
-    if form not in {JSON, *LINES} or charset not in {"", "utf-8", "utf8"}:
-        why = f"the body must be {JSON} (or {LINES[0]}: one perception a line), in UTF-8"
+    if form not in forms or charset not in {"", "utf-8", "utf8"}:
+        lines = f" (or {LINES[0]}: one perception a line)" if LINES[0] in forms else ""
+        why = f"the body must be {JSON}{lines}, in UTF-8"
         raise RefusedRequest(Refusal(415, "unsupported-media-type", why, headers=(("Accept-Post", JSON),)))
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise RefusedRequest(Refusal(415, "unsupported-encoding", "the body must not be compressed"))

@@ -9,21 +9,21 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from orchestration.feed.door import Door
+from orchestration.feed.connection_limiter import ConnectionLimiter
 
 UNTIL = "connection_until"
 """In the state of a request: the time of the event loop after which its connection is to be closed."""
 
 
 class _Connection(H11Protocol):
-    """Closed when the head of a request takes too long; tells its door whether a request is under way.
+    """Closed when the head of a request takes too long; tells its limiter whether a request is under way.
 
     Requests find in their state until when this connection lasts (``UNTIL``), where it does not last for ever.
     """
 
     def __init__(
         self,
-        door: Door,
+        limiter: ConnectionLimiter,
         patience: float,
         too_slow: Callable[[], None],
         lasts: Callable[[], float | None],
@@ -32,7 +32,7 @@ class _Connection(H11Protocol):
         super().__init__(**given)
         if (seconds := lasts()) is not None:
             self.app_state = {**self.app_state, UNTIL: self.loop.time() + seconds}
-        self._door = door
+        self._limiter = limiter
         self._patience = patience
         self._was_slow = too_slow
         self._waiting: asyncio.TimerHandle | None = None
@@ -60,9 +60,9 @@ class _Connection(H11Protocol):
         """Begin to wait for a request, or end it. ``waits``: for its first byte, which has a time of its own."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
-            self._door.works(self._fd)
+            self._limiter.works(self._fd)
             return
-        self._door.rests(self._fd)
+        self._limiter.rests(self._fd)
         if waits:
             self._stop_waiting()
         elif self._waiting is None and not self.transport.is_closing():
@@ -78,9 +78,11 @@ class _Connection(H11Protocol):
         self.transport.abort()
 
 
-def connections_of(door: Door, patience: float, too_slow: Callable[[], None], lasts: Callable[[], float | None]) -> Any:
-    """What makes the connections that come through a door.
+def connections_of(
+    limiter: ConnectionLimiter, patience: float, too_slow: Callable[[], None], lasts: Callable[[], float | None]
+) -> Any:
+    """What makes the connections that a limiter lets in.
 
     ``patience``: seconds for the head of a request; ``lasts``: seconds that one lasts, None for ever.
     """
-    return partial(_Connection, door, patience, too_slow, lasts)
+    return partial(_Connection, limiter, patience, too_slow, lasts)

@@ -41,17 +41,17 @@ class FeedFigures:
         )
         self.streams = Gauge("submind_http_streams", "Readers of the event stream.", registry=self.registry)
         self.entries = Counted(
-            "submind_http_stream_entries", "Entries sent to readers of the event stream.", registry=self.registry
+            "submind_http_stream_entries", "Events sent to readers of event streams.", registry=self.registry
         )
         self._limits = Counted(
             "submind_http_limit_hits", "Times a limit of the feed was met.", ["limit"], registry=self.registry
         )
         self._reports = report_collector(self.registry, mind, per_submind=per_submind)
 
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+    def request(self, method: str, route: str, status: int, seconds: float | None) -> None:
+        """Count an answer. ``seconds``: that it took; None for a stream."""
         self._requests.labels(method if method in _METHODS else "other", route, str(status)).inc()
-        if not route.endswith("/events"):
+        if seconds is not None:
             self._seconds.labels(route).observe(seconds)
 
     def limit_hit(self, limit: str) -> None:

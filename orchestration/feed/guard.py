@@ -19,7 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from orchestration.access.caller import CALLER, NOBODY, Caller
 from orchestration.access.errors import AccessError, Braked, Unauthenticated
 from orchestration.access.gate import Access
-from orchestration.access.scopes import Free, need_of_route
+from orchestration.access.needs import need_of_route
+from orchestration.access.scopes import Free
 from orchestration.access.scopes import Scope as Right
 from orchestration.access.sessions import network_of
 from orchestration.feed.connections import UNTIL
@@ -28,11 +29,12 @@ from orchestration.feed.problems import Refusal, refusal_of
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.auth import is_loopback
 from orchestration.gateway.errors import TooLarge, TooMany
+from orchestration.schema.methods import METHODS
 from orchestration.telemetry.tracing.ids import called
 
 _log = structlog.get_logger(__name__)
 
-EVENT_PATHS = frozenset({"/v1/stream/events", "/v1/connections/events"})
+EVENT_PATHS = frozenset(method.path for method in METHODS.values() if method.gives_stream and method.path)
 _UNCOUNTED = EVENT_PATHS | {"/healthz", "/readyz"}
 """Streams are bounded elsewhere; and whether the server is well must be told when it is busy, too."""
 _LOG_IN = "/v1/session"
@@ -58,7 +60,7 @@ _SECURITY = (
 )
 
 
-class Guard:
+class RequestGuard:
     """ASGI middleware around the whole application.
 
     Where tokens are required, each route takes what ``access.scopes`` says. Elsewhere only this machine can connect,
@@ -229,7 +231,7 @@ class Guard:
 
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "")
-        self._figures.request(scope["method"], route or "(none)", status, seconds)
+        self._figures.request(scope["method"], route or "(none)", status, None if route in EVENT_PATHS else seconds)
         _log.debug("request", method=scope["method"], path=scope["path"], status=status, seconds=round(seconds, 4))
 
 

@@ -16,14 +16,17 @@ from starlette.responses import Response
 
 from environment.messages import Image, Instant, NewPerception
 from orchestration.access.caller import CALLER
-from orchestration.feed import answers
-from orchestration.feed.answers import many, refusals
+from orchestration.feed.answers import one, refusals
 from orchestration.feed.body import JSON, LINES, media_type, read_body
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import field_path
-from orchestration.gateway.errors import FieldViolation, IntakeRejected
+from orchestration.gateway import encode
+from orchestration.gateway.errors import IntakeRejected
 from orchestration.gateway.speaking import speaking
-from orchestration.view.json import instant, receipt_json
+from orchestration.pb.submind.v1.perception_pb2 import PerceiveResponse
+from orchestration.schema.errors import FieldViolation
+from orchestration.schema.json import to_json
+from orchestration.schema.times import instant
 
 _OFFLOAD_ABOVE = 64 * 1024
 _SHOWN = 16
@@ -111,7 +114,6 @@ def perceptions(feed: FeedContext) -> APIRouter:
     @router.post(
         "/perceptions",
         tags=["perceptions"],
-        response_model=answers.Receipts,
         responses=refusals(408, 413, 415, 422, 429),
         openapi_extra={"requestBody": {"required": True, "content": body}},
     )
@@ -127,12 +129,12 @@ def perceptions(feed: FeedContext) -> APIRouter:
 
         batch = await asyncio.to_thread(read) if len(data) > _OFFLOAD_ABOVE else read()
         try:
-            with speaking(feed.access, {one.source for one in batch}, request.client.host if request.client else ""):
+            with speaking(feed.access, {each.source for each in batch}, request.client.host if request.client else ""):
                 await feed.access.quotas.admit(CALLER.get(), len(batch), len(data))
                 receipts = await feed.intake.accept(batch)
         except IntakeRejected as error:
             raise _renamed(error) from None
-        return await many("receipts", receipts, receipt_json)
+        return one(to_json(PerceiveResponse(receipts=encode.receipts(receipts))))
 
     return router
 

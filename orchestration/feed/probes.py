@@ -25,7 +25,7 @@ _PROBE = "readiness"
 """The state under which a probe is written; no actor is called so."""
 
 
-class Health(BaseModel):
+class Liveness(BaseModel):
     """Whether the process is alive."""
 
     status: str
@@ -69,7 +69,7 @@ def probes(feed: FeedContext) -> APIRouter:
     router = APIRouter(tags=["health"])
     writable = _Writable(feed)
 
-    @router.get("/healthz", response_model=Health)
+    @router.get("/healthz", response_model=Liveness)
     async def healthz() -> Response:
         """Alive: this process answers. Says nothing of the mind."""
         return one({"status": "alive"})
@@ -86,9 +86,9 @@ def probes(feed: FeedContext) -> APIRouter:
             state, reasons, runs = MindState.DOWN.value, [f"the store cannot be read: {error}"], False
         if refused:
             reasons.insert(0, f"the store cannot be written: {refused}")
-        if feed.closing.is_set():
+        if feed.lifetimes.stopping:
             reasons.insert(0, "the server is stopping")
-        ready = runs and not refused and not feed.closing.is_set()
+        ready = runs and not refused and not feed.lifetimes.stopping
         return told(request, ready=ready, state=state, reasons=reasons)
 
     @router.get("/metrics", response_class=PlainTextResponse)

@@ -17,26 +17,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from environment.errors import StoreFull, StoreUnavailable
+from environment.errors import StoreUnavailable
 from environment.lineage import UnknownId
-from orchestration.access.errors import AccessError, Braked, Forbidden, OverAllowance, Unauthenticated
-from orchestration.gateway.errors import (
-    FieldViolation,
-    IntakeBusy,
-    InvalidRequest,
-    OverQuota,
-    StandingBy,
-    Stopping,
-    TooLarge,
-    TooMany,
-    Unknown,
-)
+from orchestration.access.errors import AccessError, Forbidden, Unauthenticated
+from orchestration.gateway.answers import describe
+from orchestration.gateway.errors import GatewayError
 from orchestration.growth.errors import GrowthError
-from orchestration.view.json import dumps
+from orchestration.placement.errors import PlacementError
+from orchestration.schema.errors import FieldViolation, InvalidRequest
+from orchestration.schema.json import dumps
 
 MEDIA_TYPE = "application/problem+json"
 _TYPE = "urn:submind:problem:"
-_SEND = "this server requires a token: send the header `Authorization: Bearer TOKEN`"
+_SEND = "this server requires a token: send `Authorization: Bearer TOKEN`"
 _NO_TOKEN = "TOKEN_REQUIRED"  # noqa: S105 - a reason
 _log = structlog.get_logger(__name__)
 
@@ -123,53 +116,24 @@ def invalid(field: str, why: str) -> RefusedRequest:
 
 def refusal_of(error: Exception) -> Refusal:
     """What a caller is told of an error; of an unforeseen one only that it happened."""
-    text = str(error)
     match error:
         case RefusedRequest():
             return error.refusal
-        case InvalidRequest():
-            return Refusal(422, "invalid-field", text, error.violations)
         case RequestValidationError():
             return _validation(error)
-        case TooLarge():
-            return Refusal(413, "too-large", text)
-        case GrowthError():
-            return Refusal(409, error.reason.lower().replace("_", "-"), text)
-        case IntakeBusy():
-            return Refusal(429, "busy", text, retry_after=error.retry_after)
-        case OverQuota():
-            return Refusal(429, "over-quota", text, retry_after=error.retry_after)
-        case TooMany():
-            return Refusal(503, "too-many", text, retry_after=error.retry_after)
-        case StoreFull():
-            return Refusal(503, "store-full", text, retry_after=error.retry_after)
-        case StandingBy():
-            return Refusal(503, "standing-by", text, retry_after=error.retry_after)
-        case StoreUnavailable():
-            return Refusal(503, "store-unavailable", text, retry_after=error.retry_after)
-        case Stopping():
-            return Refusal(503, "stopping", text, retry_after=1.0)
-        case Unknown() | UnknownId():
-            return Refusal(404, "unknown-id", text)
-        case Unauthenticated():
-            why = (
-                text
-                if error.reason != _NO_TOKEN
-                else "this server requires a token: send `Authorization: Bearer TOKEN`"
-            )
-            kind = error.reason.lower().replace("_", "-")
-            return Refusal(401, kind, why, headers=(("WWW-Authenticate", 'Bearer realm="submind"'),))
-        case Forbidden():
-            challenge = f'Bearer realm="submind", error="insufficient_scope", scope="{error.scope}"'
-            return Refusal(403, "scope-required", text, headers=(("WWW-Authenticate", challenge),))
-        case Braked():
-            return Refusal(429, "slow-down", text, retry_after=error.retry_after)
-        case OverAllowance():
-            return Refusal(429, "over-quota", text, retry_after=error.retry_after)
         case HTTPException():
             return _http(error)
-        case _:
+        case _ if not isinstance(error, _FORESEEN):
             return Refusal(500, "failed", "the server failed to answer: its log says why, under the request's id")
+    told = describe(error)
+    why, challenge = told.text, ""
+    if isinstance(error, Unauthenticated):
+        challenge = 'Bearer realm="submind"'
+        why = _SEND if error.reason == _NO_TOKEN else why
+    if isinstance(error, Forbidden):
+        challenge = f'Bearer realm="submind", error="insufficient_scope", scope="{error.scope}"'
+    headers = (("WWW-Authenticate", challenge),) if challenge else ()
+    return Refusal(told.status, told.kind, why, told.violations, told.retry_after, headers)
 
 
 def field_path(location: Location) -> str:
@@ -201,15 +165,11 @@ _FORESEEN: tuple[type[Exception], ...] = (
     RequestValidationError,
     RefusedRequest,
     InvalidRequest,
-    TooLarge,
-    TooMany,
-    IntakeBusy,
-    OverQuota,
+    GatewayError,
     AccessError,
-    Stopping,
-    Unknown,
     UnknownId,
     GrowthError,
+    PlacementError,
     StoreUnavailable,
 )
 

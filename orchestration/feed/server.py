@@ -16,9 +16,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orchestration.access.certificates import Certificates
 from orchestration.feed.app import close_streams, open_streams
+from orchestration.feed.connection_limiter import ConnectionLimiter
 from orchestration.feed.connections import connections_of
 from orchestration.feed.context import FeedContext
-from orchestration.feed.door import Door
 from orchestration.feed.problems import Refusal
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.auth import require_guard, split_listen
@@ -82,7 +82,10 @@ class FeedServer:
             timeout_graceful_shutdown=int(max(1, self._settings.grace)),
             h11_max_incomplete_event_size=self._settings.header_bytes,
             http=connections_of(
-                listener, self._settings.header_timeout, partial(self._limit_hit, "feed.header_timeout"), feed.lasts
+                listener,
+                self._settings.header_timeout,
+                partial(self._limit_hit, "feed.header_timeout"),
+                feed.lifetimes.lasts,
             ),
             backlog=_BACKLOG,
             ssl_context_factory=_encryption(self._certificates),
@@ -110,9 +113,11 @@ class FeedServer:
         feed: FeedContext = self._app.state.feed
         feed.figures.limit_hit(limit)
 
-    def _bind(self) -> Door:
+    def _bind(self) -> ConnectionLimiter:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        listener = Door(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, else asyncio leaves Nagle on
+        listener = ConnectionLimiter(
+            family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+        )  # named, else asyncio leaves Nagle on
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((self._host, self._wanted))

@@ -31,10 +31,6 @@ class FeedSettings(Section):
     """How often a silent event stream says that it is alive."""
     reader_timeout: Seconds = Field(default=60.0, gt=0)
     """An event stream whose reader takes nothing for this long is ended; the reader resumes where it was."""
-    page: int = Field(default=500, ge=1)
-    """Most entries of the stream in one answer."""
-    query_chars: int = Field(default=4000, ge=1)
-    """Longest text to search for."""
     connections: int = Field(default=2048, ge=1)
     """Most connections at a time; who comes beyond them takes the place of the one that asks nothing for longest. Over
     TLS each takes a quarter of a megabyte."""

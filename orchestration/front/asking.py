@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import replace
 from typing import Any
 
 import structlog
+from google.protobuf.message import Message
 
 from environment.errors import StoreUnavailable
 from orchestration.access.caller import CALLER
@@ -18,11 +19,12 @@ from orchestration.client.errors import ClientError, Denied, Unavailable
 from orchestration.front.errors import NoLeader
 from orchestration.front.settings import FrontSettings
 from orchestration.front.upstream import Upstream
-from orchestration.gateway import decode
-from orchestration.gateway.growth import decode_outcome
-from orchestration.growth.desk import GrowthDesk, Outcome
-from orchestration.pb.submind.v1 import growth_pb2, mind_pb2, nodes_pb2
+from orchestration.gateway.services import Handler, Handlers
+from orchestration.growth.admin import GrowthAdmin
+from orchestration.pb.submind.v1 import mind_pb2
 from orchestration.placement.errors import PlacementError
+from orchestration.schema.convert import decode
+from orchestration.schema.methods import METHODS, Method, method
 from orchestration.view.mind import MindView
 from orchestration.view.status import LimitHits, MindState, MindStatus
 
@@ -68,10 +70,8 @@ class AskedStatus:
 
     async def _ask(self) -> None:
         try:
-            answer = await self._upstream.ask(
-                "MindService/GetStatus", mind_pb2.GetStatusRequest(), mind_pb2.GetStatusResponse
-            )
-            self._told, self._failed = decode.status(answer.status), False
+            answer = await self._upstream.ask(method("MindService/GetStatus"), mind_pb2.GetStatusRequest())
+            self._told, self._failed = decode(MindStatus, answer.status), False
         except (ClientError, StoreUnavailable, BadCredentials) as error:
             self._told, self._failed, self.why_not = None, True, str(error)
         except Exception as error:  # noqa: BLE001 - said, and asked again
@@ -92,7 +92,7 @@ class FrontView(MindView):
         """How the mind is, and why."""
         told = await self._asked.status()
         if told is not None:
-            return replace(told, limits=_together(told.limits, self._own_hits()))
+            return replace(told, limits=_together(told.limits, self._own_hits()), now=self.now())
         own = await super().status()
         state = MindState.DEGRADED if own.state is MindState.RUNNING else own.state
         unknown = f"the leader does not say how the mind is ({self._asked.why_not}): this is what the stores tell"
@@ -108,100 +108,54 @@ def _together(told: Sequence[LimitHits], own: Mapping[str, float]) -> tuple[Limi
     return tuple(known[name] for name in sorted(known))
 
 
-class LeaderNodes:
-    """The nodes of the mind, as the leader knows them. Raises ``PlacementError`` with why something is not done."""
-
-    def __init__(self, upstream: Upstream) -> None:
-        self._upstream = upstream
-
-    async def listed(self) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]:
-        """The nodes; actors without a place, and why."""
-        answer = await _placed(
-            self._upstream.ask("NodeService/ListNodes", nodes_pb2.ListNodesRequest(), nodes_pb2.ListNodesResponse)
-        )
-        nodes = [{field.name: getattr(node, field.name) for field in node.DESCRIPTOR.fields} for node in answer.nodes]
-        return nodes, dict(answer.homeless)
-
-    async def drain(self, node: str, *, undo: bool) -> None:
-        """Have a node give up its actors, or take them again."""
-        request = nodes_pb2.DrainNodeRequest(node=node, undo=undo)
-        await _placed(self._upstream.ask("NodeService/DrainNode", request, nodes_pb2.DrainNodeResponse, within=_LONG))
-
-    async def restart(self, name: str) -> Sequence[str]:
-        """Have a submind live on in a new process; returns when it does, with all who share the process."""
-        request = nodes_pb2.RestartSubmindRequest(name=name)
-        answer = await _placed(
-            self._upstream.ask("NodeService/RestartSubmind", request, nodes_pb2.RestartSubmindResponse, within=_LONG)
-        )
-        return list(answer.renewed)
+def forwarded(upstream: Upstream, service: str) -> Handlers:
+    """Every method of a service as the leader answers it. Raises ``PlacementError`` with why something is not done."""
+    return {name: _forward(upstream, one) for name, one in METHODS.items() if one.service == service}
 
 
-async def _placed(asked: Awaitable[Any]) -> Any:
-    """What was answered, with errors as a host has them."""
-    try:
-        return await asked
-    except Unavailable as error:
-        raise NoLeader(error.message, error.retry_after or 1.0) from error
-    except ClientError as error:
-        raise PlacementError(error.message) from error
-    except BadCredentials as error:
-        raise NoLeader(str(error)) from error
+def _forward(upstream: Upstream, method: Method) -> Handler:
+    within = _LONG if Scope(method.scope) is Scope.OPERATE else None
 
-
-class RelayedDesk(GrowthDesk):
-    """Growth as operators see it, from a front: read from the store, ordered through the leader, which acts at once.
-
-    Where the leader cannot be asked, or it cannot be now, the order is made at the store: there it is decided in any
-    case, so an order that came through before the leader was lost holds once. Raises ``Forbidden`` too.
-    """
-
-    def through(self, upstream: Upstream) -> None:
-        """``upstream``: the way to the leader."""
-        self._upstream = upstream
-
-    async def freeze(self, by: str, reason: str) -> Outcome:
-        """Stop all growth, at once."""
-        request = growth_pb2.FreezeRequest(order=_order(by, reason))
-        told = await self._told_leader("Freeze", request, growth_pb2.FreezeResponse)
-        return told or await super().freeze(by, reason)
-
-    async def thaw(self, by: str, reason: str) -> Outcome:
-        """Let growth go on."""
-        request = growth_pb2.ThawRequest(order=_order(by, reason))
-        told = await self._told_leader("Thaw", request, growth_pb2.ThawResponse)
-        return told or await super().thaw(by, reason)
-
-    async def approve(self, proposal: int, by: str, reason: str) -> Outcome:
-        """Permit what a waiting proposal asks for, once."""
-        request = growth_pb2.ApproveRequest(proposal=proposal, order=_order(by, reason))
-        told = await self._told_leader("Approve", request, growth_pb2.ApproveResponse)
-        return told or await super().approve(proposal, by, reason)
-
-    async def reject(self, proposal: int, by: str, reason: str) -> Outcome:
-        """Refuse a waiting proposal."""
-        request = growth_pb2.RejectRequest(proposal=proposal, order=_order(by, reason))
-        told = await self._told_leader("Reject", request, growth_pb2.RejectResponse)
-        return told or await super().reject(proposal, by, reason)
-
-    def _same(self, signed: str, by: str) -> bool:
-        """The leader signs an order with the name of this front as well."""
-        name = _name(by)
-        return signed in {by, name} or signed.startswith(f"{name} (")
-
-    async def _told_leader(self, method: str, request: Any, answer: Any) -> Outcome | None:
+    async def ask(request: Message) -> Message:
         try:
-            said = await self._upstream.ask(f"GrowthService/{method}", request, answer, within=_ORDER)
+            answer: Message = await upstream.ask(method, request, within=within)
+        except Unavailable as error:
+            raise NoLeader(error.message, error.retry_after or 1.0) from error
+        except ClientError as error:
+            raise PlacementError(error.message) from error
+        except BadCredentials as error:
+            raise NoLeader(str(error)) from error
+        return answer
+
+    return ask
+
+
+def relayed(upstream: Upstream, own: Handlers) -> Handlers:
+    """Handlers of which orders are given through the leader, which acts at once.
+
+    Where the leader cannot be asked, or it cannot be now, the order is made by ``own``: at the store it is decided in
+    any case, so an order that came through before the leader was lost holds once. Raises ``Forbidden`` too.
+    """
+    orders = [METHODS[name] for name in own if METHODS[name].scope == Scope.OPERATE.value]
+    return {**own, **{one.rpc: _relay(upstream, one, own[one.rpc]) for one in orders}}
+
+
+def _relay(upstream: Upstream, method: Method, own: Handler) -> Handler:
+    async def order(request: Message) -> Any:
+        try:
+            return await upstream.ask(method, request, within=_ORDER)
         except Denied as error:
             raise Forbidden("the token of this front", Scope.OPERATE.value, "handing an order on") from error
         except (ClientError, StoreUnavailable, BadCredentials):  # the store says why not, where that is it
-            return None
-        return decode_outcome(said.outcome)
+            return await own(request)
+
+    return order
 
 
-def _order(by: str, reason: str) -> growth_pb2.Order:
-    """As the caller gave it: the leader signs it, with the token's name and this front's."""
-    return growth_pb2.Order(by=_name(by), reason=reason)
+class FrontGrowth(GrowthAdmin):
+    """Growth as operators see it, from a front: what the leader signed for it is its own order as well."""
 
-
-def _name(by: str) -> str:
-    return by.removesuffix(f" ({CALLER.get().told})")
+    def _same(self, signed: str, by: str) -> bool:
+        """The leader signs an order with the name of this front as well."""
+        name = by.removesuffix(f" ({CALLER.get().told})")
+        return signed in {by, name} or signed.startswith(f"{name} (")

@@ -19,11 +19,11 @@ from environment.stores.copying import mark_of
 from environment.stores.moving import Movable
 from orchestration.access.opening import access_of
 from orchestration.clock import clock_of, wall
-from orchestration.embedding import PatientEmbedder
+from orchestration.embedding import LazyEmbedder
 from orchestration.endpoints import endpoint_label
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
-from orchestration.front.asking import AskedStatus, FrontView, LeaderNodes, RelayedDesk
+from orchestration.front.asking import AskedStatus, FrontGrowth, FrontView, forwarded, relayed
 from orchestration.front.errors import CannotServe
 from orchestration.front.leaders import Leaders, is_same
 from orchestration.front.probes import PATHS, front_probes
@@ -33,9 +33,10 @@ from orchestration.front.upstream import Upstream
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.server import GatewayServer
+from orchestration.gateway.services import all_handlers
 from orchestration.host.errors import StillMoving
 from orchestration.housing import open_mind
-from orchestration.membership.opening import open_coordination
+from orchestration.membership.backends import open_coordination
 from orchestration.settings import Settings
 from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.starting import begin
@@ -163,7 +164,7 @@ class Front:
         asked = AskedStatus(upstream, front)
         view = FrontView(
             stores,
-            PatientEmbedder(settings),
+            LazyEmbedder(settings),
             settings.view,
             mind=settings.mind.name,
             clock=clock_of(settings.mind.clock, wall()).now,
@@ -171,27 +172,28 @@ class Front:
             surroundings=Surroundings(version=version("submind"), limits=self._intake.limits(), limit_hits=self._hits),
         )
         view.watch_over(asked, self._hits)
-        configured = {submind.name: submind.role.value for submind in settings.mind.everyone()}
-        desk = RelayedDesk(stores, settings.growth, configured, wall, runs=lambda: asked.runs)
-        desk.through(upstream)
+        configured = {submind.name: submind.role for submind in settings.mind.everyone()}
+        desk = FrontGrowth(stores, settings.growth, configured, wall, runs=lambda: asked.runs)
+        handlers = {
+            **relayed(upstream, all_handlers(view, tail, desk)),
+            **forwarded(upstream, "submind.v1.NodeService"),
+        }
         self._owned.push_async_callback(self._stop_serving)
         grpc = ""
         age = front.connection_age
         if front.grpc:
-            nodes = LeaderNodes(upstream)
-            self._gateway = GatewayServer(self._intake, tail, view, gateway, desk, nodes, access, age=age)
+            self._gateway = GatewayServer(self._intake, handlers, gateway, access, age=age)
             port = await self._gateway.start()
             host, _ = split_listen(gateway.listen)
             grpc = leaders.own = endpoint_label(host, port)
         app = create_app(
             view,
-            tail,
             self._intake,
+            handlers,
             settings.feed,
             access=access,
             version=version("submind"),
             more_figures=self._figures,
-            desk=desk,
             per_submind=settings.telemetry.metrics.per_submind,
             probing=front_probes(lambda: self._log.why),
             age=age,

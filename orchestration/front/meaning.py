@@ -15,7 +15,8 @@ from orchestration.access.scopes import Scope
 from orchestration.client.errors import Busy, Denied, Rejected, Unavailable, translate
 from orchestration.front.errors import LeaderFailed
 from orchestration.gateway.answers import DETAILS_KEY
-from orchestration.gateway.errors import InvalidRequest, OverQuota
+from orchestration.gateway.errors import OverQuota
+from orchestration.schema.errors import InvalidRequest
 
 _RATION = "gateway.intake.per_second"
 _DISK = "disk"
@@ -25,7 +26,7 @@ class Lost(Exception):
     """The connection is of no use any more: what was under way is sent again, to whoever leads then."""
 
 
-class Refused(Exception):
+class LeaderRefused(Exception):
     """Nothing is taken in now, of anybody: ``error`` says why and when to come back."""
 
     def __init__(self, error: Exception) -> None:
@@ -33,8 +34,8 @@ class Refused(Exception):
         self.error = error
 
 
-def meant(error: grpc.aio.AioRpcError, target: str, per_second: float) -> Lost | Refused | Exception:
-    """``Lost``, ``Refused``, or what to tell whoever sent the batch that was not answered first.
+def meant(error: grpc.aio.AioRpcError, target: str, per_second: float) -> Lost | LeaderRefused | Exception:
+    """``Lost``, ``LeaderRefused``, or what to tell whoever sent the batch that was not answered first.
 
     ``per_second``: the mind's quota of perceptions.
     """
@@ -56,12 +57,12 @@ def meant(error: grpc.aio.AioRpcError, target: str, per_second: float) -> Lost |
     return LeaderFailed(target, said.code, said.message)
 
 
-def _busy(said: Busy, subject: str, target: str, per_second: float) -> Lost | Refused:
+def _busy(said: Busy, subject: str, target: str, per_second: float) -> Lost | LeaderRefused:
     after = said.retry_after or 1.0
     if subject == _RATION:
-        return Refused(OverQuota(_RATION, per_second, after))
+        return LeaderRefused(OverQuota(_RATION, per_second, after))
     if subject == _DISK:
-        return Refused(StoreFull(said.message, after))
+        return LeaderRefused(StoreFull(said.message, after))
     return Lost(f"{target}: {said}")
 
 

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from environment.errors import SubliminalError
 from orchestration.feed.answers import one
 from orchestration.feed.context import FeedContext
-from orchestration.feed.probes import NOT_READY, Health, Readiness, told
+from orchestration.feed.probes import NOT_READY, Liveness, Readiness, told
 from orchestration.view.status import MindState
 
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -24,7 +24,7 @@ def front_probes(no_leader: Callable[[], str]) -> Callable[[FeedContext], APIRou
     def probing(feed: FeedContext) -> APIRouter:
         router = APIRouter(tags=["health"])
 
-        @router.get("/healthz", response_model=Health)
+        @router.get("/healthz", response_model=Liveness)
         async def healthz() -> Response:
             """Alive: this process answers. Says nothing of the mind."""
             return one({"status": "alive"})
@@ -37,7 +37,7 @@ def front_probes(no_leader: Callable[[], str]) -> Callable[[FeedContext], APIRou
             service.
             """
             reasons: list[str] = []
-            ready = not feed.closing.is_set()
+            ready = not feed.lifetimes.stopping
             try:
                 status = await feed.view.status()
                 state, reasons = status.state.value, list(status.reasons)
@@ -47,7 +47,7 @@ def front_probes(no_leader: Callable[[], str]) -> Callable[[FeedContext], APIRou
                 reasons.insert(0, f"the store cannot be read: {error}")
             if why := no_leader():
                 reasons.insert(0, f"no leader takes perceptions in: {why}")
-            if feed.closing.is_set():
+            if feed.lifetimes.stopping:
                 reasons.insert(0, "the server is stopping")
             return told(request, ready=ready, state=state, reasons=reasons)
 

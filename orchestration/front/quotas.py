@@ -14,6 +14,8 @@ from orchestration.access.settings import QuotaSettings
 from orchestration.client.errors import ClientError
 from orchestration.front.upstream import Upstream
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
+from orchestration.schema.methods import method
+from orchestration.schema.times import seconds_of
 
 _AHEAD, _KEPT = 0.25, 1.0
 """Seconds' worth that is asked for beyond what is needed, so that the leader is asked a few times a second; and seconds
@@ -54,7 +56,7 @@ class LeaderQuotas(Quotas):
             bytes_per_second=caller.quota.bytes_per_second,
         )
         try:
-            said = await self._upstream.ask("ForwardService/Allow", request, pb.AllowResponse)
+            said = await self._upstream.ask(method("ForwardService/Allow"), request)
         except (ClientError, StoreUnavailable, BadCredentials):
             self.take(caller, perceptions, size)
             return
@@ -62,8 +64,7 @@ class LeaderQuotas(Quotas):
             if self._spent(amounts, rates, caller.key):  # what others were given ahead while this one asked
                 return
             self.hits[said.quota] += 1
-            after = said.retry_after.seconds + said.retry_after.nanos * 1e-9
-            raise OverAllowance(caller.name, said.quota, said.allowed, after)
+            raise OverAllowance(caller.name, said.quota, said.allowed, seconds_of(said.retry_after))
         self._keep(caller.key, {PERCEPTIONS: said.ahead.perceptions, BYTES: said.ahead.bytes})
 
     def _spent(self, amounts: dict[str, int], rates: dict[str, float], key: str) -> bool:

@@ -18,19 +18,21 @@ from environment.ports import PreparedBatch
 from orchestration.access.caller import ANYBODY, CALLER
 from orchestration.access.errors import BadCredentials
 from orchestration.backoff import backoff
-from orchestration.front.dialects import MANY, ONE_BY_ONE
 from orchestration.front.errors import NoLeader
 from orchestration.front.leaders import Leaders
-from orchestration.front.meaning import Lost, Refused, meant
+from orchestration.front.meaning import LeaderRefused, Lost, meant
 from orchestration.front.parcels import Parcel, Parcels, Relayed, keyed, told
 from orchestration.front.settings import FrontSettings
 from orchestration.front.upstream import Upstream
-from orchestration.front.writing import encoded, said_of
-from orchestration.gateway.errors import FieldViolation, InvalidRequest, TooLarge
+from orchestration.front.writing import encoded, forwarded, said_of
+from orchestration.gateway.errors import TooLarge
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
+from orchestration.schema.errors import FieldViolation, InvalidRequest
+from orchestration.schema.methods import method
 from orchestration.telemetry.tracing.ids import CALLING, traceparent
 
 _log = structlog.get_logger(__name__)
+_FORWARD = method("ForwardService/Forward")
 _CALLERS = f"callers of the front at {socket.gethostname()}"
 """In whose name batches are handed on: each caller was let in, and counted, here."""
 _MESSAGE = 256 * 1024
@@ -88,10 +90,6 @@ class RelayedLog:
         self._down: float | None = asyncio.get_running_loop().time()
         """Since when nobody takes anything; None while somebody does."""
         self._why = "no leader has been met yet"
-        self._dialect = MANY
-        """In which the leader is spoken to."""
-        self._older = False
-        """Whether it was just found to be of a version that does not know this one's."""
         self._answers = 0
         self._figures = dict.fromkeys(("front_connections_total", "front_given_up_total"), 0.0)
 
@@ -223,10 +221,7 @@ class RelayedLog:
         try:
             async with asyncio.timeout(within):  # `wait_for` forgets to be cancelled where it is ready in that moment
                 await channel.channel_ready()
-            self._dialect, self._older = ONE_BY_ONE if self._older else MANY, False
-            if self._dialect is ONE_BY_ONE:
-                _log.info("leader_takes_batches_one_by_one", leader=target)
-            call: _Call = _stream(channel, self._dialect.method)(metadata=self._upstream.metadata(_CALLERS))
+            call: _Call = _stream(channel, _FORWARD.rpc)(metadata=self._upstream.metadata(_CALLERS))
         except TimeoutError:
             raise Lost(f"{target} does not answer within {within:g} s") from None
         except grpc.aio.UsageError:  # closed for another
@@ -271,21 +266,17 @@ class RelayedLog:
             parcel = self._parcels.next()
             if parcel is None:
                 break
-            parts.append(self._dialect.written(parcel))
+            parts.append(forwarded(parcel.batch.body, parcel.number, parcel.batch.said))
             size += len(parts[-1])
-            if not self._dialect.together:
-                break
         return b"".join(parts)
 
     async def _hear(self, call: _Call, target: str) -> None:
         try:
             while isinstance(raw := await call.read(), bytes):  # else it is the end
-                for answer in self._dialect.answers(raw):
+                for answer in pb.ForwardResponse.FromString(raw).answers:
                     self._answered(answer, target)
                 self._moved.set()
         except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNIMPLEMENTED and self._dialect is MANY:
-                self._older = True  # for the next connection: the one after that may be to a leader of this version
             self._ended(meant(error, target, self._per_second), target)
         raise Lost(f"{target} ended the upload")
 
@@ -314,11 +305,11 @@ class RelayedLog:
         else:
             parcel.answer.set_result(outcome)
 
-    def _ended(self, why: Lost | Refused | Exception, target: str) -> None:
+    def _ended(self, why: Lost | LeaderRefused | Exception, target: str) -> None:
         """The leader ended the upload. Raises ``Lost``."""
         if isinstance(why, Lost):
             raise why
-        if isinstance(why, Refused):  # of everybody alike, and nothing of it was taken in
+        if isinstance(why, LeaderRefused):  # of everybody alike, and nothing of it was taken in
             self._answers += 1
             self._fail(self._parcels.all(), why.error)
             raise Lost(str(why.error))

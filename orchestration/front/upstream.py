@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import grpc
@@ -17,12 +17,11 @@ from orchestration.front.errors import NoLeader
 from orchestration.front.leaders import Leaders
 from orchestration.front.settings import FrontSettings
 from orchestration.gateway.admission import BEHALF
+from orchestration.schema.methods import Method
 
 _HUNG_UP = "the connection to it was given up"
 _RENEWED = 5.0
 """Seconds after which a leader of an older version is asked again what it does not know."""
-
-A = TypeVar("A", bound=Message)
 
 
 class Upstream:
@@ -68,7 +67,7 @@ class Upstream:
             channel, self._channel = self._channel, None
             await channel.close(None)
 
-    async def ask(self, method: str, request: Message, answer: type[A], *, within: float | None = None) -> A:
+    async def ask(self, method: Method, request: Message, *, within: float | None = None) -> Any:
         """One question to the leader, asked once, answered ``within`` or ``ask_timeout`` seconds.
 
         Raises ``NoLeader``, ``BadCredentials`` and what a client may be told.
@@ -79,15 +78,15 @@ class Upstream:
         channel = await self.channel(target)
         task = asyncio.current_task()
         call: Any = channel.unary_unary(
-            f"/submind.v1.{method}",
-            request_serializer=type(request).SerializeToString,
-            response_deserializer=answer.FromString,
+            method.rpc,
+            request_serializer=method.request.SerializeToString,
+            response_deserializer=method.answer.FromString,
         )
         try:
-            return await call(request, metadata=self.metadata(), timeout=within or self._settings.ask_timeout)  # type: ignore[no-any-return]
+            return await call(request, metadata=self.metadata(), timeout=within or self._settings.ask_timeout)
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.UNIMPLEMENTED:
-                older = f"{target}, which leads, does not know {method}: ask again when it is of this version"
+                older = f"{target}, which leads, does not know {method.name}: ask again when it is of this version"
                 raise Unavailable("UNAVAILABLE", older, _RENEWED) from error
             raise translate(error) from error
         except (grpc.aio.UsageError, grpc.aio.BaseError) as error:

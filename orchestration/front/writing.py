@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from environment.messages import Instant, PerceptionBatch
-from orchestration.gateway.encode import timestamp
 from orchestration.pb.submind.v1 import forwarding_pb2
 from orchestration.pb.submind.v1 import perception_pb2 as pb
+from orchestration.schema.times import timestamp
 
 _LOW, _MORE, _BITS = 0x7F, 0x80, 7
 
@@ -75,11 +75,6 @@ def said_of(caller: str, traceparent: str, *, recorded: bool = False) -> bytes:
     """The fields of ``ForwardedBatch`` beside the request."""
     said = forwarding_pb2.ForwardedBatch(caller=caller, traceparent=traceparent, recorded=recorded)
     return said.SerializeToString()
-
-
-def numbered(body: bytes, number: int) -> bytes:
-    """A message of ``encoded`` as batch ``number``, which is not 0: a ``PerceiveStreamRequest``."""
-    return b"\x08%b%b" % (_written(number), body)
 
 
 def forwarded(body: bytes, number: int, said: bytes) -> bytes:

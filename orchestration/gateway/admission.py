@@ -17,7 +17,8 @@ from orchestration.access.audit import AuditLog
 from orchestration.access.caller import CALLER
 from orchestration.access.errors import AccessError
 from orchestration.access.gate import Access
-from orchestration.access.scopes import Free, Scope, need_of_rpc
+from orchestration.access.needs import need_of_rpc
+from orchestration.access.scopes import Free, Scope
 from orchestration.gateway.answers import abort
 
 _Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
-from random import Random, SystemRandom
 from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError, Message
-from protovalidate import Validator
 
 from orchestration.access.caller import CALLER, PEER
 from orchestration.access.gate import Access
@@ -25,19 +23,21 @@ from orchestration.access.settings import AccessSettings
 from orchestration.clock import wall
 from orchestration.gateway.admission import host_of
 from orchestration.gateway.answers import BEGAN, abort
-from orchestration.gateway.errors import Aged, FieldViolation, InvalidRequest, Stopping, TooLarge, TooMany, TooSlow
+from orchestration.gateway.errors import Aged, Stopping, TooLarge, TooMany, TooSlow
+from orchestration.gateway.lifetime import Lifetime, Lifetimes
 from orchestration.gateway.settings import GatewaySettings
+from orchestration.schema.errors import InvalidRequest
+from orchestration.schema.methods import METHODS
+from orchestration.schema.rules import check
 from orchestration.telemetry.tracing.ids import called
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 M = TypeVar("M", bound=Message)
-T = TypeVar("T")
 
-_SHOWN = 16
 _LONGEST_REQUEST_ID = 64
 
 
-class Kind(StrEnum):
+class CallKind(StrEnum):
     """Kinds of calls, each bounded by the setting of its name."""
 
     CALLS = "calls"
@@ -45,7 +45,7 @@ class Kind(StrEnum):
     WATCHERS = "watchers"
 
 
-class Upload(Protocol):
+class MessageStream(Protocol):
     """What a bidirectional method talks to: raw messages in, raw messages out."""
 
     async def read(self) -> bytes | None:
@@ -58,12 +58,12 @@ class Upload(Protocol):
 
 
 UnaryMethod: TypeAlias = Callable[[Any], Awaitable[Message]]
-StreamMethod: TypeAlias = Callable[[Any], AsyncIterator[Message]]
-UploadMethod: TypeAlias = Callable[[Upload], Awaitable[None]]
+StreamMethod: TypeAlias = Callable[[Any], Awaitable[AsyncGenerator[Message, None]]]
+StreamStreamMethod: TypeAlias = Callable[[MessageStream], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class Guard:
+class CallGuard:
     """What all calls of a server share: bounds, counts, and the word that it stops."""
 
     settings: GatewaySettings
@@ -71,30 +71,27 @@ class Guard:
     """Who may call; by default anybody."""
     age: float = 0.0
     """Seconds after which calls without end are ended, so that their callers come to other servers; 0: never."""
-    stopping: bool = False
-    open: Counter[Kind] = field(default_factory=Counter)
+    lifetimes: Lifetimes = field(init=False)
+    open: Counter[CallKind] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
     """How often each bound was met."""
-    calls: Counter[Kind] = field(default_factory=Counter)
+    calls: Counter[CallKind] = field(default_factory=Counter)
     """Calls begun."""
     refused: Counter[str] = field(default_factory=Counter)
     """Calls and batches that were answered with an error, by its name."""
-    _endless: set[asyncio.Task[Any]] = field(default_factory=set)
-    """Tasks that would not end by themselves."""
-    _ended: dict[asyncio.Task[Any], Exception] = field(default_factory=dict)
-    """Those of them that were ended from here, and why."""
-    _validator: Validator = field(default_factory=Validator)
-    _chance: Random = field(default_factory=SystemRandom)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
+    def __post_init__(self) -> None:
+        self.lifetimes = Lifetimes(self.access, self.age)
+
     @contextmanager
-    def slot(self, kind: Kind | None) -> Iterator[None]:
+    def slot(self, kind: CallKind | None) -> Iterator[None]:
         """One more open call of a kind; of None as many as come. Raises ``TooMany``, or ``Stopping``."""
         if kind is None:
             yield
             return
         limit = int(getattr(self.settings, kind.value))
-        if self.stopping:
+        if self.lifetimes.stopping:
             raise Stopping
         if self.open[kind] >= limit:
             self.hits[kind.value] += 1
@@ -109,7 +106,7 @@ class Guard:
     def parse(self, message: type[M], raw: bytes) -> M:
         """A message that keeps the schema's rules. Raises ``TooLarge`` or ``InvalidRequest``."""
         parsed = self.read(message, raw)
-        self.check(parsed)
+        check(parsed)
         return parsed
 
     def read(self, message: type[M], raw: bytes) -> M:
@@ -123,12 +120,6 @@ class Guard:
             raise InvalidRequest(
                 "", f"these bytes are not a {message.DESCRIPTOR.full_name}: check the encoding (texts are UTF-8)"
             ) from None
-
-    def check(self, message: Message) -> None:
-        """Hold a message against the schema's rules. Raises ``InvalidRequest`` naming the fields."""
-        violations = self._validator.collect_violations(message)
-        if violations:
-            raise InvalidRequest.of([_violation(violation.proto) for violation in violations[:_SHOWN]])
 
     def request_id(self, context: Context) -> str:
         """The caller's ``x-request-id`` where it is fit for a log, else a number of this server's."""
@@ -151,70 +142,18 @@ class Guard:
             self.refused[type(error).__name__] += 1
         await abort(context, error)
 
-    async def until_stop(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run ``work`` in the current task, but for no longer than the server, the caller's token, or ``age``.
-
-        Raises ``Stopping`` when the server stops, ``Unauthenticated`` when the token ends, ``Aged`` when it is time.
-        """
-        task = asyncio.current_task()
-        if task is None or self.stopping:
-            work.close()
-            raise Stopping
-
-        def end(why: Exception) -> None:
-            if task not in self._ended:
-                self._ended[task] = why
-                if asyncio.current_task() is not task:
-                    task.cancel()
-
-        self._endless.add(task)
-        lasts = self.age * self._chance.uniform(0.9, 1.1)  # not all that began together come back together
-        timer = asyncio.get_running_loop().call_later(lasts, end, Aged(self.age)) if self.age else None
-        try:
-            with self.access.lease(CALLER.get(), end):
-                if task in self._ended:  # its token was gone already
-                    raise self._ended[task]
-                return await work
-        except asyncio.CancelledError:
-            why = self._ended.get(task)
-            if why is None:
-                raise  # the caller went away
-            task.uncancel()
-            raise why from None
-        finally:
-            work.close()
-            if timer is not None:
-                timer.cancel()
-            self._endless.discard(task)
-            self._ended.pop(task, None)
-
     def stop(self) -> None:
         """Refuse new calls and end those that would not end by themselves. May be called twice."""
-        self.stopping = True
-        for task in self._endless - self._ended.keys():
-            self._ended[task] = Stopping()
-            task.cancel()
-        self._endless.clear()
-
-
-def _violation(violation: Any) -> FieldViolation:
-    """One violation as the validator tells it, with the path written as people write it."""
-    path = ""
-    for element in violation.field.elements if violation.field else ():
-        path += f".{element.field_name}" if path else element.field_name
-        if element.subscript is not None:
-            value = element.subscript.value
-            path += f'["{value}"]' if isinstance(value, str) else f"[{value}]"
-    return FieldViolation(path, violation.message or violation.rule_id)
+        self.lifetimes.stop()
 
 
 def unary(
-    guard: Guard,
+    guard: CallGuard,
     request: type[Message],
     method: UnaryMethod,
     *,
     checked: bool = True,
-    kind: Kind | None = Kind.CALLS,
+    kind: CallKind | None = CallKind.CALLS,
 ) -> grpc.RpcMethodHandler[bytes, bytes]:
     """A handler for one question and one answer. Not ``checked``: the method sees to the schema's rules itself."""
     parse = guard.parse if checked else guard.read
@@ -232,18 +171,21 @@ def unary(
 
 
 def server_stream(
-    guard: Guard, request: type[Message], method: StreamMethod, *, kind: Kind | None = Kind.WATCHERS
+    guard: CallGuard, request: type[Message], method: StreamMethod, *, kind: CallKind | None = CallKind.WATCHERS
 ) -> grpc.RpcMethodHandler[bytes, bytes]:
     """A handler for one question and answers without end."""
     patience = guard.settings.reader_timeout
 
-    async def talk(raw: bytes, context: Context) -> None:
-        async for answer in method(guard.parse(request, raw)):
-            try:
-                async with asyncio.timeout(patience):
-                    await context.write(answer.SerializeToString())
-            except TimeoutError:
-                raise TooSlow(patience) from None
+    async def talk(raw: bytes, context: Context, life: Lifetime) -> None:
+        async with aclosing(await method(guard.parse(request, raw))) as answers:
+            async for answer in answers:
+                try:
+                    async with asyncio.timeout(patience):
+                        await context.write(answer.SerializeToString())
+                except TimeoutError:
+                    raise TooSlow(patience) from None
+                if str(getattr(answer, "mark", "-")):  # its reader knows where to go on
+                    life.grow_old()
         raise Stopping  # these answers end only with the server
 
     async def call(raw: bytes, context: Context) -> None:
@@ -251,7 +193,8 @@ def server_stream(
             try:
                 with guard.slot(kind), guard.access.quotas.stream(CALLER.get()):
                     await context.send_initial_metadata(BEGAN)
-                    await guard.until_stop(talk(raw, context))
+                    with guard.lifetimes.begin() as life, life.within():
+                        await talk(raw, context, life)
             except Exception as error:  # noqa: BLE001 - every error has an answer
                 await guard.refuse(context, error)
 
@@ -260,7 +203,7 @@ def server_stream(
 
 @dataclass(slots=True)
 class _ContextUpload:
-    """``Upload`` over a gRPC context."""
+    """``MessageStream`` over a gRPC context."""
 
     context: Context
     patience: float
@@ -304,7 +247,7 @@ class _ContextUpload:
 
 
 def both_streams(
-    guard: Guard, method: UploadMethod, *, kind: Kind | None = Kind.STREAMS
+    guard: CallGuard, method: StreamStreamMethod, *, kind: CallKind | None = CallKind.STREAMS
 ) -> grpc.RpcMethodHandler[bytes, bytes]:
     """A handler for messages in both directions. The method parses them itself, and ends when the guard stops."""
 
@@ -320,6 +263,16 @@ def both_streams(
                 await guard.refuse(context, error)
 
     return grpc.stream_stream_rpc_method_handler(call)
+
+
+def schema_services(guard: CallGuard, handlers: Mapping[str, Any]) -> list[grpc.GenericRpcHandler[Any, Any]]:
+    """The handlers of the schema's methods, service by service."""
+    found: dict[str, dict[str, grpc.RpcMethodHandler[bytes, bytes]]] = {}
+    for name, handler in handlers.items():
+        method = METHODS[name]
+        bind = server_stream if method.gives_stream else unary
+        found.setdefault(method.service, {})[method.name] = bind(guard, method.request, handler)
+    return [service(name, methods) for name, methods in found.items()]
 
 
 def service(name: str, handlers: Mapping[str, grpc.RpcMethodHandler[bytes, bytes]]) -> grpc.GenericRpcHandler[Any, Any]:

@@ -15,10 +15,11 @@ from orchestration.access.gate import fit
 from orchestration.access.quotas import BYTES, PERCEPTIONS
 from orchestration.access.scopes import Scope
 from orchestration.gateway import encode
-from orchestration.gateway.binding import Guard, Upload
+from orchestration.gateway.binding import CallGuard, MessageStream
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.uploads import Talk, Unanswered
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
+from orchestration.schema.times import duration
 from orchestration.telemetry.tracing.ids import CALLING, caller_of
 from orchestration.telemetry.tracing.ids import Caller as Span
 
@@ -29,11 +30,11 @@ _CALLERS = 1024
 class ForwardService:
     """``submind.v1.ForwardService``: what it answers is durable."""
 
-    def __init__(self, intake: Intake, guard: Guard) -> None:
+    def __init__(self, intake: Intake, guard: CallGuard) -> None:
         self._intake = intake
         self._guard = guard
 
-    async def forward(self, upload: Upload) -> None:
+    async def forward(self, upload: MessageStream) -> None:
         """Take in batches and answer them in order, as ``PerceptionService.perceive_stream`` does."""
         await _Forwarded(self._intake, self._guard, upload).hold()
 
@@ -48,7 +49,7 @@ class ForwardService:
         try:
             granted = self._guard.access.quotas.grant(caller, amount.perceptions, amount.bytes, ahead)
         except OverAllowance as over:
-            after = encode.duration(over.retry_after)
+            after = duration(over.retry_after)
             return pb.AllowResponse(quota=over.quota, allowed=over.allowed, retry_after=after)
         counted = pb.Amount(perceptions=int(granted.get(PERCEPTIONS, 0)), bytes=int(granted.get(BYTES, 0)))
         return pb.AllowResponse(ahead=counted)

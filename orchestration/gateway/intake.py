@@ -14,7 +14,7 @@ from environment.errors import AppendSkipped, StoreUnavailable
 from environment.messages import Instant, NewPerception, PerceptionBatch, Receipt, Receipts
 from environment.ports import Appender, PreparedBatch
 from orchestration.gateway.errors import IntakeBusy, OverQuota, Stopping
-from orchestration.gateway.limits import Limits
+from orchestration.gateway.limits import IntakeLimits
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.telemetry import names
 from orchestration.telemetry.metrics import Metrics
@@ -77,7 +77,7 @@ class Intake:
         self._times = Metrics()
         self._settings = settings
         self._clock = clock
-        self._limits = Limits(settings)
+        self._limits = IntakeLimits(settings)
         self._queue: deque[_Batch] = deque()
         self._queued = 0
         """Perceptions in the queue."""

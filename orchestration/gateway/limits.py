@@ -9,8 +9,9 @@ from fnmatch import fnmatchcase
 from math import isfinite
 
 from environment.messages import Instant, NewPerception, PerceptionBatch
-from orchestration.gateway.errors import FieldViolation, IntakeRejected
+from orchestration.gateway.errors import IntakeRejected
 from orchestration.gateway.settings import IntakeSettings
+from orchestration.schema.errors import FieldViolation
 
 EARLIEST: Instant = -62_135_596_800.0
 """The year 1, the first that a timestamp can say."""
@@ -27,7 +28,7 @@ def utf8_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8"))
 
 
-class Limits:
+class IntakeLimits:
     """Checks batches and counts what was refused by which setting (``hits``, by the setting's name)."""
 
     def __init__(self, settings: IntakeSettings) -> None:

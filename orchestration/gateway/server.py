@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 import grpc
 import structlog
@@ -14,19 +15,20 @@ from orchestration.clock import wall
 from orchestration.endpoints import endpoint_label
 from orchestration.gateway.admission import Admission
 from orchestration.gateway.auth import require_guard, split_listen
-from orchestration.gateway.binding import Guard, Kind
+from orchestration.gateway.binding import CallGuard, CallKind, both_streams, schema_services, service, unary
 from orchestration.gateway.errors import CannotListen
-from orchestration.gateway.growth import NAME as GROWTH
-from orchestration.gateway.growth import growth_service
+from orchestration.gateway.forwarding import ForwardService
 from orchestration.gateway.intake import Intake
-from orchestration.gateway.nodes import NAME as NODES
-from orchestration.gateway.nodes import Nodes, node_service
-from orchestration.gateway.services import NAMES, Tail, View, services
+from orchestration.gateway.services import Handlers
 from orchestration.gateway.settings import GatewaySettings
-from orchestration.gateway.standard import Health, standard_services
-from orchestration.growth.desk import GrowthDesk
+from orchestration.gateway.standard import HealthService, standard_services
+from orchestration.gateway.uploads import PerceptionService
+from orchestration.pb.submind.v1 import forwarding_pb2, perception_pb2
+from orchestration.schema.methods import METHODS
 
 _log = structlog.get_logger(__name__)
+
+_PERCEPTION, _FORWARD = "submind.v1.PerceptionService", "submind.v1.ForwardService"
 
 _REASONS = (
     "InvalidRequest",
@@ -45,43 +47,38 @@ _REASONS = (
 class GatewayServer:
     """Serves one mind. ``start`` once, ``stop`` once (or more often: the first counts).
 
-    It owns neither the intake's log, nor the tail, nor the view; ``stop`` closes the intake, so that what waits there
-    is written.
+    It does not own the intake's log; ``stop`` closes the intake, so that what waits there is written.
     """
 
     def __init__(
         self,
         intake: Intake,
-        tail: Tail,
-        view: View,
+        handlers: Handlers,
         settings: GatewaySettings,
-        growth: GrowthDesk | None = None,
-        nodes: Nodes | None = None,
         access: Access | None = None,
         *,
         age: float = 0.0,
     ) -> None:
         """Raise ``UnsafeListen`` where other machines can reach the address and there is no token.
 
-        ``growth`` and ``nodes``: where operators order; None where nobody can. ``access``: who may call, kept by
+        ``handlers``: what answers all but perceptions. ``access``: who may call, kept by
         whoever gives it; None for what ``settings.token_file`` says. Then raises ``BadCredentials``. ``age``: seconds
         after which a connection takes no more calls and streams end, so that callers spread; 0: never.
         """
         self._intake = intake
         self._settings = settings
         self._access = access or Access(AccessSettings(), mind="", wall=wall, operator_token=settings.token_file)
-        self._guard = Guard(settings, self._access, age)
+        self._guard = CallGuard(settings, self._access, age)
         require_guard(settings.listen, guarded=self._access.required)
         self._server = grpc.aio.server(interceptors=(Admission(self._access),), options=_options(settings, age))
-        offered = {GROWTH: growth, NODES: nodes}
-        names = (*NAMES, *(name for name, desk in offered.items() if desk is not None))
-        self._health = Health(names)
-        handlers = [*services(self._guard, intake, tail, view), *standard_services(self._guard, self._health, names)]
-        if growth is not None:
-            handlers.append(growth_service(self._guard, growth))
-        if nodes is not None:
-            handlers.append(node_service(self._guard, nodes))
-        self._server.add_generic_rpc_handlers(tuple(handlers))
+        names = list(dict.fromkeys((_PERCEPTION, _FORWARD, *(METHODS[name].service for name in handlers))))
+        self._health = HealthService(names)
+        services = [
+            *_intake_services(self._guard, intake),
+            *schema_services(self._guard, handlers),
+            *standard_services(self._guard, self._health, names),
+        ]
+        self._server.add_generic_rpc_handlers(tuple(services))
         self._stopped: asyncio.Task[None] | None = None
 
     async def start(self) -> int:
@@ -121,15 +118,15 @@ class GatewayServer:
         """Counters and gauges of gateway and intake since the start, by metric name without prefix."""
         return {
             **self._intake.figures(),
-            **{f"gateway_open:{kind.value}": float(self._guard.open[kind]) for kind in Kind},
-            **{f"gateway_calls_total:{kind.value}": float(self._guard.calls[kind]) for kind in Kind},
+            **{f"gateway_open:{kind.value}": float(self._guard.open[kind]) for kind in CallKind},
+            **{f"gateway_calls_total:{kind.value}": float(self._guard.calls[kind]) for kind in CallKind},
             **{f"gateway_refusals_total:{reason}": 0.0 for reason in _REASONS},
             **{f"gateway_refusals_total:{reason}": float(count) for reason, count in self._guard.refused.items()},
         }
 
     def limits(self) -> Mapping[str, float]:
         """The limits in force, by their name in the configuration."""
-        names = (*(kind.value for kind in Kind), "message_bytes", "stream_batches")
+        names = (*(kind.value for kind in CallKind), "message_bytes", "stream_batches")
         own = {f"gateway.{name}": float(getattr(self._settings, name)) for name in names}
         return {**own, **self._intake.limits()}
 
@@ -137,6 +134,18 @@ class GatewayServer:
         """How often each limit was met, by its name in the configuration."""
         own = {f"gateway.{name}": float(hits) for name, hits in self._guard.hits.items()}
         return {**own, **self._intake.limit_hits()}
+
+
+def _intake_services(guard: CallGuard, intake: Intake) -> list[grpc.GenericRpcHandler[Any, Any]]:
+    """By which perceptions come in: the hot path, which parses and checks for itself."""
+    perception, forward = PerceptionService(intake, guard), ForwardService(intake, guard)
+    perceive = unary(guard, perception_pb2.PerceiveRequest, perception.perceive, checked=False)
+    taken = {"Perceive": perceive, "PerceiveStream": both_streams(guard, perception.perceive_stream)}
+    allow = unary(guard, forwarding_pb2.AllowRequest, forward.allow)
+    return [
+        service(_PERCEPTION, taken),
+        service(_FORWARD, {"Forward": both_streams(guard, forward.forward), "Allow": allow}),
+    ]
 
 
 def _options(settings: GatewaySettings, age: float) -> list[tuple[str, int]]:

@@ -1,211 +1,302 @@
-"""Reads of the mind: its stream, its environment, its state."""
+"""What answers the calls of the schema, but for perceptions that come in: one handler each, for gRPC and HTTP."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-import grpc
+from google.protobuf.message import Message
 
-from environment.messages import Connection, Instant, StreamEntry, SubmindReport, Trace
-from orchestration.gateway import decode, encode
-from orchestration.gateway.binding import Guard, both_streams, server_stream, service, unary
-from orchestration.gateway.errors import InvalidRequest, Unknown
-from orchestration.gateway.forwarding import ForwardService
-from orchestration.gateway.intake import Intake
-from orchestration.gateway.uploads import PerceptionService
-from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, forwarding_pb2, mind_pb2, perception_pb2
-from orchestration.view.changes import ChangeFilter, ChangePage, ChangeTail
-from orchestration.view.pages import Page
+from environment.search import SearchFilters
+from orchestration.access.caller import CALLER
+from orchestration.gateway.errors import Unknown
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, mind_pb2, nodes_pb2
+from orchestration.schema.convert import decode, encode
+from orchestration.schema.errors import InvalidRequest
+from orchestration.schema.methods import METHODS
+from orchestration.schema.trace_messages import encode_hit, encode_trace
+from orchestration.view.changes import ChangeFilter
 from orchestration.view.tail import EntryFilter
 
 if TYPE_CHECKING:
-    from environment.lineage import Explanation
-    from environment.search import Hit, SearchFilters
-    from orchestration.view.status import MindStatus
+    from collections.abc import Iterator
 
-_K = 10
-_PAGE = 100
+    from orchestration.growth.admin import GrowthAdmin, OrderOutcome
+    from orchestration.view.mind import MindView
+    from orchestration.view.tail import StreamTail
+
+Handler: TypeAlias = Callable[[Any], Awaitable[Message | AsyncIterator[Message]]]
+"""Answers a request that keeps the schema's rules; a stream is refused before it begins. ``CALLER`` says who asks."""
+Handlers: TypeAlias = Mapping[str, Handler]
+"""By the name of their method in gRPC. What has none is not offered."""
+
+_K, _LIMIT = 10, 100
 
 
-class Tail(Protocol):
-    """What ``Watch`` follows: ``orchestration.view.tail.StreamTail``."""
+class NodeOperations(Protocol):
+    """Who knows the nodes of the mind: ``orchestration.host.node_admin.NodeAdmin``. Raises ``PlacementError``."""
 
-    def follow(self, from_seq: int = 0, wants: EntryFilter = ...) -> AsyncIterator[StreamEntry]: ...
+    async def listed(self) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]: ...
+
+    async def drain(self, node: str, *, undo: bool) -> None: ...
+
+    async def restart(self, name: str) -> Sequence[str]: ...
 
 
-class View(Protocol):
-    """What the other reads ask: ``orchestration.view.mind.MindView``."""
+def handlers(service: str, offered: object) -> dict[str, Handler]:
+    """What ``offered`` has for each method of a service: ``get_status`` for ``GetStatus``."""
+    return {name: getattr(offered, one.attribute) for name, one in METHODS.items() if one.service == service}
 
-    def now(self) -> Instant: ...
 
-    async def status(self) -> MindStatus: ...
+def all_handlers(
+    view: MindView, tail: StreamTail, desk: GrowthAdmin | None = None, nodes: NodeOperations | None = None
+) -> Handlers:
+    """Of every service; of growth and nodes only where somebody is given to order there."""
+    found = {
+        **handlers("submind.v1.ConsciousnessService", ConsciousnessService(view, tail)),
+        **handlers("submind.v1.EnvironmentService", EnvironmentService(view)),
+        **handlers("submind.v1.MindService", MindService(view)),
+    }
+    if desk is not None:
+        found |= handlers("submind.v1.GrowthService", GrowthService(desk))
+    if nodes is not None:
+        found |= handlers("submind.v1.NodeService", NodeService(nodes))
+    return found
 
-    async def subminds_page(self, size: int = 0, token: str = "") -> Page[SubmindReport]: ...
 
-    async def connections_page(self, owner: str = "", size: int = 0, token: str = "") -> Page[Connection]: ...
-
-    async def changes(self, wants: ChangeFilter, limit: int, before: str) -> ChangePage: ...
-
-    @property
-    def change_tail(self) -> ChangeTail: ...
-
-    async def trace(self, trace_id: str) -> Sequence[Trace]: ...
-
-    async def explain(self, id_or_seq: str) -> Explanation: ...
-
-    async def search(self, text: str, k: int, filters: SearchFilters) -> Sequence[Hit]: ...
+@contextmanager
+def _naming(field: str) -> Iterator[None]:
+    """A ``ValueError`` is about this field of the request."""
+    try:
+        yield
+    except ValueError as error:
+        raise InvalidRequest(field, str(error)) from None
 
 
 class ConsciousnessService:
     """``submind.v1.ConsciousnessService``."""
 
-    def __init__(self, tail: Tail, view: View) -> None:
-        self._tail = tail
+    def __init__(self, view: MindView, tail: StreamTail) -> None:
         self._view = view
+        self._tail = tail
 
-    async def watch(self, request: consciousness_pb2.WatchRequest) -> AsyncIterator[consciousness_pb2.WatchResponse]:
-        """The stream from ``from_seq`` on, in order, as fast as the reader takes it; nothing is kept for slow ones."""
-        async for entry in self._tail.follow(request.from_seq, decode.entry_filter(request.filter)):
-            yield consciousness_pb2.WatchResponse(entry=encode.entry(entry))
+    async def watch(
+        self, request: consciousness_pb2.WatchRequest
+    ) -> AsyncGenerator[consciousness_pb2.WatchResponse, None]:
+        """The stream, in order, as fast as the reader takes it; nothing is kept for slow ones."""
+        return self._watch(request)
+
+    async def _watch(
+        self, request: consciousness_pb2.WatchRequest
+    ) -> AsyncGenerator[consciousness_pb2.WatchResponse, None]:
+        answer, wants = consciousness_pb2.WatchResponse, decode(EntryFilter, request)
+        seen = request.after if request.HasField("after") else request.from_seq - 1
+        if seen < 0:
+            seen = await self._tail.head()
+        yield answer(mark=seen)
+        async with aclosing(self._tail.batches(seen + 1)) as batches:
+            async for batch in batches:
+                for entry in batch:
+                    if wants.matches(entry):
+                        seen = entry.seq
+                        yield answer(entry=encode(consciousness_pb2.StreamEntry, entry), mark=seen)
+                if seen != batch[-1].seq:
+                    seen = batch[-1].seq
+                    yield answer(mark=seen)
+
+    async def list_entries(
+        self, request: consciousness_pb2.ListEntriesRequest
+    ) -> consciousness_pb2.ListEntriesResponse:
+        """From a number on, or the newest."""
+        limit = request.limit or _LIMIT
+        entries, head = await self._view.entries(request.from_seq if request.HasField("from_seq") else None, limit)
+        told = [encode(consciousness_pb2.StreamEntry, entry) for entry in entries]
+        return consciousness_pb2.ListEntriesResponse(entries=told, head=head)
 
     async def explain(self, request: consciousness_pb2.ExplainRequest) -> consciousness_pb2.ExplainResponse:
         """The lineage of an id. Raises ``UnknownId``."""
-        return consciousness_pb2.ExplainResponse(explanation=encode.explanation(await self._view.explain(request.id)))
+        found = await self._view.explain(request.id)
+        return consciousness_pb2.ExplainResponse(explanation=encode(consciousness_pb2.Explanation, found))
 
 
 class EnvironmentService:
     """``submind.v1.EnvironmentService``; salience is told as of the mind time of the answer."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: MindView) -> None:
         self._view = view
 
     async def search(self, request: environment_pb2.SearchRequest) -> environment_pb2.SearchResponse:
         """Traces near a text, nearest first."""
-        hits = await self._view.search(request.text, request.k or _K, decode.search_filters(request.filter))
-        now = self._view.now()
-        return environment_pb2.SearchResponse(hits=[encode.hit(hit, now) for hit in hits])
+        hits = await self._view.search(request.text, request.k or _K, decode(SearchFilters, request))
+        return environment_pb2.SearchResponse(hits=[encode_hit(hit) for hit in hits])
+
+    async def list_traces(self, request: environment_pb2.ListTracesRequest) -> environment_pb2.ListTracesResponse:
+        """The live traces that are most salient now."""
+        live = await self._view.live(request.limit or _LIMIT)
+        return environment_pb2.ListTracesResponse(traces=[encode_trace(*one) for one in live])
 
     async def get_trace(self, request: environment_pb2.GetTraceRequest) -> environment_pb2.GetTraceResponse:
         """All revisions of a trace. Raises ``Unknown``."""
         revisions = await self._view.trace(request.id)
         if not revisions:
             raise Unknown("trace", request.id)
-        now = self._view.now()
-        return environment_pb2.GetTraceResponse(revisions=[encode.trace(trace, now) for trace in revisions])
+        told = [encode_trace(one, self._view.salience(one)) for one in revisions]
+        return environment_pb2.GetTraceResponse(revisions=told)
 
 
 class MindService:
-    """``submind.v1.MindService``."""
+    """``submind.v1.MindService``. Lists raise ``InvalidRequest`` for a token or a mark that is none."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: MindView) -> None:
         self._view = view
 
     async def get_status(self, _: mind_pb2.GetStatusRequest) -> mind_pb2.GetStatusResponse:
         """How the mind is."""
-        return mind_pb2.GetStatusResponse(status=encode.status(await self._view.status()))
+        return mind_pb2.GetStatusResponse(status=encode(mind_pb2.MindStatus, await self._view.status()))
 
     async def list_subminds(self, request: mind_pb2.ListSubmindsRequest) -> mind_pb2.ListSubmindsResponse:
-        """What each actor last said of itself, a page of it. Raises ``InvalidRequest`` for a token that is none."""
-        try:
+        """What each actor last said of itself, a page of it."""
+        with _naming("page_token"):
             page = await self._view.subminds_page(request.page_size, request.page_token)
-        except ValueError as error:
-            raise InvalidRequest("page_token", str(error)) from None
-        reports = [encode.report(one) for one in page.items]
-        return mind_pb2.ListSubmindsResponse(subminds=reports, next_page_token=page.next)
+        told = [encode(mind_pb2.SubmindReport, one) for one in page.items]
+        return mind_pb2.ListSubmindsResponse(subminds=told, next_page_token=page.next)
 
     async def list_connections(self, request: mind_pb2.ListConnectionsRequest) -> mind_pb2.ListConnectionsResponse:
-        """The registries, a page of them. Raises ``InvalidRequest`` for a token that is none."""
-        try:
-            page = await self._view.connections_page(request.owner, request.page_size, request.page_token)
-        except ValueError as error:
-            raise InvalidRequest("page_token", str(error)) from None
-        connections = [encode.connection(one) for one in page.items]
-        return mind_pb2.ListConnectionsResponse(connections=connections, next_page_token=page.next)
+        """The registries, the strongest connections or a page."""
+        brief: dict[str, Any] = {"history": ()} if request.HasField("history") and not request.history else {}
+        answer = mind_pb2.ListConnectionsResponse()
+        if request.HasField("limit"):
+            every = await self._view.connections(request.owner or None)
+            answer.total, found = len(every), every[: request.limit]
+        else:
+            with _naming("page_token"):
+                page = await self._view.connections_page(request.owner, request.page_size, request.page_token)
+            answer.next_page_token, found = page.next, list(page.items)
+        answer.connections.extend(encode(mind_pb2.Connection, one, **brief) for one in found)
+        return answer
 
     async def list_connection_changes(
         self, request: mind_pb2.ListConnectionChangesRequest
     ) -> mind_pb2.ListConnectionChangesResponse:
-        """A page of the history of connections. Raises ``InvalidRequest`` for a ``before`` that is no mark."""
-        wants = decode.change_filter(request.filter)
-        try:
-            page = await self._view.changes(wants, request.limit or _PAGE, request.before)
-        except ValueError as error:
-            raise InvalidRequest("before", str(error)) from None
-        return mind_pb2.ListConnectionChangesResponse(
-            changes=[encode.change(change) for change in page.changes], older=page.older
-        )
+        """A page of the history of connections."""
+        with _naming("before"):
+            page = await self._view.changes(decode(ChangeFilter, request), request.limit or _LIMIT, request.before)
+        told = [encode(mind_pb2.ConnectionChange, one) for one in page.changes]
+        return mind_pb2.ListConnectionChangesResponse(changes=told, older=page.older)
 
     async def watch_connection_changes(
         self, request: mind_pb2.WatchConnectionChangesRequest
-    ) -> AsyncIterator[mind_pb2.WatchConnectionChangesResponse]:
-        """The history as it is written. Raises ``InvalidRequest`` for an ``after`` that is no mark."""
-        following = self._view.change_tail.follow(decode.change_filter(request.filter), request.after)
-        try:
-            async with aclosing(following) as batches:
-                async for batch in batches:
-                    for change in batch:
-                        yield mind_pb2.WatchConnectionChangesResponse(change=encode.change(change))
-        except ValueError as error:
-            raise InvalidRequest("after", str(error)) from None
+    ) -> AsyncGenerator[mind_pb2.WatchConnectionChangesResponse, None]:
+        """The history as it grows; each change once, those of one submind in order."""
+        if request.after:
+            with _naming("after"):  # a mark is the store's: only it can tell
+                await self._view.stores.registry.written(request.after, 1)
+        return self._changes(request)
+
+    async def _changes(
+        self, request: mind_pb2.WatchConnectionChangesRequest
+    ) -> AsyncGenerator[mind_pb2.WatchConnectionChangesResponse, None]:
+        answer, wants, tail = (
+            mind_pb2.WatchConnectionChangesResponse,
+            decode(ChangeFilter, request),
+            self._view.change_tail,
+        )
+        seen = request.after or await tail.position()
+        yield answer(mark=seen)
+        async with aclosing(tail.follow(after=seen)) as batches:
+            async for batch in batches:
+                for change in batch:
+                    if wants.matches(change):
+                        seen = change.mark
+                        yield answer(change=encode(mind_pb2.ConnectionChange, change), mark=seen)
+                if seen != batch[-1].mark:
+                    seen = batch[-1].mark
+                    yield answer(mark=seen)
 
 
-PERCEPTION = "submind.v1.PerceptionService"
-CONSCIOUSNESS = "submind.v1.ConsciousnessService"
-ENVIRONMENT = "submind.v1.EnvironmentService"
-MIND = "submind.v1.MindService"
-FORWARD = "submind.v1.ForwardService"
-NAMES = (PERCEPTION, CONSCIOUSNESS, ENVIRONMENT, MIND, FORWARD)
+class GrowthService:
+    """``submind.v1.GrowthService``. Orders raise ``NotWaiting`` and ``Frozen``."""
+
+    def __init__(self, desk: GrowthAdmin) -> None:
+        self._desk = desk
+
+    async def get_population(self, request: growth_pb2.GetPopulationRequest) -> growth_pb2.GetPopulationResponse:
+        """As it is. Raises ``InvalidRequest`` for a token that is none."""
+        with _naming("page_token"):
+            found = await self._desk.population(request.page_size, request.page_token, living=request.living_only)
+        return growth_pb2.GetPopulationResponse(population=encode(growth_pb2.Population, found))
+
+    async def list_growth(self, request: growth_pb2.ListGrowthRequest) -> growth_pb2.ListGrowthResponse:
+        """A stretch of the audit log, in order: after a number, or the newest."""
+        after, limit = request.after, request.limit or _LIMIT
+        if not request.HasField("after"):
+            _, head = await self._desk.events(0, 0)
+            after = max(0, head - limit)
+        events, head = await self._desk.events(after, limit)
+        return growth_pb2.ListGrowthResponse(events=[encode(growth_pb2.GrowthEvent, one) for one in events], head=head)
+
+    async def watch_growth(
+        self, request: growth_pb2.WatchGrowthRequest
+    ) -> AsyncGenerator[growth_pb2.WatchGrowthResponse, None]:
+        """The audit log as it grows."""
+        return self._events(request.after)
+
+    async def _events(self, after: int) -> AsyncGenerator[growth_pb2.WatchGrowthResponse, None]:
+        yield growth_pb2.WatchGrowthResponse(mark=after)
+        async for event in self._desk.follow(after):
+            yield growth_pb2.WatchGrowthResponse(event=encode(growth_pb2.GrowthEvent, event), mark=event.seq)
+
+    async def freeze(self, request: growth_pb2.FreezeRequest) -> growth_pb2.FreezeResponse:
+        """Stop all growth."""
+        return growth_pb2.FreezeResponse(outcome=_outcome(await self._desk.freeze(*_signed(request.order))))
+
+    async def thaw(self, request: growth_pb2.ThawRequest) -> growth_pb2.ThawResponse:
+        """Let growth go on."""
+        return growth_pb2.ThawResponse(outcome=_outcome(await self._desk.thaw(*_signed(request.order))))
+
+    async def approve(self, request: growth_pb2.ApproveRequest) -> growth_pb2.ApproveResponse:
+        """Permit a proposal."""
+        outcome = await self._desk.approve(_number(request.proposal), *_signed(request.order))
+        return growth_pb2.ApproveResponse(outcome=_outcome(outcome))
+
+    async def reject(self, request: growth_pb2.RejectRequest) -> growth_pb2.RejectResponse:
+        """Refuse a proposal."""
+        outcome = await self._desk.reject(_number(request.proposal), *_signed(request.order))
+        return growth_pb2.RejectResponse(outcome=_outcome(outcome))
 
 
-def services(guard: Guard, intake: Intake, tail: Tail, view: View) -> list[grpc.GenericRpcHandler[Any, Any]]:
-    """Every method of every service, by its name in the schema."""
-    perception, forward = PerceptionService(intake, guard), ForwardService(intake, guard)
-    consciousness = ConsciousnessService(tail, view)
-    environment = EnvironmentService(view)
-    mind = MindService(view)
-    return [
-        service(
-            PERCEPTION,
-            {
-                "Perceive": unary(guard, perception_pb2.PerceiveRequest, perception.perceive, checked=False),
-                "PerceiveStream": both_streams(guard, perception.perceive_stream),
-            },
-        ),
-        service(
-            FORWARD,
-            {
-                "Forward": both_streams(guard, forward.forward),
-                "Allow": unary(guard, forwarding_pb2.AllowRequest, forward.allow),
-            },
-        ),
-        service(
-            CONSCIOUSNESS,
-            {
-                "Watch": server_stream(guard, consciousness_pb2.WatchRequest, consciousness.watch),
-                "Explain": unary(guard, consciousness_pb2.ExplainRequest, consciousness.explain),
-            },
-        ),
-        service(
-            ENVIRONMENT,
-            {
-                "Search": unary(guard, environment_pb2.SearchRequest, environment.search),
-                "GetTrace": unary(guard, environment_pb2.GetTraceRequest, environment.get_trace),
-            },
-        ),
-        service(
-            MIND,
-            {
-                "GetStatus": unary(guard, mind_pb2.GetStatusRequest, mind.get_status),
-                "ListSubminds": unary(guard, mind_pb2.ListSubmindsRequest, mind.list_subminds),
-                "ListConnections": unary(guard, mind_pb2.ListConnectionsRequest, mind.list_connections),
-                "ListConnectionChanges": unary(
-                    guard, mind_pb2.ListConnectionChangesRequest, mind.list_connection_changes
-                ),
-                "WatchConnectionChanges": server_stream(
-                    guard, mind_pb2.WatchConnectionChangesRequest, mind.watch_connection_changes
-                ),
-            },
-        ),
-    ]
+def _signed(order: growth_pb2.Order) -> tuple[str, str]:
+    """Who orders, with the name of the token; and why."""
+    return CALLER.get().signs(order.by), order.reason
+
+
+def _number(proposal: str) -> int:
+    return int(proposal.removeprefix("g-"))
+
+
+def _outcome(made: OrderOutcome) -> growth_pb2.OrderOutcome:
+    return encode(growth_pb2.OrderOutcome, made)
+
+
+class NodeService:
+    """``submind.v1.NodeService``. Raises ``PlacementError``."""
+
+    def __init__(self, nodes: NodeOperations) -> None:
+        self._nodes = nodes
+
+    async def list_nodes(self, _: nodes_pb2.ListNodesRequest) -> nodes_pb2.ListNodesResponse:
+        """Who lives where."""
+        nodes, unschedulable = await self._nodes.listed()
+        return nodes_pb2.ListNodesResponse(
+            nodes=[nodes_pb2.Node(**node) for node in nodes], unschedulable=unschedulable
+        )
+
+    async def drain_node(self, request: nodes_pb2.DrainNodeRequest) -> nodes_pb2.DrainNodeResponse:
+        """Have a node give up its actors, or take them again."""
+        await self._nodes.drain(request.node, undo=request.undo)
+        return nodes_pb2.DrainNodeResponse()
+
+    async def restart_submind(self, request: nodes_pb2.RestartSubmindRequest) -> nodes_pb2.RestartSubmindResponse:
+        """Have a submind live on in a new process."""
+        return nodes_pb2.RestartSubmindResponse(renewed=await self._nodes.restart(request.name))

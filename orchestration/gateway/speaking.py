@@ -11,6 +11,7 @@ from orchestration.access.caller import CALLER
 from orchestration.access.errors import AccessError
 from orchestration.access.gate import Access
 from orchestration.gateway.errors import GatewayError, Stopping
+from orchestration.schema.errors import InvalidRequest
 
 DONE = "done"
 
@@ -24,7 +25,7 @@ def outcome_of(error: BaseException | None) -> str:
             return "unknown: whoever said it did not wait for the answer"
         case StoreUnavailable() | Stopping():
             return f"failed: {error}"
-        case GatewayError() | AccessError():
+        case GatewayError() | InvalidRequest() | AccessError():
             return f"refused: {error}"
         case _:
             return f"failed: {type(error).__name__}"

@@ -7,15 +7,16 @@ is no message is an error in the log, which anybody could fill.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2 as pb
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from orchestration.gateway.binding import Guard, Upload, both_streams, server_stream, service, unary
-from orchestration.gateway.errors import InvalidRequest, Unknown
+from orchestration.gateway.binding import CallGuard, MessageStream, both_streams, server_stream, service, unary
+from orchestration.gateway.errors import Unknown
+from orchestration.schema.errors import InvalidRequest
 
 HEALTH = "grpc.health.v1.Health"
 REFLECTION = reflection.SERVICE_NAME
@@ -23,7 +24,7 @@ _LONGEST = 4096
 """Bytes of a question: it asks for a name, and a stream holds it for as long as it lasts."""
 
 
-class Health:
+class HealthService:
     """``grpc.health.v1.Health``: all services of a server are as it is."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -50,9 +51,12 @@ class Health:
             statuses={name: pb.HealthCheckResponse(status=self._status) for name in self._names}
         )
 
-    async def watch(self, request: pb.HealthCheckRequest) -> AsyncIterator[pb.HealthCheckResponse]:
+    async def watch(self, request: pb.HealthCheckRequest) -> AsyncGenerator[pb.HealthCheckResponse, None]:
         """How a service is, and again whenever that changes; what changes back before it is told goes untold."""
         _bounded(request.ByteSize())
+        return self._watch(request)
+
+    async def _watch(self, request: pb.HealthCheckRequest) -> AsyncGenerator[pb.HealthCheckResponse, None]:
         told = None
         while True:
             changed = self._changed
@@ -68,7 +72,9 @@ def _bounded(size: int) -> None:
         raise InvalidRequest("", f"{size} bytes are too many to ask for a name: at most {_LONGEST}")
 
 
-def standard_services(guard: Guard, health: Health, names: Iterable[str]) -> list[grpc.GenericRpcHandler[Any, Any]]:
+def standard_services(
+    guard: CallGuard, health: HealthService, names: Iterable[str]
+) -> list[grpc.GenericRpcHandler[Any, Any]]:
     """Health, and reflection that tells of the services ``names`` and of these.
 
     They take no place that is bounded for all callers: probes are answered however busy the server is, and who watches
@@ -76,17 +82,17 @@ def standard_services(guard: Guard, health: Health, names: Iterable[str]) -> lis
     """
     mirror = reflection.aio.ReflectionServicer((*names, HEALTH, REFLECTION))  # type: ignore[attr-defined]  # not stubbed
 
-    async def questions(upload: Upload) -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
+    async def questions(upload: MessageStream) -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
         while (raw := await upload.read()) is not None:
             _bounded(len(raw))
             yield guard.read(reflection_pb2.ServerReflectionRequest, raw)
 
-    async def talk(upload: Upload) -> None:
+    async def talk(upload: MessageStream) -> None:
         async for answer in mirror.ServerReflectionInfo(questions(upload), None):
             await upload.write(answer.SerializeToString())
 
-    async def reflect(upload: Upload) -> None:
-        await guard.until_stop(talk(upload))
+    async def reflect(upload: MessageStream) -> None:
+        await guard.lifetimes.run(talk(upload))
 
     return [
         service(

@@ -11,11 +11,13 @@ from orchestration.access.caller import CALLER, Caller
 from orchestration.access.errors import OverAllowance
 from orchestration.gateway import decode, encode
 from orchestration.gateway.acknowledging import acknowledgement
-from orchestration.gateway.binding import Guard, Upload
-from orchestration.gateway.errors import IntakeBusy, InvalidRequest
+from orchestration.gateway.binding import CallGuard, MessageStream
+from orchestration.gateway.errors import IntakeBusy
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.speaking import outcome_of, speaking
 from orchestration.pb.submind.v1 import perception_pb2 as pb
+from orchestration.schema.errors import InvalidRequest
+from orchestration.schema.rules import check
 
 _SPOKEN = 1024
 
@@ -48,7 +50,7 @@ class Unanswered:
 
 
 def submit(
-    intake: Intake, guard: Guard, request: pb.PerceiveRequest | pb.PerceiveStreamRequest, sent: int
+    intake: Intake, request: pb.PerceiveRequest | pb.PerceiveStreamRequest, sent: int
 ) -> asyncio.Future[Receipts]:
     """Check a batch, by the schema's rules and the settings', and queue it. Raises what ``Intake.submit`` raises.
 
@@ -59,14 +61,14 @@ def submit(
     size = None if batch is None else intake.size_of_plain(batch, sent)
     if batch is not None and size is not None:
         return intake.enqueue(batch, size)
-    guard.check(request)
+    check(request)
     return intake.submit(decode.perceptions(request.perceptions, received, intake.trust_of))
 
 
 class PerceptionService:
     """``submind.v1.PerceptionService``: what it answers is durable."""
 
-    def __init__(self, intake: Intake, guard: Guard) -> None:
+    def __init__(self, intake: Intake, guard: CallGuard) -> None:
         self._intake = intake
         self._guard = guard
 
@@ -75,14 +77,14 @@ class PerceptionService:
         size = request.ByteSize()
         access = self._guard.access
         if not access.required:
-            receipts = await submit(self._intake, self._guard, request, size)
+            receipts = await submit(self._intake, request, size)
         else:
             with speaking(access, {one.source for one in request.perceptions}):
                 await access.quotas.admit(CALLER.get(), len(request.perceptions), size)
-                receipts = await submit(self._intake, self._guard, request, size)
+                receipts = await submit(self._intake, request, size)
         return pb.PerceiveResponse(receipts=encode.receipts(receipts))
 
-    async def perceive_stream(self, upload: Upload) -> None:
+    async def perceive_stream(self, upload: MessageStream) -> None:
         """Take in batches, answer them in order, and let no more than ``stream_batches`` be unanswered.
 
         Whatever ends the stream, what was read before it is answered first. Batches whose commit has not begun when
@@ -94,7 +96,7 @@ class PerceptionService:
 class Talk:
     """One upload: what was read of it and not yet answered."""
 
-    def __init__(self, intake: Intake, guard: Guard, upload: Upload) -> None:
+    def __init__(self, intake: Intake, guard: CallGuard, upload: MessageStream) -> None:
         self._intake = intake
         self._guard = guard
         self._upload = upload
@@ -118,7 +120,7 @@ class Talk:
     async def read(self) -> None:
         """Read until the caller has sent all. Raises ``Stopping``, ``TooLarge``, or ``InvalidRequest`` for nonsense."""
         try:
-            await self._guard.until_stop(self._read_all())
+            await self._guard.lifetimes.run(self._read_all())
         finally:
             self._unanswered.put_nowait(None)
 
@@ -189,7 +191,7 @@ class Talk:
             if self._last is not None and self._last.done() and not _is_refusal(self._last):
                 self._last.result()  # nothing of a stream is taken in behind a gap
             try:
-                self._last = submit(self._intake, self._guard, request, sent)
+                self._last = submit(self._intake, request, sent)
             except IntakeBusy:
                 await self._intake.room()
             else:

@@ -1,4 +1,4 @@
-"""The audit log of growth, and the guard that follows it: decisions of one process that hold for all."""
+"""The audit log of growth, and the policy that follows it: decisions of one process that hold for all."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ from typing import TypeAlias, TypeVar
 
 import structlog
 
-from environment.errors import SequenceGap, StoreUnavailable
+from environment.collections import RESERVED, Collection, WriteDocument
+from environment.errors import StaleRevision, StoreUnavailable
 from environment.messages import Instant
-from environment.population import GrowthEvent, GrowthKind, Member
-from environment.ports import Stores, Write, WriteGrowth, WriteMember, WriteState
-from orchestration.growth.guard import Guard
-from orchestration.growth.proposals import Decision, Proposal, Verdict
+from environment.population import (
+    MEMBERS,
+    GrowthEvent,
+    GrowthKind,
+    Member,
+    read_growth,
+    write_growth,
+    write_member,
+)
+from environment.ports import Stores, Write, WriteState
+from orchestration.growth.policy import GrowthPolicy
+from orchestration.growth.proposals import GrowthDecision, GrowthProposal, GrowthVerdict
 from orchestration.growth.settings import GrowthSettings
 
 T = TypeVar("T")
@@ -23,17 +32,16 @@ _PAGE = 1000
 _TRIES = 200
 _POPULATION = {GrowthKind.DIVIDED, GrowthKind.RETIRED}
 
-Bequest: TypeAlias = Callable[[Member], Sequence[Write]]
+HandoverWrites: TypeAlias = Callable[[Member], Sequence[Write]]
 """What else a grant writes: a child's first state, or what a retired submind leaves."""
 
 
-def will_of(name: str) -> str:
-    """Under which name the states hold what one that ended has left: it may save its own once more."""
-    return f"~will/{name}"
+HANDOVERS = Collection(f"{RESERVED}handovers", bytes)
+"""By name, what one that ended has left, until its heir has it all."""
 
 
 class GrowthLog:
-    """A guard over the stores.
+    """A policy over the stores.
 
     Guarantees: each decision is made on everything that was decided before, by whichever process, and stands in the
     log together with all it changes, or has not been made; calls of one object are decided one after the other.
@@ -50,26 +58,28 @@ class GrowthLog:
         fence: int = 0,
     ) -> None:
         """``configured``: name to role. ``fence``: the epoch to decide under; 0 for an operator, who leads nothing."""
-        self.guard = Guard(settings, configured)
+        self.policy = GrowthPolicy(settings, configured)
         self._stores = stores
         self._now = now
         self._fence = fence
         self._turn = asyncio.Lock()
 
     async def follow(self) -> list[GrowthEvent]:
-        """Read on; what was new."""
+        """Apply what others wrote to the log since; those entries. Raises ``StoreUnavailable``."""
         async with self._turn:
             return await self._follow()
 
-    async def consider(self, proposal: Proposal, bequest: Bequest, nodes: Mapping[str, int] | None = None) -> Decision:
+    async def consider(
+        self, proposal: GrowthProposal, handover: HandoverWrites, nodes: Mapping[str, int] | None = None
+    ) -> GrowthDecision:
         """Decide on a proposal; where it is granted, it has happened."""
 
-        def decide() -> tuple[Decision, list[Write]]:
-            decision = self.guard.consider(proposal, self._now(), nodes)
+        def decide() -> tuple[GrowthDecision, list[Write]]:
+            decision = self.policy.consider(proposal, self._now(), nodes)
             member = decision.member
-            if decision.verdict is not Verdict.GRANTED or decision.event is None or member is None:
+            if decision.verdict is not GrowthVerdict.GRANTED or decision.event is None or member is None:
                 return decision, []
-            return decision, [WriteMember(member), *bequest(member)]
+            return decision, [write_member(member), *handover(member)]
 
         return await self._decide(decide, lambda decision: decision.event)
 
@@ -80,33 +90,33 @@ class GrowthLog:
         """
         async with self._turn:
             await self._follow()
-            member = self.guard.members.get(name)
+            member = self.policy.members.get(name)
             if member is None or by != (member.parent if member.living else member.heir):
                 return None
             if not member.settled:
                 member = replace(member, settled=True)
-                done: list[Write] = [WriteMember(member)]
+                done: list[Write] = [write_member(member)]
                 if not member.living:  # its heir has it all: what it left would stay for ever
-                    done += [WriteState(will_of(name), b""), WriteState(name, b"")]
+                    done += [HANDOVERS.remove(name, time=self._now()), WriteState(name, b"")]
                 await self._stores.commit(done, self._fence)
-                self.guard.take(member)
+                self.policy.take(member)
             return member
 
     async def freeze(self, by: str, reason: str) -> GrowthEvent | None:
         """Stop all growth from now on; None where it was frozen."""
-        return await self._operate(lambda now: self.guard.freeze(by, reason, now))
+        return await self._operate(lambda now: self.policy.freeze(by, reason, now))
 
     async def thaw(self, by: str, reason: str) -> GrowthEvent | None:
         """Let growth go on; None where it was not frozen."""
-        return await self._operate(lambda now: self.guard.thaw(by, reason, now))
+        return await self._operate(lambda now: self.policy.thaw(by, reason, now))
 
     async def approve(self, number: int, by: str, reason: str = "") -> GrowthEvent | None:
         """Permit a waiting proposal. Raises ``NotWaiting``, ``Frozen``."""
-        return await self._operate(lambda now: self.guard.approve(number, by, reason, now))
+        return await self._operate(lambda now: self.policy.approve(number, by, reason, now))
 
     async def reject(self, number: int, by: str, reason: str = "") -> GrowthEvent | None:
         """Refuse a waiting proposal. Raises ``NotWaiting``."""
-        return await self._operate(lambda now: self.guard.reject(number, by, reason, now))
+        return await self._operate(lambda now: self.policy.reject(number, by, reason, now))
 
     async def _operate(self, order: Callable[[Instant], GrowthEvent | None]) -> GrowthEvent | None:
         return await self._decide(lambda: (order(self._now()), []), lambda event: event)
@@ -127,23 +137,32 @@ class GrowthLog:
     async def _write(self, event: GrowthEvent, writes: Sequence[Write]) -> bool:
         """Whether the event is in the log: false where another was first."""
         try:
-            await self._stores.commit([WriteGrowth(event), *writes], self._fence)
-        except SequenceGap:
+            await self._stores.commit([write_growth(event), *writes], self._fence)
+        except StaleRevision:
             return False
-        self.guard.apply(event, [write.member for write in writes if isinstance(write, WriteMember)])
+        self.policy.apply(event, _members_in(writes))
         return True
 
     async def _follow(self) -> list[GrowthEvent]:
         found: list[GrowthEvent] = []
-        registry = self._stores.registry
-        while page := await registry.growth(self.guard.seq + len(found), _PAGE):
+        collections = self._stores.collections
+        while page := await read_growth(collections, self.policy.seq + len(found), _PAGE):
             found += page
         if found:
             # Read after the events: each of them has its member by then.
-            members = {m.name: m for m in await registry.members()} if _POPULATION & {e.kind for e in found} else {}
+            told = _POPULATION & {e.kind for e in found}
+            members = await MEMBERS.all_of(collections) if told else {}
             for event in found:
                 about = event.other if event.kind is GrowthKind.DIVIDED else event.submind
-                self.guard.apply(event, [members[about]] if event.kind in _POPULATION and about in members else [])
-        if ahead := self.guard.set_back(self._now()):
+                self.policy.apply(event, [members[about]] if event.kind in _POPULATION and about in members else [])
+        if ahead := self.policy.set_back(self._now()):
             _log.warning("growth_was_dated_ahead", seconds=round(ahead), reason="a clock was wrong: it counts from now")
         return found
+
+
+def _members_in(writes: Sequence[Write]) -> list[Member]:
+    return [
+        MEMBERS.value(write.document)
+        for write in writes
+        if isinstance(write, WriteDocument) and write.document.collection == MEMBERS.name
+    ]

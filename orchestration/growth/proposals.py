@@ -1,4 +1,4 @@
-"""What is proposed to the guard, and what it answers."""
+"""What is proposed to the policy, and what it answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_CHARS = 500
 _MOST_GOALS = 16
 
 
-class Act(StrEnum):
+class GrowthAct(StrEnum):
     """What a submind may want."""
 
     DIVIDE = "divide"
@@ -21,10 +21,10 @@ class Act(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class GrowthProposal:
     """What a submind wants, as the driver heard it: ``submind`` is who the link says it came from."""
 
-    act: Act
+    act: GrowthAct
     submind: str
     growth: str
     """Its own name for this proposal: asked again under it, it is answered as before."""
@@ -47,15 +47,15 @@ class Proposal:
         """What is wrong with its form; empty where nothing is."""
         if not 1 <= len(self.growth) <= MOST_CHARS:
             return f"a proposal has a name of 1 to {MOST_CHARS} characters"
-        if self.act is Act.RETIRE:
+        if self.act is GrowthAct.RETIRE:
             return ""
         if not 1 <= len(self.goals) <= _MOST_GOALS:
             return f"a child has 1 to {_MOST_GOALS} goals, not {len(self.goals)}"
         return "" if self.topics else "a child has topics"
 
 
-class Verdict(StrEnum):
-    """What the guard says."""
+class GrowthVerdict(StrEnum):
+    """Whether a proposal is granted."""
 
     GRANTED = "granted"
     WAITING = "waiting"
@@ -64,10 +64,10 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """The guard's answer. Nothing has changed before ``event`` is in the audit log."""
+class GrowthDecision:
+    """The policy's answer. Nothing has changed before ``event`` is in the audit log."""
 
-    verdict: Verdict
+    verdict: GrowthVerdict
     reason: str = ""
     retry_at: Instant = 0.0
     """When it is worth proposing again, where it was not granted."""

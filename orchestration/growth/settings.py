@@ -55,5 +55,5 @@ class GrowthSettings(Section):
     """When a submind may propose again whose proposal waits or was refused by a bound that time does not lift."""
     said_again: Seconds = Field(default=3600.0, gt=0)
     """The same refusal of the same submind stands in the audit log once in this time; each one is counted."""
-    legacy_bytes: int = Field(default=8 * MIB, ge=1024, le=64 * MIB)
-    """Largest state that a child may begin with (``limit_hits:growth_legacy_bytes``)."""
+    handover_bytes: int = Field(default=8 * MIB, ge=1024, le=64 * MIB)
+    """Largest state that a child may begin with (``limit_hits:growth_handover_bytes``)."""

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import orchestration
-from actors.events import Configured
 from orchestration.runtime.machines.cluster import ray_environment
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.pipe import STOP, encode_configured, encode_orders, encode_request
 from orchestration.runtime.processes import MARK
+from orchestration.settings import SettingsUpdate
 
 _LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of a status line; the longest tells of nodes and who lives on them."""
@@ -63,7 +63,7 @@ class MindChild:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """The process id, also once it has ended."""
         return self._process.pid
 
     async def ended(self) -> int:
@@ -72,7 +72,7 @@ class MindChild:
         await asyncio.wait([self._hearing])
         return code
 
-    async def configure(self, event: Configured) -> None:
+    async def configure(self, event: SettingsUpdate) -> None:
         """Tell it that settings were changed."""
         if self._process.stdin is not None:
             with suppress(OSError):

@@ -50,7 +50,7 @@ class LogCutShort(HostError):
         )
 
 
-class UnsafePlace(HostError):
+class UnsafeDirectory(HostError):
     """The directory for sockets is not this user's alone."""
 
     def __init__(self, place: str, why: str) -> None:

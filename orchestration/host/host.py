@@ -17,31 +17,29 @@ from environment.ports import Appender, Stores
 from environment.stores.copying import mark_of
 from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
-from orchestration.embedding import PatientEmbedder
+from orchestration.embedding import LazyEmbedder
 from orchestration.endpoints import endpoint_label
+from orchestration.faculties import perceives
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.server import GatewayServer
-from orchestration.growth.desk import GrowthDesk
-from orchestration.host.configuring import Working
-from orchestration.host.directory import keep_listed
+from orchestration.gateway.services import all_handlers
+from orchestration.growth.admin import GrowthAdmin
+from orchestration.host.appenders import LeaderOnlyAppender, RateLimitedAppender
+from orchestration.host.clock_file import clock_in
+from orchestration.host.consistency import check_log_reaches_cursors
+from orchestration.host.directories import DataLock
 from orchestration.host.errors import StillMoving
-from orchestration.host.fitting import see_that_they_fit
-from orchestration.host.gate import Gate
-from orchestration.host.nodes import NodeDesk
-from orchestration.host.origin import clock_in
-from orchestration.host.places import DataLock
-from orchestration.host.ration import Rationed
-from orchestration.host.reign import ALONE, Reign
-from orchestration.host.retention import keep_forgetting
-from orchestration.host.supervise import MindSupervisor
+from orchestration.host.leadership import ALONE, Leadership
+from orchestration.host.live_configuration import LiveConfigurationFollower
+from orchestration.host.node_admin import NodeAdmin
+from orchestration.host.retention import keep_retention
+from orchestration.host.supervisor import MindSupervisor
 from orchestration.housing import TellingLog, address_of, embedded_in, log_file, open_mind, settled
-from orchestration.links.tls import LinkCertificates
-from orchestration.membership.alone import Alone
-from orchestration.membership.opening import open_coordination
+from orchestration.membership.backends import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
-from orchestration.settings import Settings, SubmindRole
+from orchestration.settings import Settings
 from orchestration.telemetry import names
 from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.starting import begin
@@ -61,8 +59,8 @@ _STAND_BY = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where a host listens."""
+class HostAddresses:
+    """Where a host listens, with the ports that it got where 0 was asked for."""
 
     grpc: str
     """``HOST:PORT``."""
@@ -82,13 +80,13 @@ class Host:
         self.settings = settled(settings)
         self.data_dir = data_dir.resolve()
         self._wiring = wiring
-        self.reign: Reign
+        self.leadership: Leadership
         self._owned = AsyncExitStack()
         self._feed: FeedServer | None = None
-        self.addresses = Addresses("", "")
+        self.addresses = HostAddresses("", "")
         """Known after ``start``."""
 
-    async def start(self) -> Addresses:
+    async def start(self) -> HostAddresses:
         """Take the data directory, listen, and begin to bring the mind up."""
         try:
             await self._start()
@@ -102,8 +100,6 @@ class Host:
         self.access = access_of(settings, self.data_dir)
         for listen in (settings.gateway.listen, settings.feed.listen):
             require_guard(listen, guarded=self.access.required)
-        if settings.runtime.link.tls.certificate is not None:
-            LinkCertificates(settings.runtime.link.tls)  # said here, not by every process
         self._owned.enter_context(DataLock(self.data_dir))
         embedded = embedded_in(settings, self.data_dir)
         if embedded is not None and embedded != self.data_dir:
@@ -123,42 +119,43 @@ class Host:
         self.supervisor = MindSupervisor(settings, self.data_dir, clock, wall, self._wiring)
         self.tail = StreamTail(stores.stream, settings.view.tail)
         self._owned.push_async_callback(self.tail.close)
-        self._ration = Rationed(self._log(stores), coordination.quotas, settings.gateway.intake, wall)
-        gate = Gate(self._ration, _STAND_BY)
-        intake = Intake(gate, settings.gateway.intake, wall, accepted=self._begin_tracing())
+        self._rate_limited = RateLimitedAppender(self._log(stores), coordination.quotas, settings.gateway.intake, wall)
+        appender = LeaderOnlyAppender(self._rate_limited, _STAND_BY)
+        intake = Intake(appender, settings.gateway.intake, wall, accepted=self._begin_tracing())
         self.view = MindView(
             stores,
-            PatientEmbedder(settings),
+            LazyEmbedder(settings),
             settings.view,
             mind=settings.mind.name,
             clock=clock.now,
             wall=wall,
             surroundings=self._surroundings(intake),
         )
-        self._desk = self._growth_desk(stores)
         keeping = asyncio.create_task(self.access.keep(), name="access")
         self._owned.callback(keeping.cancel)
-        nodes = NodeDesk(self.supervisor)
-        gateway = GatewayServer(intake, self.tail, self.view, settings.gateway, self._desk, nodes, self.access)
+        self._handlers = all_handlers(self.view, self.tail, self._growth_desk(stores), NodeAdmin(self.supervisor))
+        gateway = GatewayServer(intake, self._handlers, settings.gateway, self.access)
         self._gateway = gateway
         port = await gateway.start()
         host, _ = split_listen(settings.gateway.listen)
         grpc = endpoint_label(host, port)
         self._owned.push_async_callback(self.supervisor.stop)
-        self.working = Working(settings, coordination.configuration, self.supervisor, stores, self._audit_change)
+        self.working = LiveConfigurationFollower(
+            settings, coordination.configuration, self.supervisor, stores, self._audit_change
+        )
         following = asyncio.create_task(self.working.follow(), name="configuration")
         self._owned.callback(following.cancel)
-        self.reign = self._stand(coordination, stores, gate, _advertised(settings, grpc), clock)
-        self._owned.push_async_callback(self.reign.stop)
-        self.reign.start()
+        self.leadership = self._stand(coordination, stores, appender, _advertised(settings, grpc), clock)
+        self._owned.push_async_callback(self.leadership.stop)
+        self.leadership.start()
         self._owned.push_async_callback(self._stop_serving)
-        self.addresses = Addresses(grpc, await self._start_feed(intake))
+        self.addresses = HostAddresses(grpc, await self._start_feed(intake))
         self.supervisor.report.addresses = {"grpc": grpc, "http": self.addresses.http}
         self.supervisor.report.write()
         if coordination.address == ALONE:  # there is nobody to wait for
             with suppress(TimeoutError):
                 async with asyncio.timeout(settings.host.start_within):
-                    await self.reign.leads.wait()
+                    await self.leadership.leads.wait()
 
     async def _see_that_it_is_whole(self, stores: Movable) -> None:
         """Raise ``StillMoving`` or ``LogCutShort``."""
@@ -167,7 +164,7 @@ class Host:
             raise StillMoving(str(address_of(self.settings, self.data_dir)).partition("?")[0], moving.source)
         embedded = embedded_in(self.settings, self.data_dir)
         if embedded is not None:
-            await see_that_they_fit(stores, _readers(self.settings), str(embedded))
+            await check_log_reaches_cursors(stores, _readers(self.settings), str(embedded))
 
     def _begin_tracing(self) -> Accepted | None:
         """Whom to tell of what is accepted; None where nothing is traced."""
@@ -177,23 +174,21 @@ class Host:
         self._owned.push_async_callback(asyncio.to_thread, self._recorder.close)
         return Entrance(self._recorder).accepted
 
-    def _stand(self, coordination: Coordination, stores: Stores, gate: Gate, candidate: str, clock: Clock) -> Reign:
+    def _stand(
+        self, coordination: Coordination, stores: Stores, appender: LeaderOnlyAppender, candidate: str, clock: Clock
+    ) -> Leadership:
         """What this host does once it leads, and how it comes to."""
         settings = self.settings
         readers = _readers(settings)
         duties = [
-            lambda: keep_forgetting(stores, readers, settings.host.retention, wall, clock.now),
+            lambda: keep_retention(stores, readers, settings.host.retention, wall, clock.now),
             lambda: self.working.record(wall),
         ]
-        if coordination.address != Alone.address:  # alone, nobody asks it, and reading ten thousand reports costs
-            duties.append(
-                lambda: keep_listed(coordination.directory, stores.registry, candidate, settings.host.list_every)
-            )
-        return Reign(
+        return Leadership(
             coordination,
             candidate,
             stores,
-            gate,
+            appender,
             self.supervisor,
             duties,
             embedded=embedded_in(settings, self.data_dir) is not None,
@@ -224,13 +219,12 @@ class Host:
         settings = self.settings
         app = create_app(
             self.view,
-            self.tail,
             intake,
+            self._handlers,
             settings.feed,
             access=self.access,
             version=version("submind"),
             more_figures=self._figures,
-            desk=self._desk,
             per_submind=settings.telemetry.metrics.per_submind,
         )
         feed = FeedServer(app, settings.feed)
@@ -241,9 +235,9 @@ class Host:
     def _audit_change(self, by: str, version: int, changed: Sequence[str]) -> None:
         self.access.audit.record("configure", by, "done", target=", ".join(changed), version=version)
 
-    def _growth_desk(self, stores: Stores) -> GrowthDesk:
+    def _growth_desk(self, stores: Stores) -> GrowthAdmin:
         """Where operators order growth, whether the mind below is up or not."""
-        configured = {submind.name: submind.role.value for submind in self.settings.mind.everyone()}
+        configured = {submind.name: submind.role for submind in self.settings.mind.everyone()}
 
         def runs() -> bool:
             return self.supervisor.report.state == MindState.RUNNING.value
@@ -254,7 +248,7 @@ class Host:
                 async with asyncio.timeout(_POKE):
                     await self.supervisor.ask({"do": "growth"})
 
-        return GrowthDesk(stores, self.settings.growth, configured, wall, runs=runs, told=told)
+        return GrowthAdmin(stores, self.settings.growth, configured, wall, runs=runs, told=told)
 
     async def _stop_serving(self) -> None:
         """Tell readers and callers that this ends, and let what is under way end."""
@@ -268,7 +262,7 @@ class Host:
             described |= {"fast": substrate.fast.name, "deep": substrate.deep.name or substrate.fast.name}
         return Surroundings(
             version=version("submind"),
-            process=lambda: self.supervisor.state() if self.reign.leads.is_set() else None,
+            process=lambda: self.supervisor.state() if self.leadership.leads.is_set() else None,
             acknowledged=lambda: int(intake.figures()["perceptions_acknowledged_total"]),
             limits=intake.limits(),
             limit_hits=self._limit_hits,
@@ -276,7 +270,7 @@ class Host:
         )
 
     def _limit_hits(self) -> Mapping[str, float]:
-        return {**self._gateway.limit_hits(), "gateway.intake.per_second": float(self._ration.refusals)}
+        return {**self._gateway.limit_hits(), "gateway.intake.per_second": float(self._rate_limited.refusals)}
 
     def _figures(self) -> Mapping[str, float]:
         report = self.supervisor.report
@@ -287,21 +281,21 @@ class Host:
             **(self._recorder.figures() if self._recorder is not None else {}),
             "mind_restarts_total": float(report.restarts),
             "actors_quarantined": float(quarantined),
-            "subminds_homeless": float(len(report.homeless)),
+            "subminds_unschedulable": float(len(report.unschedulable)),
             "actors_outlived_total": float(self.supervisor.outlived),
             "mind_up": float(report.state == "running"),
             **dict.fromkeys(("growth_granted_total", "growth_waiting_total", "growth_refused_total"), 0.0),
             **{name: value for name, value in self.supervisor.growth.items() if names.limit_of(name) is None},
             **{names.limit_hit(name): hits for name, hits in self._limit_hits().items()},
-            **self.reign.figures,
-            "mind_leads": float(self.reign.leads.is_set()),
-            "mind_terms_total": float(self.reign.terms),
+            **self.leadership.figures,
+            "mind_leads": float(self.leadership.leads.is_set()),
+            "mind_terms_total": float(self.leadership.terms),
         }
 
 
 def _readers(settings: Settings) -> list[str]:
     """Who reads the perception log, by name."""
-    return [submind.name for submind in settings.mind.subminds if submind.role is SubmindRole.PERCEPTUAL]
+    return [submind.name for submind in settings.mind.subminds if perceives(submind.role)]
 
 
 def _advertised(settings: Settings, grpc: str) -> str:

@@ -1,12 +1,14 @@
-"""Forgetting what is old and needed by nobody: raw input, retired traces, changes of connections."""
+"""Forgetting what is old and needed by nobody: raw input, retired traces, changes of connections, documents."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 
 import structlog
 
+from environment.collections import BESIDE, RESERVED
 from environment.errors import SubliminalError
 from environment.messages import Instant, Modality
 from environment.ports import Stores
@@ -18,7 +20,7 @@ _CLOCKS_DIFFER = 86_400.0
 """Seconds. Nothing was received later than so far ahead of now: a clock that was set forward said so."""
 
 
-async def passed(stores: Stores, readers: Collection[str]) -> int:
+async def lowest_cursor(stores: Stores, readers: Collection[str]) -> int:
     """The highest number that every one of ``readers`` (perceptual subminds, named by modality) has dealt with.
 
     A reader's cursor stands at the last perception of its own modality, so it is taken as past everything up to the
@@ -48,10 +50,28 @@ async def forget_once(
     if settings.changes is not None:
         changed_before = mind_now - settings.changes
         gone += await _all(lambda: stores.registry.forget(changed_before, batch), batch)
-    up_to = await passed(stores, readers) if settings.perceptions is not None else 0
+    if settings.documents is not None:
+        expired_before = mind_now - settings.documents
+        gone += await _all(lambda: stores.collections.forget(expired_before, batch), batch)
+    if settings.documents_most is not None:
+        gone += await _trim(stores, settings.documents_most, batch)
+    up_to = await lowest_cursor(stores, readers) if settings.perceptions is not None else 0
     if up_to > 0 and settings.perceptions is not None:
         before, believed = now - settings.perceptions, now + _CLOCKS_DIFFER
         gone += await _all(lambda: stores.perceptions.forget(before, up_to, batch, believed), batch)
+    return gone
+
+
+async def _trim(stores: Stores, most: int, batch: int) -> int:
+    """Hold every collection of a faculty to so many documents; how many went."""
+    gone = 0
+    for name in await stores.collections.names():
+        if name.startswith((RESERVED, BESIDE)):
+            continue
+        went = await _all(partial(stores.collections.trim, name, most, batch), batch)
+        if went:
+            _log.warning("collection_trimmed", collection=name, documents=went, limit="host.retention.documents_most")
+        gone += went
     return gone
 
 
@@ -66,7 +86,7 @@ async def _all(forget: Callable[[], Awaitable[int]], batch: int) -> int:
         await asyncio.sleep(0)
 
 
-async def keep_forgetting(
+async def keep_retention(
     stores: Stores,
     readers: Collection[str],
     settings: RetentionSettings,

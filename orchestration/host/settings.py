@@ -21,6 +21,12 @@ class RetentionSettings(Section):
     retired: Seconds | None = Field(default=30 * 86_400.0, ge=2 * 86_400.0)
     """What a submind that retired left in the registry (report, state, spending) is removed this long after, once its
     changes of connections are forgotten as well; null keeps all. Its thoughts and the log of growth stay."""
+    documents: Seconds | None = Field(default=7 * 86_400.0, gt=0)
+    """Documents of collections that expired are forgotten this long after (mind time), and so is what is remembered of
+    those that were removed; null keeps all."""
+    documents_most: int | None = Field(default=100_000, ge=1)
+    """Documents in one collection of a faculty: beyond that the oldest by event time go, as the log says; null keeps
+    all. Those of the mind itself, as the log of growth, are bounded by what they tell of."""
     every: Seconds = Field(default=600.0, gt=0)
     """How often that is looked after."""
     batch: int = Field(default=5000, ge=1, le=100_000)
@@ -46,8 +52,6 @@ class HostSettings(Section):
     advertise: str = ""
     """``HOST:PORT`` at which other machines reach this host's gRPC: what a host that stands by tells its callers while
     this one leads. Empty: where it listens, under this machine's name where that is every address."""
-    list_every: Seconds = Field(default=10.0, gt=0)
-    """How often a leader brings the directory of subminds up to date, where there is one."""
     restart: Seconds = Field(default=0.5, gt=0)
     """Wait before the mind process is started again; doubles with each further death, and part of it is chance."""
     restart_most: Seconds = Field(default=60.0, gt=0)

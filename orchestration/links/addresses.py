@@ -1,12 +1,9 @@
-"""Where the processes of a mind take in their mail, and who is found there."""
+"""Where the processes of a mind take connections in, and which actor is found there."""
 
 from __future__ import annotations
 
 import os
-import secrets
-from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +16,7 @@ _ROOM = 107
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where one process takes in mail: a Unix socket for its own machine, and a port for others where there are any."""
+    """Where one process takes connections in: a Unix socket, and a port for other machines where there are any."""
 
     machine: str
     """Who sees the same sockets: ``machine_of`` of the directory they are in."""
@@ -40,14 +37,8 @@ def machine_of(directory: Path) -> str:
     directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if make_private(directory):
         raise PermissionError(f"{directory} must belong to this user, and to nobody else (mode 0700)")
-    mark = directory / "machine"
-    if not mark.exists():
-        own = directory / f"machine.{secrets.token_hex(8)}"
-        own.write_text(secrets.token_hex(8), "ascii")
-        with suppress(FileExistsError):  # linked, so that nobody reads half of it
-            os.link(own, mark)
-        own.unlink()
-    return f"{_BOOT.read_text('ascii').strip()}/{mark.read_text('ascii')}"
+    found = directory.stat()
+    return f"{_BOOT.read_text('ascii').strip()}/{found.st_dev}/{found.st_ino}"
 
 
 def socket_path(directory: Path, process: str) -> str:
@@ -58,42 +49,15 @@ def socket_path(directory: Path, process: str) -> str:
     return path
 
 
-class AddressBook:
+class AddressBook(dict[str, Endpoint]):
     """Which actor is found at which endpoint, as the directory last told."""
 
-    def __init__(self) -> None:
-        self._entries: dict[str, Endpoint] = {}
-        self._count: Counter[Endpoint] = Counter()
-        self.listeners: list[Callable[[frozenset[str]], None]] = []
-        """Called with the names that were added, moved or removed."""
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def find(self, name: str) -> Endpoint | None:
-        """Where the actor is; None while it is nowhere."""
-        return self._entries.get(name)
-
-    def houses(self, endpoint: Endpoint) -> bool:
-        """Whether anybody is there."""
-        return endpoint in self._count
-
-    def update(self, entries: Mapping[str, Endpoint | None], *, whole: bool = False) -> None:
-        """Take in what changed (None: is nowhere now), or with ``whole`` everything that holds."""
-        told = {**dict.fromkeys(self._entries), **entries} if whole else entries
-        changed = frozenset(name for name, endpoint in told.items() if self._entries.get(name) != endpoint)
+    def learn(self, entries: Mapping[str, Endpoint | None], *, whole: bool = False) -> frozenset[str]:
+        """Take in what changed (None: is nowhere now), or with ``whole`` everything that holds; who that concerns."""
+        told = {**dict.fromkeys(self), **entries} if whole else entries
+        changed = frozenset(name for name, endpoint in told.items() if self.get(name) != endpoint)
         for name in changed:
-            self._enter(name, told[name])
-        if changed:
-            for listener in self.listeners:
-                listener(changed)
-
-    def _enter(self, name: str, endpoint: Endpoint | None) -> None:
-        before = self._entries.pop(name, None)
-        if before is not None:
-            self._count[before] -= 1
-            if not self._count[before]:
-                del self._count[before]
-        if endpoint is not None:
-            self._entries[name] = endpoint
-            self._count[endpoint] += 1
+            self.pop(name, None)
+            if (endpoint := told[name]) is not None:
+                self[name] = endpoint
+        return changed

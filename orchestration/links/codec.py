@@ -1,13 +1,12 @@
 """Frames as bytes, and bytes as frames: msgpack, checked against the types they were made of. Nothing is unpickled.
 
-A frame is its length (four bytes, big-endian), a byte that says its kind, and its body. In a batch the events of one
-kind that follow each other are one list, so that both ends handle them in one go.
+A frame is its length (four bytes, big-endian) and its body, which begins with the name of its kind. In a batch the
+events of one kind that follow each other are one list, so that both ends handle them in one go.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from typing import Any, TypeAlias, get_args
@@ -17,20 +16,19 @@ import numpy as np
 from pydantic import BaseModel
 
 from actors.events import Event
-from orchestration.links.frames import Batch, Frame, Parcel
-from orchestration.links.words import Word
+from orchestration.faculties import added
+from orchestration.links.control import ControlMessage
+from orchestration.links.frames import Batch, Frame, Letter, Parcel, Plain
 
-_HEAD = struct.Struct("!IB")
-_LENGTH = struct.Struct("!I")
-_FRAMES: tuple[type, ...] = get_args(Frame)
-_KIND = {frame: kind for kind, frame in enumerate(_FRAMES)}
-_EVENTS: dict[str, type] = {event.__name__: event for event in (*get_args(Event), *get_args(Word))}
+_LENGTH = 4
+_ADDED = (event for faculty in added() for event in faculty.events)
+_EVENTS: dict[str, type] = {event.__name__: event for event in (*get_args(Event), *get_args(ControlMessage), *_ADDED)}
 
 _Run: TypeAlias = tuple[str, str, list[float], msgspec.Raw]
 """Receiver, name of the event's type, priorities, events."""
 
 
-class _Batch(msgspec.Struct, array_like=True):
+class _Batch(msgspec.Struct, tag="Batch", array_like=True):
     """A ``Batch`` as it is written."""
 
     process: str
@@ -60,7 +58,7 @@ def _unpack(kind: Any, value: object) -> object:
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=_pack)
-_batches = msgspec.msgpack.Decoder(_Batch)
+_decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(_Batch | Plain, dec_hook=_unpack)
 
 
 @cache
@@ -71,49 +69,41 @@ def _events(name: str) -> msgspec.msgpack.Decoder[list[Event]]:
     return msgspec.msgpack.Decoder(events, dec_hook=_unpack)
 
 
-@cache
-def _frames(kind: int) -> msgspec.msgpack.Decoder[Frame]:
-    return msgspec.msgpack.Decoder(_FRAMES[kind], dec_hook=_unpack)
-
-
-def _kind_of(letter: tuple[Event, float]) -> str:
+def _kind_of(letter: Letter) -> str:
     return type(letter[0]).__name__
 
 
 def encode(frame: Frame) -> bytes:
-    """A frame as it is written."""
+    """A frame as it is written. Raises ``TypeError`` for an event that holds what cannot be."""
     body = _encoder.encode(_written(frame) if isinstance(frame, Batch) else frame)
-    return _HEAD.pack(len(body) + 1, _KIND[type(frame)]) + body
+    return len(body).to_bytes(_LENGTH, "big") + body
 
 
-def _written(batch: Batch) -> tuple[object, ...]:
-    runs = []
+def _written(batch: Batch) -> _Batch:
+    runs: list[Any] = []
     for to, letters in batch.parcels:
         for name, run in groupby(letters, _kind_of):
             events, priorities = zip(*run, strict=True)
             runs.append((to, name, priorities, events))
-    return batch.process, batch.life, batch.first, runs
+    return _Batch(batch.process, batch.life, batch.first, runs)
 
 
 def decode(body: bytes) -> Frame:
-    """The frame in ``body``, its kind and what follows. Raises ``ValueError`` for what nobody here writes."""
-    kind = body[0] if body else len(_FRAMES)
-    if kind >= len(_FRAMES):
-        raise ValueError(f"no frame is of kind {kind}")
+    """The frame in ``body``. Raises ``ValueError`` for what nobody here writes."""
     try:
-        return _read(_batches.decode(body[1:])) if _FRAMES[kind] is Batch else _frames(kind).decode(body[1:])
+        frame = _decoder.decode(body)
+        return _read(frame) if isinstance(frame, _Batch) else frame
     except msgspec.MsgspecError as error:
         raise ValueError(f"not a frame: {error}") from error
 
 
 def _read(written: _Batch) -> Batch:
     parcels: list[Parcel] = []
-    for to, name, priorities, raw in written.runs:
-        letters: Sequence[tuple[Event, float]] = list(zip(_events(name).decode(raw), priorities, strict=True))
-        if parcels and parcels[-1][0] == to:
-            parcels[-1] = (to, [*parcels[-1][1], *letters])
-        else:
-            parcels.append((to, letters))
+    for to, runs in groupby(written.runs, lambda run: run[0]):
+        letters: list[Letter] = []
+        for _, name, priorities, raw in runs:
+            letters += zip(_events(name).decode(raw), priorities, strict=True)
+        parcels.append((to, letters))
     return Batch(written.process, written.life, written.first, parcels)
 
 
@@ -129,15 +119,13 @@ class Decoder:
         self._bytes += data
         at = 0
         try:
-            while len(self._bytes) - at >= _LENGTH.size:
-                (length,) = _LENGTH.unpack_from(self._bytes, at)
+            while len(self._bytes) >= (begins := at + _LENGTH):
+                length = int.from_bytes(self._bytes[at:begins], "big")
                 if length > self._largest:
                     raise ValueError(f"a frame of {length} bytes; at most {self._largest} are written")
-                end = at + _LENGTH.size + length
-                if len(self._bytes) < end:
+                if len(self._bytes) < begins + length:
                     return
-                body = bytes(self._bytes[at + _LENGTH.size : end])
-                at = end
-                yield decode(body)
+                at = begins + length
+                yield decode(bytes(self._bytes[begins:at]))
         finally:
             del self._bytes[:at]

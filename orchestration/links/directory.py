@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from ipaddress import ip_address
 from pathlib import Path
 
 import structlog
 
-from actors.events import Configured
 from orchestration.links.addresses import Endpoint, machine_of
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection, here_of
+from orchestration.links.connection import Connection, link_context
 from orchestration.links.frames import Configure, Frame, Housed, Listing, Ping, Pong, Roster, Stop
-from orchestration.links.listening import Doors
+from orchestration.links.listener import Listener
 from orchestration.links.settings import LinkSettings
+from orchestration.settings import SettingsUpdate
 
 _log = structlog.get_logger(__name__)
 
@@ -25,8 +24,9 @@ class Directory:
     """Knows where each actor is, and has a line to it: asks how it is, tells it to stop. ``open`` and ``close``.
 
     Each process keeps one connection to the directory for as long as it lives; who lived in it is nowhere once that
-    ends. What changes within one turn of the event loop is told together. ``host`` and ``secret`` as for ``Doors``.
-    A process of which a later life has begun is told to stop when it comes, and so is ``outlived``, its name.
+    ends. What changes within one turn of the event loop is told together. ``host`` and ``credentials`` as for
+    ``Links``. A process of which a later life has begun is told to stop when it comes, and so is ``outlived``,
+    its name.
     """
 
     def __init__(
@@ -34,15 +34,15 @@ class Directory:
         directory: Path,
         settings: LinkSettings,
         *,
-        secret: bytes = b"",
+        credentials: bytes = b"",
         host: str = "",
         outlived: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.counters: defaultdict[str, float] = defaultdict(float)
         """Limits met, by metric name."""
         self.host = host
-        self._here = here = here_of(machine_of(directory), settings, secret)
-        self._doors = Doors("~mind", directory, here, host, self._heard, self.counters, self._lost)
+        context = link_context(machine_of(directory), settings, credentials)
+        self._listener = Listener("~mind", directory, context, host, self._heard, self.counters, self._lost)
         self._endpoint: Endpoint | None = None
         self._at: dict[str, Endpoint] = {}
         self._line: dict[str, Connection] = {}
@@ -64,14 +64,11 @@ class Directory:
 
     async def open(self) -> None:
         """Let processes in."""
-        self._endpoint = await self._doors.open()
-        if self._endpoint.port and self._here.certificates is None and not _is_loopback(self.host):
-            fix = "give runtime.link.tls.certificate, key and ca, or keep others out of the network of the nodes"
-            _log.warning("links_in_plain_text", listen=f"{self.host}:{self._endpoint.port}", fix=fix)
+        self._endpoint = await self._listener.open()
 
     async def close(self) -> None:
         """End every line."""
-        await self._doors.close()
+        await self._listener.close()
 
     def find(self, name: str) -> Endpoint | None:
         """Where an actor is; None while it is nowhere."""
@@ -112,7 +109,7 @@ class Directory:
         if (line := self._line.get(name)) is not None:
             line.write(encode(Stop(name)))
 
-    def configure(self, name: str, event: Configured) -> None:
+    def configure(self, name: str, event: SettingsUpdate) -> None:
         """Tell an actor that settings were changed. Does nothing where it is nowhere."""
         if (line := self._line.get(name)) is not None:
             line.write(encode(Configure(name, event)))
@@ -185,11 +182,3 @@ class Directory:
         self._changed.clear()
         for connection in self._housed:
             connection.write(data)
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches it. A name could be anywhere."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

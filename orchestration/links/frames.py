@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from actors.events import Configured, Event
+import msgspec
+
+from actors.events import Event
 from orchestration.links.addresses import Endpoint
+from orchestration.settings import SettingsUpdate
 
 Letter: TypeAlias = tuple[Event, float]
 """An event with its priority."""
@@ -31,15 +34,17 @@ class Batch:
         return sum(len(letters) for _, letters in self.parcels)
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class _Frame(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A frame that is written as it is."""
+
+
+class Received(_Frame, frozen=True):
     """All events of a link up to this number were handed over, so as many more may be on their way."""
 
     through: int
 
 
-@dataclass(frozen=True, slots=True)
-class Full:
+class Full(_Frame, frozen=True):
     """Who of those that live here has no room for more now, each time that changes."""
 
     names: tuple[str, ...]
@@ -50,38 +55,33 @@ class Full:
     """These are all: who is not among them has room."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ping:
+class Ping(_Frame, frozen=True):
     """Asks an actor how it is; answered by ``Pong``."""
 
     to: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pong:
+class Pong(_Frame, frozen=True):
     """How an actor is."""
 
     name: str
     health: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(_Frame, frozen=True):
     """Asks an actor to finish what it began, save and end."""
 
     to: str
 
 
-@dataclass(frozen=True, slots=True)
-class Configure:
+class Configure(_Frame, frozen=True):
     """Tells an actor that settings were changed."""
 
     to: str
-    event: Configured
+    event: SettingsUpdate
 
 
-@dataclass(frozen=True, slots=True)
-class Housed:
+class Housed(_Frame, frozen=True):
     """A process tells the directory where it is and who lives in it, each time that changes."""
 
     endpoint: Endpoint
@@ -95,8 +95,7 @@ class Housed:
     """Which of the run's lives of processes this is; 0 where nobody counts them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(_Frame, frozen=True):
     """The directory tells a process who is found where."""
 
     entries: Mapping[str, Endpoint | None]
@@ -105,8 +104,7 @@ class Listing:
     """These are all there are: who is not among them is nowhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Roster:
+class Roster(_Frame, frozen=True):
     """The mind process tells a pack who lives in it, against those it began its life with."""
 
     version: int
@@ -117,4 +115,5 @@ class Roster:
     """Who is to save and end."""
 
 
-Frame: TypeAlias = Batch | Received | Full | Ping | Pong | Stop | Configure | Housed | Listing | Roster
+Plain: TypeAlias = Received | Full | Ping | Pong | Stop | Configure | Housed | Listing | Roster
+Frame: TypeAlias = Batch | Plain

@@ -8,10 +8,10 @@ from typing import Protocol
 
 import structlog
 
-from actors.events import Configured
 from orchestration.links.codec import encode
 from orchestration.links.connection import Connection
 from orchestration.links.frames import Batch, Configure, Frame, Full, Letter, Ping, Pong, Received, Stop
+from orchestration.settings import SettingsUpdate
 
 _log = structlog.get_logger(__name__)
 _REMEMBERED = 65_536
@@ -28,7 +28,7 @@ class Resident(Protocol):
         """
         ...
 
-    def configure(self, event: Configured) -> None:
+    def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed."""
         ...
 
@@ -117,16 +117,15 @@ class Inbox:
             self._senders.add(connection)
             if self.full:
                 connection.write(encode(Full(tuple(self.full), whole=True)))
-        count = len(batch)
+        through = batch.first + len(batch) - 1
         life, last = self._seen.get(batch.process, ("", 0))
         if life != batch.life:
             last = 0
-        if batch.first <= last:
-            self._counters["messages_doubled_total"] += count
-            return
-        if life == batch.life and batch.first > last + 1:
+        elif batch.first > last:
             self._counters["messages_lost_total"] += batch.first - last - 1
-        through = batch.first + count - 1
+        if batch.first <= last:
+            self._counters["messages_doubled_total"] += len(batch)
+            return
         if batch.process not in self._seen and len(self._seen) >= _REMEMBERED:
             del self._seen[next(iter(self._seen))]
         self._seen[batch.process] = (batch.life, through)

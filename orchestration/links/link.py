@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from itertools import islice
 
 import structlog
@@ -13,7 +13,7 @@ import structlog
 from orchestration.backoff import backoff
 from orchestration.links.addresses import Endpoint
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection, Here, call
+from orchestration.links.connection import Connection, LinkContext, call
 from orchestration.links.frames import Batch, Frame, Full, Parcel, Received
 from orchestration.links.outbox import Outbox
 
@@ -34,24 +34,24 @@ class Link:
         endpoint: Endpoint,
         process: str,
         life: str,
-        here: Here,
+        context: LinkContext,
         chance: random.Random,
         counters: MutableMapping[str, float],
         taken: Callable[[str, Outbox, int], None],
     ) -> None:
         self.endpoint = endpoint
         self._process, self._life = process, life
-        self._here = here
-        self._settings = here.settings
+        self._context, self._settings = context, context.settings
         self._chance = chance
         self._counters = counters
         self._taken = taken
         self._ready: OrderedDict[str, Outbox] = OrderedDict()
         self._held: dict[str, Outbox] = {}
+        """What waits for who has no room."""
         self._full: set[str] = set()
         self._bell = asyncio.Event()
-        self._sent = 0
-        self._received = 0
+        """Rung by whatever may let something be written: mail, room, what was received, a connection lost or clear."""
+        self._sent = self._received = 0
         self._written_at = -1.0
         self._connection: Connection | None = None
         self._task: asyncio.Task[None] | None = None
@@ -85,14 +85,13 @@ class Link:
         while True:
             self._bell.clear()
             connection = await self._connected() if self._ready else None
-            if connection is None:
+            room = self._settings.window - (self._sent - self._received)
+            if connection is None or room <= 0 or not connection.writable:
                 await self._bell.wait()
-            elif self._sent - self._received >= self._settings.window or not connection.writable:
-                await self._bell.wait()  # rung by what was received, and by a connection that is lost or clear again
             elif (pause := self._written_at + self._settings.linger - loop.time()) > 0 and not self._many:
                 await asyncio.sleep(pause)
             else:
-                self._write(connection)
+                self._write(connection, min(self._settings.batch, room))
                 self._written_at = loop.time()
                 await asyncio.sleep(0)
 
@@ -102,14 +101,12 @@ class Link:
         most = self._settings.batch
         return sum(len(outbox) for outbox in islice(self._ready.values(), most)) >= most
 
-    def _write(self, connection: Connection) -> None:
-        room = min(self._settings.batch, self._settings.window - (self._sent - self._received))
+    def _write(self, connection: Connection, room: int) -> None:
         parcels: list[Parcel] = []
-        count = 0
-        while self._ready and count < room:
+        while self._ready and room > 0:
             to, outbox = self._ready.popitem(last=False)
-            letters = outbox.take(room - count)
-            count += len(letters)
+            letters = outbox.take(room)
+            room -= len(letters)
             if letters:
                 parcels.append((to, letters))
             if len(outbox):
@@ -121,48 +118,48 @@ class Link:
     def _put(self, connection: Connection, parcels: Sequence[Parcel]) -> None:
         """Write it in as few batches as hold it: an event that cannot be written takes no other along."""
         batch = Batch(self._process, self._life, self._sent + 1, parcels)
-        to, count, limit = parcels[0][0], len(batch), self._settings.frame_bytes
-        data, fault = b"", ""
+        limit, fault = self._settings.frame_bytes, ""
         try:
             data = encode(batch)
+            if len(data) <= limit:
+                self._sent += len(batch)
+                connection.write(data)
+                return
         except (TypeError, ValueError) as error:
             fault = str(error)
-        if not fault and len(data) <= limit:
-            self._sent += count
-            connection.write(data)
-        elif count > 1:
-            for half in _halves(parcels):
-                self._put(connection, half)
+        each = [(to, [letter]) for to, letters in parcels for letter in letters]
+        if len(each) > 1:
+            middle = len(each) // 2
+            self._put(connection, each[:middle])
+            self._put(connection, each[middle:])
+            return
+        self._counters["messages_dropped_total"] += 1
+        if fault:
+            _log.error("event_not_written", to=each[0][0], reason=fault)
         else:
-            self._counters["messages_dropped_total"] += 1
-            if fault:
-                _log.error("event_not_written", to=to, reason=fault)
-            else:
-                self._counters["limit_hits:frame_bytes"] += 1
-                _log.error("event_too_large", to=to, bytes=len(data), limit=limit)
+            self._counters["limit_hits:frame_bytes"] += 1
+            _log.error("event_too_large", to=each[0][0], bytes=len(data), limit=limit)
 
     async def _connected(self) -> Connection:
         """A connection to the process, however long that takes."""
         attempt = 0
-        while True:
-            if self._connection is not None and self._connection.open:
-                return self._connection
+        while self._connection is None or not self._connection.open:
             self._forget_connection()
             try:
-                self._connection = await call(self.endpoint, self._here, self._heard, self._lost, self._bell.set)
+                self._connection = await call(self.endpoint, self._context, self._heard, self._lost, self._bell.set)
             except OSError:
                 if attempt == 0:
                     self._counters["peers_unreachable_total"] += 1
-                pause = backoff(attempt, self._settings.retry, self._settings.retry_most, self._chance)
-                await asyncio.sleep(pause)
+                await asyncio.sleep(backoff(attempt, self._settings.retry, self._settings.retry_most, self._chance))
                 attempt += 1
+        return self._connection
 
     def _forget_connection(self) -> None:
         """What it did not confirm never will be, and who had no room says so anew."""
         self._connection = None
         self._counters["messages_unconfirmed_total"] += self._sent - self._received
         self._received = self._sent
-        self._let_go(tuple(self._full))
+        self._turn((), tuple(self._full))
 
     def _lost(self, connection: Connection) -> None:
         if connection is self._connection:
@@ -170,42 +167,25 @@ class Link:
             self._bell.set()
 
     def _heard(self, frame: Frame, connection: Connection) -> None:
-        if isinstance(frame, Received) and self._received <= frame.through <= self._sent:
-            self._received = frame.through
-        elif isinstance(frame, Full):
-            self._let_go(self._full.difference(frame.names) if frame.whole else frame.relieved)
-            self._hold(frame.names)
-        else:
-            connection.abort()  # nobody says anything else on it
+        match frame:
+            case Received(through) if self._received <= through <= self._sent:
+                self._received = through
+            case Full(names, relieved, whole):
+                self._turn(names, self._full.difference(names) if whole else relieved)
+            case _:
+                connection.abort()  # nobody says anything else on it
         self._bell.set()
 
-    def _hold(self, names: Iterable[str]) -> None:
-        """They have no room: nothing is written for them."""
-        self._full.update(names)
-        for name in names:
-            if (outbox := self._ready.pop(name, None)) is not None:
-                self._held[name] = outbox
-
-    def _let_go(self, names: Iterable[str]) -> None:
-        """They have room again."""
-        self._full.difference_update(names)
-        for name in names:
-            if (outbox := self._held.pop(name, None)) is not None:
-                self._ready[name] = outbox
+    def _turn(self, full: Iterable[str], relieved: Iterable[str]) -> None:
+        """Some have no room: nothing is written for them. Others have room again."""
+        self._full.update(full)
+        self._full.difference_update(relieved)
+        for names, before, after in ((full, self._ready, self._held), (relieved, self._held, self._ready)):
+            for name in names:
+                if (outbox := before.pop(name, None)) is not None:
+                    after[name] = outbox
 
 
 def _ended(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.error("link_failed", exc_info=error)
-
-
-def _halves(parcels: Sequence[Parcel]) -> Iterator[Sequence[Parcel]]:
-    if len(parcels) > 1:
-        middle = len(parcels) // 2
-        yield parcels[:middle]
-        yield parcels[middle:]
-    else:
-        ((to, letters),) = parcels
-        middle = len(letters) // 2
-        yield [(to, letters[:middle])]
-        yield [(to, letters[middle:])]

@@ -1,4 +1,4 @@
-"""All the mail of one process: its doors, what it sends, what it receives, and its line to the directory."""
+"""All the mail of one process: where it listens, what it sends, what it receives, and its line to the directory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import structlog
 from orchestration.backoff import backoff
 from orchestration.links.addresses import AddressBook, Endpoint, machine_of
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection, call, here_of
+from orchestration.links.connection import Connection, call, link_context
 from orchestration.links.frames import Frame, Housed, Listing, Roster
 from orchestration.links.inbox import Inbox, Resident
-from orchestration.links.listening import Doors
+from orchestration.links.listener import Listener
 from orchestration.links.outboxes import Outboxes
 from orchestration.links.settings import LinkSettings
 
@@ -31,7 +31,7 @@ class Links:
     anew, with growing pauses.
 
     ``process`` names it, uniquely on its machine; ``life`` tells one life of it from another. ``host``: the address
-    of this machine that others of the run reach it at, with ``secret`` (``new_secret``); without either it neither
+    of this machine that others of the run reach it at, with the ``credentials`` of the run; without either it neither
     calls nor hears another machine. ``number``: which of the run's lives this is, where they are counted.
     """
 
@@ -44,7 +44,7 @@ class Links:
         settings: LinkSettings,
         chance: random.Random,
         *,
-        secret: bytes = b"",
+        credentials: bytes = b"",
         host: str = "",
         number: int = 0,
     ) -> None:
@@ -53,14 +53,14 @@ class Links:
         self.book = AddressBook()
         self.enlisted: Callable[[Roster], None] | None = None
         """Is told by the directory who lives in this process, where that may change."""
-        self._here = here_of(machine_of(place), settings, secret)
+        self._context = context = link_context(machine_of(place), settings, credentials)
         self._directory = directory
         self._number = number
         self._chance = chance
-        self._inbox = Inbox(self.counters)
-        self.outboxes = Outboxes(process, life, self.book, self._here, chance, self.counters, self._inbox)
+        self._inbox = inbox = Inbox(self.counters)
+        self.outboxes = Outboxes(process, life, self.book, context, chance, self.counters, inbox)
         """What waits to be sent."""
-        self._doors = Doors(process, place, self._here, host, self._inbox.receive, self.counters, self._inbox.lost)
+        self._listener = Listener(process, place, context, host, inbox.receive, self.counters, inbox.lost)
         self._endpoint: Endpoint | None = None
         self._line: Connection | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -72,7 +72,7 @@ class Links:
 
     async def open(self) -> None:
         """Take mail in, and find others as soon as the directory is reached."""
-        self._endpoint = await self._doors.open()
+        self._endpoint = await self._listener.open()
         self._keeping = asyncio.create_task(self._keep_line(), name="line")
 
     async def close(self) -> None:
@@ -83,7 +83,7 @@ class Links:
         await self.outboxes.close()
         if self._line is not None:
             self._line.close()
-        await self._doors.close()
+        await self._listener.close()
 
     def house(self, name: str, resident: Resident) -> None:
         """An actor lives here from now on: mail for it is handed to it."""
@@ -117,29 +117,28 @@ class Links:
             self._told = self._line
             self._line.write(encode(Housed(self._endpoint, tuple(here), whole=True, number=self._number)))
         elif untold:
-            came, gone = (name for name in untold if name in here), (name for name in untold if name not in here)
-            self._line.write(encode(Housed(self._endpoint, tuple(came), tuple(gone))))
+            came, gone = tuple(untold & here.keys()), tuple(untold - here.keys())
+            self._line.write(encode(Housed(self._endpoint, came, gone)))
 
     async def _keep_line(self) -> None:
-        attempt = 0
+        attempt, settings = 0, self._context.settings
         while True:
+            self._broken.clear()
             try:
-                self._broken.clear()
-                self._line = await call(self._directory, self._here, self._heard, lambda _: self._broken.set())
+                self._line = await call(self._directory, self._context, self._heard, lambda _: self._broken.set())
             except OSError as error:
                 if attempt == 0:
                     _log.warning("directory_unreachable", reason=str(error))
-                settings = self._here.settings
                 await asyncio.sleep(backoff(attempt, settings.retry, settings.retry_most, self._chance))
                 attempt += 1
-                continue
-            attempt = 0
-            self._say()
-            await self._broken.wait()
+            else:
+                attempt = 0
+                self._say()
+                await self._broken.wait()
 
     def _heard(self, frame: Frame, connection: Connection) -> None:
         if isinstance(frame, Listing):
-            self.book.update(frame.entries, whole=frame.whole)
+            self.outboxes.readdress(self.book.learn(frame.entries, whole=frame.whole))
         elif isinstance(frame, Roster) and self.enlisted is not None:
             self.enlisted(frame)
         else:

@@ -11,7 +11,7 @@ import structlog
 
 from actors.events import Event
 from orchestration.links.addresses import AddressBook, Endpoint
-from orchestration.links.connection import Here
+from orchestration.links.connection import LinkContext
 from orchestration.links.inbox import Inbox
 from orchestration.links.link import Link
 from orchestration.links.outbox import Outbox
@@ -32,14 +32,14 @@ class Outboxes:
         process: str,
         life: str,
         book: AddressBook,
-        here: Here,
+        context: LinkContext,
         chance: random.Random,
         counters: MutableMapping[str, float],
         inbox: Inbox,
     ) -> None:
         self._process, self._life = process, life
         self._book = book
-        self._here = here
+        self._context, self._settings = context, context.settings
         self._chance = chance
         self._counters = counters
         self._inbox = inbox
@@ -53,16 +53,15 @@ class Outboxes:
         self._warned: set[str] = set()
         self.waiting = 0
         """Events that wait for any peer."""
-        book.listeners.append(self.route)
 
     def put(self, to: str, event: Event, priority: float) -> None:
         """Send an event to a peer. Neither fails nor waits."""
-        settings = self._here.settings
         outbox = self._by_peer.get(to)
         if outbox is None:
-            outbox = self._by_peer[to] = Outbox(settings.outbox)
+            outbox = self._by_peer[to] = Outbox(self._settings.outbox)
         empty = not len(outbox)
-        if outbox.put(event, priority, room=self.waiting < settings.outboxes):
+        room = self.waiting < self._settings.outboxes
+        if outbox.put(event, priority, room=room):
             self.waiting += 1
             if empty:
                 self._route(to, outbox)
@@ -70,19 +69,23 @@ class Outboxes:
         if not len(outbox):
             del self._by_peer[to]
         self._counters["messages_dropped_total"] += 1
-        self._counters["limit_hits:outbox" if self.waiting < settings.outboxes else "limit_hits:outboxes"] += 1
+        self._counters["limit_hits:outbox" if room else "limit_hits:outboxes"] += 1
         if to not in self._warned:
             self._warned.add(to)
             _log.warning("outbox_full", to=to, waiting=len(outbox), waiting_in_all=self.waiting)
 
     def route(self, names: Iterable[str]) -> None:
-        """These came, went, moved or have room again: look anew for where their mail goes."""
+        """These came, went or have room again: look anew for where their mail goes."""
         for name in names:
             outbox = self._by_peer.get(name)
             if outbox is not None:
                 self._unroute(name)
                 self._route(name, outbox)
-        for endpoint in [endpoint for endpoint in self._links if not self._book.houses(endpoint)]:
+
+    def readdress(self, names: Iterable[str]) -> None:
+        """The book says something else of these now."""
+        self.route(names)
+        for endpoint in self._links.keys() - self._book.values():
             self._links.pop(endpoint).close()
 
     async def close(self, within: float = 0.0) -> None:
@@ -107,15 +110,15 @@ class Outboxes:
                     loop.call_soon(self._hand_over)
                 self._inside[to] = outbox
             return
-        endpoint = self._book.find(to)
+        endpoint = self._book.get(to)
         if endpoint is None:
-            self._away[to] = loop.call_later(self._here.settings.away, self._give_up, to)
+            self._away[to] = loop.call_later(self._settings.away, self._give_up, to)
             return
         link = self._links.get(endpoint)
         if link is None:
             self._number += 1
             life = f"{self._life}.{self._number}"
-            link = Link(endpoint, self._process, life, self._here, self._chance, self._counters, self._taken)
+            link = Link(endpoint, self._process, life, self._context, self._chance, self._counters, self._taken)
             self._links[endpoint] = link
         self._link_of[to] = link
         link.put(to, outbox)
@@ -131,7 +134,7 @@ class Outboxes:
         """Give to actors of this process what waits for them, a batch each."""
         inside, self._inside = self._inside, {}
         for name, outbox in inside.items():
-            letters = outbox.take(self._here.settings.batch)
+            letters = outbox.take(self._settings.batch)
             self._inbox.hand_over(name, letters)
             self._taken(name, outbox, len(letters))
             if len(outbox):

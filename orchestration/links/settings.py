@@ -2,57 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Self
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from environment.config import Seconds, Section
 
 MIB = 1024 * 1024
 
 
-class LinkTlsSettings(Section):
-    """Certificates of links between machines. Empty: plain text.
-
-    Each node has the files at the same place. They are read again when they change, and count from the next
-    connection on.
-    """
-
-    certificate: Path | None = None
-    """What each process shows to who calls it, and those between it and its authority, in PEM form."""
-    key: Path | None = None
-    """Its private key, in PEM form, not encrypted."""
-    ca: Path | None = None
-    """Authorities that the certificate of who is called must come from."""
-    client_ca: Path | None = None
-    """Authorities that the certificate of who calls must come from (mutual TLS): the same `certificate` is shown, and
-    must be one for servers and clients. Empty: callers show none."""
-    server_name: str = ""
-    """The name or address that certificates must be for. Empty: any of theirs, as nodes come and go; that it is of
-    this run is proven besides."""
-
-    @model_validator(mode="after")
-    def _together(self) -> Self:
-        needed = {"certificate": self.certificate, "key": self.key, "ca": self.ca}
-        given = [path for path in needed.values() if path is not None]
-        if given and len(given) < len(needed):
-            missing = " and ".join(f"`{name}`" for name, path in needed.items() if path is None)
-            raise ValueError(f"without {missing}: links take `certificate`, `key` and `ca` together, or none of them")
-        for name in ("certificate", "key", "ca", "client_ca"):
-            if (path := getattr(self, name)) is not None and not path.is_absolute():
-                raise ValueError(f"`{name}` {path} must begin with /: processes on every node look for it there")
-        for name in ("client_ca", "server_name"):
-            if getattr(self, name) and not given:
-                raise ValueError(f"`{name}` is of use with TLS only: give `certificate`, `key` and `ca` as well")
-        return self
-
-
 class LinkSettings(Section):
     """How events travel from one actor to another."""
 
-    tls: LinkTlsSettings = LinkTlsSettings()
-    """Certificates of links between machines; on one machine links are Unix sockets, which only this user reaches."""
     linger: Seconds = 0.003
     """Least time between two writes on a link that do not fill a batch: a first event leaves at once, on a busy link
     one write carries many."""

@@ -1,30 +1,26 @@
-"""No coordination: one process is the leader, holds every shard, and knows everybody there is."""
+"""No coordination: one process is the leader."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from environment.messages import Instant
 from orchestration.clock import wall
-from orchestration.membership.bucket import Bucket, fresh
 from orchestration.membership.errors import BadCoordination, NotLeading
-from orchestration.membership.latest import Latest
 from orchestration.membership.ports import (
-    Allowance,
+    ConfigurationVersion,
     Leader,
-    Leadership,
-    Listing,
-    LiveSettings,
-    ShardHold,
-    ShardOwner,
-    Taken,
+    LeaderTerm,
+    QuotaGrant,
+    QuotaRate,
 )
+from orchestration.membership.token_bucket import TokenBucket, full_bucket
 
 
-class AloneLeadership:
+class AloneTerm:
     """A term that only its own end ends."""
 
     token: int | None = None
@@ -44,84 +40,17 @@ class AloneLeadership:
         return above + 1
 
     def end(self, reason: str) -> None:
-        """The term is over."""
+        """End the term for ``reason``: ``lost`` is set. A second end changes nothing."""
         if not self.lost.is_set():
             self.reason = reason
             self.lost.set()
 
 
-class AloneDirectory:
-    """Who lives here, in memory."""
-
-    def __init__(self) -> None:
-        self._listings: dict[str, Listing] = {}
-        self._latest: Latest[Mapping[str, Listing]] = Latest()
-        self._latest.set(self._listings)
-
-    async def announce(self, listing: Listing) -> None:
-        self._put({**self._listings, listing.name: listing})
-
-    async def withdraw(self, name: str) -> None:
-        self._put({key: value for key, value in self._listings.items() if key != name})
-
-    async def listings(self) -> Mapping[str, Listing]:
-        return self._listings
-
-    def watch(self) -> AsyncIterator[Mapping[str, Listing]]:
-        return self._latest.follow()
-
-    def close(self) -> None:
-        """End every ``watch``."""
-        self._latest.close()
-
-    def _put(self, listings: dict[str, Listing]) -> None:
-        self._listings = listings
-        self._latest.set(listings)
-
-
-class AloneHold:
-    """All shards there are."""
-
-    def __init__(self, count: int) -> None:
-        self._mine = dict.fromkeys(range(count), 1)
-        self.over = asyncio.Event()
-
-    def mine(self) -> Mapping[int, int]:
-        return {} if self.over.is_set() else self._mine
-
-    async def changes(self) -> AsyncIterator[Mapping[int, int]]:
-        yield self.mine()
-        await self.over.wait()
-
-
-class AloneShards:
-    """Every shard lives here."""
-
-    def __init__(self) -> None:
-        self._owners: dict[int, ShardOwner] = {}
-
-    @asynccontextmanager
-    async def hold(self, node: str, count: int) -> AsyncIterator[ShardHold]:
-        hold = AloneHold(count)
-        self._owners = {shard: ShardOwner(node, token) for shard, token in hold.mine().items()}
-        try:
-            yield hold
-        finally:
-            self._owners = {}
-            hold.over.set()
-
-    async def owners(self) -> Mapping[int, ShardOwner]:
-        return self._owners
-
-
 class AloneConfiguration:
     """What file and environment say; it changes with a restart."""
 
-    def __init__(self) -> None:
-        self.closed = asyncio.Event()
-
-    async def current(self) -> LiveSettings:
-        return LiveSettings()
+    async def current(self) -> ConfigurationVersion:
+        return ConfigurationVersion()
 
     async def change(
         self,
@@ -131,34 +60,30 @@ class AloneConfiguration:
         at: Instant,  # noqa: ARG002 - as above
         reset: Collection[str] = (),  # noqa: ARG002 - as above
         base: int | None = None,  # noqa: ARG002 - as above
-    ) -> LiveSettings:
+    ) -> ConfigurationVersion:
         raise BadCoordination(
             "settings change without a restart only where the mind is coordinated (--coordination etcd://HOST:PORT):"
             " change its file, and start it again"
         )
 
-    async def history(self, limit: int = 50) -> list[LiveSettings]:  # noqa: ARG002 - there is none
+    async def history(self, limit: int = 50) -> list[ConfigurationVersion]:  # noqa: ARG002 - there is none
         return []
 
-    async def watch(self) -> AsyncIterator[LiveSettings]:
-        yield LiveSettings()
-        await self.closed.wait()
+    async def watch(self) -> AsyncIterator[ConfigurationVersion]:
+        yield ConfigurationVersion()
+        await asyncio.Event().wait()
 
 
 class AloneQuotas:
-    """Buckets in memory."""
+    """``SharedQuotas`` of a process that shares with nobody: token buckets in memory, full at the start."""
 
     def __init__(self) -> None:
-        self._buckets: dict[str, Bucket] = {}
+        self._buckets: dict[str, TokenBucket] = {}
 
-    async def take(self, name: str, amount: float, allowance: Allowance, now: Instant) -> Taken:
-        bucket = self._buckets.get(name) or fresh(allowance, now)
+    async def take(self, name: str, amount: float, allowance: QuotaRate, now: Instant) -> QuotaGrant:
+        bucket = self._buckets.get(name) or full_bucket(allowance, now)
         self._buckets[name], taken = bucket.take(amount, allowance, now)
         return taken
-
-    async def left(self, name: str, allowance: Allowance, now: Instant) -> float:
-        bucket = self._buckets.get(name) or fresh(allowance, now)
-        return bucket.refilled(allowance, now).level
 
 
 class Alone:
@@ -166,21 +91,15 @@ class Alone:
 
     address = "alone"
 
-    def __init__(self, mind: str) -> None:
-        self.mind = mind
-        self.directory = AloneDirectory()
-        self.shards = AloneShards()
+    def __init__(self) -> None:
         self.configuration = AloneConfiguration()
         self.quotas = AloneQuotas()
-        self._terms: list[AloneLeadership] = []
+        self._terms: list[AloneTerm] = []
         self._since: Instant = 0.0
 
-    def leadership(self, candidate: str) -> AbstractAsyncContextManager[Leadership]:
-        return self._leadership(candidate)
-
     @asynccontextmanager
-    async def _leadership(self, candidate: str) -> AsyncIterator[Leadership]:
-        term = AloneLeadership(candidate)
+    async def leadership(self, candidate: str) -> AsyncIterator[LeaderTerm]:
+        term = AloneTerm(candidate)
         self._terms.append(term)
         self._since = wall()
         try:
@@ -195,7 +114,7 @@ class Alone:
 
     async def leaders(self) -> AsyncIterator[Leader | None]:
         yield await self.leader()
-        await self.configuration.closed.wait()
+        await asyncio.Event().wait()
 
     async def figures(self) -> Mapping[str, float]:
         return {}
@@ -203,5 +122,3 @@ class Alone:
     async def close(self) -> None:
         for term in self._terms:
             term.end("the coordination was closed")
-        self.configuration.closed.set()
-        self.directory.close()

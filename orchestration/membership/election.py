@@ -22,7 +22,7 @@ RENEWALS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReadLeader:
     """Read the leader and the counter of tokens, at one revision."""
 
     turn: int
@@ -62,35 +62,35 @@ class Revoke:
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """Bring a ``Tick`` at this time; replaces the one asked for before."""
+    """Bring a ``TimePassed`` at this time; replaces the one asked for before."""
 
     at: float
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class BeginTerm:
     """The term begins."""
 
     token: int
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class EndTerm:
     """The term is over."""
 
     reason: str
 
 
-Step: TypeAlias = Look | Grant | Campaign | Renew | Revoke | Wake | Lead | Stop
+ElectionAction: TypeAlias = ReadLeader | Grant | Campaign | Renew | Revoke | Wake | BeginTerm | EndTerm
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class TimePassed:
     """Time has passed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class LeaderRead:
     """What was read: whether somebody leads, the last token given, and the revision the counter was changed at."""
 
     turn: int
@@ -147,7 +147,7 @@ class Resign:
     """Stop standing, or leading."""
 
 
-Told: TypeAlias = Tick | Looked | Granted | Elected | Renewed | Failed | Vacated | Resign
+ElectionEvent: TypeAlias = TimePassed | LeaderRead | Granted | Elected | Renewed | Failed | Vacated | Resign
 
 
 class Phase(StrEnum):
@@ -165,8 +165,9 @@ class Phase(StrEnum):
 class Candidacy:
     """Stands for leadership until elected, leads until the lease may be over, and ends.
 
-    Guarantees: between ``Lead`` and ``Stop`` (or ``leads`` turning false, which comes first where this process slept)
-    no other candidacy under the same key is elected, as long as clocks differ in rate by less than ``1 - USABLE``.
+    Guarantees: between ``BeginTerm`` and ``EndTerm`` (or ``leads`` turning false, which comes first where this process
+    slept) no other candidacy under the same key is elected, as long as clocks differ in rate by less than
+    ``1 - USABLE``.
     """
 
     def __init__(self, lease: float, retry: float) -> None:
@@ -187,14 +188,14 @@ class Candidacy:
         """Whether it leads, and surely does."""
         return self.phase is Phase.LEADING and now < self.until
 
-    def handle(self, told: Told, now: float) -> list[Step]:
+    def handle(self, told: ElectionEvent, now: float) -> list[ElectionAction]:
         """Take in what was told; what to do."""
         if isinstance(told, Resign):
             return self._resign()
         if self.phase is Phase.LEADING and now >= self.until:
             return self._stop("its lease may be over, and etcd has not confirmed another")
         match told:
-            case Tick():
+            case TimePassed():
                 return self._tick(now)
             case Vacated():
                 self._next = now
@@ -203,7 +204,7 @@ class Candidacy:
             return self._late(told)
         self._asked = False
         match told:
-            case Looked():
+            case LeaderRead():
                 return self._looked(told, now)
             case Granted():
                 return self._granted(told)
@@ -214,39 +215,39 @@ class Candidacy:
             case Failed():
                 return self._failed(now)
 
-    def _tick(self, now: float) -> list[Step]:
+    def _tick(self, now: float) -> list[ElectionAction]:
         if self.phase is Phase.WAITING and now >= self._next:
             self.phase = Phase.LOOKING
-            return [Look(self._ask())]
+            return [ReadLeader(self._ask())]
         if self.phase is Phase.LEADING:
-            steps: list[Step] = []
+            steps: list[ElectionAction] = []
             if now >= self._next and not self._asked and self.lease is not None:
                 steps.append(Renew(self._ask(), self.lease))
             return [*steps, self._wake()]
         return [Wake(self._next)] if self.phase is Phase.WAITING else []
 
-    def _looked(self, told: Looked, now: float) -> list[Step]:
+    def _looked(self, told: LeaderRead, now: float) -> list[ElectionAction]:
         if told.led:  # a change is heard of; looking again from time to time does without hearing
             return self._wait(now + self._length)
         self._counter = (told.counter, told.counter_revision)
         self.phase = Phase.GRANTING
         return [Grant(self._ask())]
 
-    def _granted(self, told: Granted) -> list[Step]:
+    def _granted(self, told: Granted) -> list[ElectionAction]:
         self.lease = told.lease
         self._rely(told.ttl, told.sent)
         self.phase = Phase.CAMPAIGNING
         counter, revision = self._counter
         return [Campaign(self._ask(), told.lease, counter + 1, revision)]
 
-    def _elected(self, told: Elected, now: float) -> list[Step]:
+    def _elected(self, told: Elected, now: float) -> list[ElectionAction]:
         if told.won and now < self.until:
             self.phase = Phase.LEADING
             self.token = self._counter[0] + 1
-            return [Lead(self.token), self._wake()]
+            return [BeginTerm(self.token), self._wake()]
         return [*self._give_back(), *self._wait(now if not told.won else now + self._retry)]
 
-    def _renewed(self, told: Renewed) -> list[Step]:
+    def _renewed(self, told: Renewed) -> list[ElectionAction]:
         if told.ttl <= 0:
             return self._stop("etcd has ended its lease")
         if told.by != self.lease:
@@ -254,32 +255,32 @@ class Candidacy:
         self._rely(told.ttl, told.sent)
         return [self._wake()]
 
-    def _failed(self, now: float) -> list[Step]:
+    def _failed(self, now: float) -> list[ElectionAction]:
         if self.phase is Phase.LEADING:
             self._next = now + self._retry
             return [self._wake()]
         return [*self._give_back(), *self._wait(now + self._retry)]
 
-    def _late(self, told: Looked | Granted | Elected | Renewed | Failed) -> list[Step]:
+    def _late(self, told: LeaderRead | Granted | Elected | Renewed | Failed) -> list[ElectionAction]:
         """An answer that nobody waits for any more may have left a lease behind."""
         if isinstance(told, Granted | Elected) and told.lease != self.lease:
             return [Revoke(told.lease)]
         return []
 
-    def _resign(self) -> list[Step]:
+    def _resign(self) -> list[ElectionAction]:
         steps = self._stop("it resigned") if self.phase is Phase.LEADING else []
         self.phase = Phase.OVER
         return [*steps, *self._give_back()]
 
-    def _stop(self, reason: str) -> list[Step]:
+    def _stop(self, reason: str) -> list[ElectionAction]:
         self.phase = Phase.OVER  # the lease is given back on resigning, once this process has stopped what it leads
-        return [Stop(reason)]
+        return [EndTerm(reason)]
 
-    def _give_back(self) -> list[Step]:
+    def _give_back(self) -> list[ElectionAction]:
         lease, self.lease = self.lease, None
         return [] if lease is None else [Revoke(lease)]
 
-    def _wait(self, until: float) -> list[Step]:
+    def _wait(self, until: float) -> list[ElectionAction]:
         self.phase = Phase.WAITING
         self._next = until
         return [Wake(until)]

@@ -30,28 +30,6 @@ class Keys:
         return f"{self.prefix}token"
 
     @property
-    def subminds(self) -> str:
-        """Prefix of the directory; under leases."""
-        return f"{self.prefix}subminds/"
-
-    @property
-    def sharding(self) -> str:
-        """Prefix of everything about shards."""
-        return f"{self.prefix}sharding/"
-
-    def node(self, name: str) -> str:
-        """That a node takes part; under a lease."""
-        return f"{self.sharding}nodes/{name}"
-
-    def owner(self, shard: int) -> str:
-        """Who owns a shard; under a lease."""
-        return f"{self.sharding}owners/{shard:06d}"
-
-    def shard_token(self, shard: int) -> str:
-        """The last token given for a shard; for ever."""
-        return f"{self.sharding}tokens/{shard:06d}"
-
-    @property
     def configuration(self) -> str:
         """The newest live configuration."""
         return f"{self.prefix}configuration/current"
@@ -66,5 +44,5 @@ class Keys:
         return f"{self.configurations}{number:012d}"
 
     def quota(self, name: str) -> str:
-        """A bucket."""
+        """The token bucket of a quota; for ever."""
         return f"{self.prefix}quotas/{name}"

@@ -14,22 +14,20 @@ from typing import Any, Protocol
 
 from environment.messages import Instant
 
-NO_VALUES: Mapping[str, Any] = {}
-
 
 @dataclass(frozen=True, slots=True)
 class Leader:
     """Who leads, as others see it. For people: only the fencing token, at the store, decides who may write."""
 
     candidate: str
-    """Its name, as it stood."""
+    """The name it stood under, where its callers reach it: ``HOST:PORT``."""
     token: int
-    """Its fencing token."""
+    """Its fencing token: larger than that of any leader before."""
     since: Instant
     """When it won, by its own wall clock."""
 
 
-class Leadership(Protocol):
+class LeaderTerm(Protocol):
     """One term of leading, from being elected until ``lost``.
 
     Guarantees: no two terms have the same token, a later term has a larger one. ``lost`` is set, by this process's own
@@ -71,88 +69,15 @@ class Leadership(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """A submind in the directory."""
-
-    name: str
-    topics: tuple[str, ...] = ()
-    """What it is good for, as its topics are labelled."""
-    address: str = ""
-    """Where it is reached: ``HOST:PORT``, or a name that its runtime resolves."""
-    node: str = ""
-    """The machine it lives on."""
-
-
-class Directory(Protocol):
-    """Who lives where. A listing stays as long as the process that gave it lives, and its lease after that."""
-
-    async def announce(self, listing: Listing) -> None:
-        """List a submind, or list it anew. Comes back by itself when the lease was lost meanwhile."""
-        ...
-
-    async def withdraw(self, name: str) -> None:
-        """Take it off; nothing happens when this process did not list it."""
-        ...
-
-    async def listings(self) -> Mapping[str, Listing]:
-        """Everybody, by name."""
-        ...
-
-    def watch(self) -> AsyncIterator[Mapping[str, Listing]]:
-        """Everybody now, and again after each change. A slow reader misses states in between, never the last one.
-
-        Goes on over losses of connection by itself; ends when the coordination is closed.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ShardOwner:
-    """Where a shard lives."""
-
-    node: str
-    token: int
-    """Fencing token of this ownership: larger than that of any owner before."""
-
-
-class ShardHold(Protocol):
-    """The shards that one node holds. They change as nodes come and go."""
-
-    def mine(self) -> Mapping[int, int]:
-        """Shards held now, by this process's own clock, with their fencing tokens."""
-        ...
-
-    def changes(self) -> AsyncIterator[Mapping[int, int]]:
-        """What ``mine`` says now, and again after each change; ends when the hold is over."""
-        ...
-
-
-class Shards(Protocol):
-    """Which shard lives where. Each has at most one owner at a time; nearly equal numbers fall to each node."""
-
-    def hold(self, node: str, count: int) -> AbstractAsyncContextManager[ShardHold]:
-        """Take part: hold a fair part of the shards 0..``count`` - 1 until the block ends.
-
-        All nodes must say the same ``count``. When a node comes, shards move to it, no more than needed; when one goes,
-        its shards are taken over once its lease is over.
-        """
-        ...
-
-    async def owners(self) -> Mapping[int, ShardOwner]:
-        """Every shard that has an owner."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class LiveSettings:
+class ConfigurationVersion:
     """A version of what has been changed while the mind runs: these values lie over those of file and environment."""
 
     version: int = 0
     """0 while nothing was ever changed; each change adds one."""
     at: Instant = 0.0
-    """When it was made."""
+    """When it was made: seconds since 1970, by the wall clock of who made it."""
     by: str = ""
-    """Who made it."""
+    """Who made it, for people: by default ``USER@HOST``."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """By dotted path, for example ``attention.per_hour``."""
     changed: tuple[str, ...] = ()
@@ -162,8 +87,8 @@ class LiveSettings:
 class LiveConfiguration(Protocol):
     """Settings that change without a restart: validated before they are accepted, versioned, with who and when."""
 
-    async def current(self) -> LiveSettings:
-        """The newest version."""
+    async def current(self) -> ConfigurationVersion:
+        """The newest version; version 0 where nothing was ever changed."""
         ...
 
     async def change(
@@ -174,7 +99,7 @@ class LiveConfiguration(Protocol):
         at: Instant,
         reset: Collection[str] = (),
         base: int | None = None,
-    ) -> LiveSettings:
+    ) -> ConfigurationVersion:
         """Lay ``values`` over what is there and take ``reset`` back to file and environment; the new version.
 
         All of it or nothing. ``base``: only if the newest version is this one. Raises ``ConfigurationRefused`` naming
@@ -182,20 +107,20 @@ class LiveConfiguration(Protocol):
         """
         ...
 
-    async def history(self, limit: int = 50) -> list[LiveSettings]:
+    async def history(self, limit: int = 50) -> list[ConfigurationVersion]:
         """Versions, the newest first."""
         ...
 
-    def watch(self) -> AsyncIterator[LiveSettings]:
-        """The newest version now, and again after each change; versions never go back.
+    def watch(self) -> AsyncIterator[ConfigurationVersion]:
+        """The newest version now, and again after each change; versions never go back. Without end.
 
-        Goes on over losses of connection by itself; ends when the coordination is closed.
+        Goes on over losses of connection by itself; cancel it before the coordination is closed.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class QuotaRate:
     """A quota: a bucket that holds ``capacity`` and refills at ``per_second``."""
 
     capacity: float
@@ -203,20 +128,20 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class QuotaGrant:
     """What came of taking from a quota."""
 
     granted: bool
     left: float
-    """What is left for now."""
+    """What is left after it, in units of the quota."""
     retry_after: float = 0.0
     """When not granted: seconds until so much will be there if nobody else takes any; infinite when it never fits."""
 
 
-class Quotas(Protocol):
+class SharedQuotas(Protocol):
     """What all processes of a mind together may use of something."""
 
-    async def take(self, name: str, amount: float, allowance: Allowance, now: Instant) -> Taken:
+    async def take(self, name: str, amount: float, allowance: QuotaRate, now: Instant) -> QuotaGrant:
         """Take ``amount`` if it is there, or nothing.
 
         Guarantees: however many take at once, between any two instants at most ``capacity + per_second * (later -
@@ -225,16 +150,9 @@ class Quotas(Protocol):
         """
         ...
 
-    async def left(self, name: str, allowance: Allowance, now: Instant) -> float:
-        """What could be taken."""
-        ...
-
 
 class Coordination(Protocol):
     """All that the processes of one mind agree on."""
-
-    @property
-    def mind(self) -> str: ...
 
     @property
     def address(self) -> str:
@@ -242,18 +160,12 @@ class Coordination(Protocol):
         ...
 
     @property
-    def directory(self) -> Directory: ...
-
-    @property
-    def shards(self) -> Shards: ...
-
-    @property
     def configuration(self) -> LiveConfiguration: ...
 
     @property
-    def quotas(self) -> Quotas: ...
+    def quotas(self) -> SharedQuotas: ...
 
-    def leadership(self, candidate: str) -> AbstractAsyncContextManager[Leadership]:
+    def leadership(self, candidate: str) -> AbstractAsyncContextManager[LeaderTerm]:
         """Stand for leadership of the mind. Leaving the block resigns.
 
         Entered once elected, however long that takes, also while nobody can be asked. ``candidate`` tells people who
@@ -273,9 +185,9 @@ class Coordination(Protocol):
         ...
 
     async def figures(self) -> Mapping[str, float]:
-        """For people and metrics: members that answer, quorum, leases held, reconnections."""
+        """For people and metrics: members that answer, quorum, whether this process leads."""
         ...
 
     async def close(self) -> None:
-        """Resign, withdraw, let go; may be called twice. Never raises for want of an answer."""
+        """Resign and let go; may be called twice. Never raises for want of an answer."""
         ...

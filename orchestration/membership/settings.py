@@ -16,8 +16,8 @@ class CoordinationSettings(Section):
     """``etcd://HOST:PORT,HOST:PORT?username=…&password_file=…&ca_file=…&cert_file=…&key_file=…``; everything after the
     hosts may be left out. Empty: this process is alone, and leads."""
     lease: Seconds = Field(default=10.0, ge=2, le=600)
-    """How long a leader, an address in the directory or a shard's owner is believed without a sign of life. A mind
-    whose leader died is without one for about this long."""
+    """How long a leader is believed without a sign of life. A mind whose leader died is without one for about
+    this long."""
     connect_timeout: Seconds = Field(default=5.0, gt=0, le=120)
     """Time within which etcd answers at the start, or is said to be away."""
     request_timeout: Seconds = Field(default=2.0, gt=0, le=60)

@@ -5,7 +5,6 @@ Sans-I/O: what was seen and when comes in, ``places`` comes out.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,7 +85,7 @@ class Placement:
         self._drained: set[str] = set()
         self._looked = False
         self._scaling = Scaling(settings)
-        self.homeless: Mapping[str, str] = {}
+        self.unschedulable: Mapping[str, str] = {}
         """Who has no place, and why."""
 
     @property
@@ -153,7 +152,7 @@ class Placement:
         for name in self._stays.keys() - made.places.keys():
             self._leave(name, now)
             del self._stays[name]
-        self.homeless = made.homeless
+        self.unschedulable = made.unschedulable
 
     def add(self, need: Need, now: float) -> None:
         """An actor more: it is given a place at once, where there is one."""
@@ -229,13 +228,14 @@ class Placement:
         """Whether the node was there when last looked."""
         return node in self._seen
 
-    def saved(self) -> bytes:
-        """What the next mind process is to know."""
-        return json.dumps({"drained": sorted(self._drained)}).encode()
+    @property
+    def drained(self) -> list[str]:
+        """Nodes that take nobody, by id: what the next mind process is to know."""
+        return sorted(self._drained)
 
-    def restore(self, saved: bytes) -> None:
+    def restore(self, drained: Collection[str]) -> None:
         """Know what an earlier one knew; before the first look."""
-        self._drained = set(json.loads(saved)["drained"])
+        self._drained = set(drained)
 
     def described(self) -> list[dict[str, Any]]:
         """Every node, for people."""

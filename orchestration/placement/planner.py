@@ -62,7 +62,7 @@ class Plan:
     """Actor to node."""
     moves: tuple[Move, ...]
     """What is other than before."""
-    homeless: Mapping[str, str]
+    unschedulable: Mapping[str, str]
     """Who has no place, and why."""
 
 
@@ -141,15 +141,15 @@ def plan(nodes: Sequence[Node], needs: Sequence[Need], where: Mapping[str, str],
     after at most as many steps as there are actors nobody at all.
     """
     board = _Board({node.id: node for node in nodes}, {need.name: need for need in needs}, rules.per_node)
-    homeless: dict[str, str] = {}
-    allowed = within(needs, rules.quota, homeless)
+    unschedulable: dict[str, str] = {}
+    allowed = within(needs, rules.quota, unschedulable)
     wanting = _settle(board, allowed, where)
     budget = rules.moves
     for need in [need for need in allowed if need.name in board.places]:
         if budget and board.nodes[board.places[need.name]].drained and _leave(board, need):
             budget -= 1
     for need in wanting:
-        _house(board, need, allowed, homeless, rules)
+        _house(board, need, allowed, unschedulable, rules)
     while budget and _even_out(board, allowed, rules.slack):
         budget -= 1
     moves = tuple(
@@ -157,10 +157,10 @@ def plan(nodes: Sequence[Node], needs: Sequence[Need], where: Mapping[str, str],
         for need in needs
         if need.name in board.places and board.places[need.name] != where.get(need.name)
     )
-    return Plan(dict(board.places), moves, homeless)
+    return Plan(dict(board.places), moves, unschedulable)
 
 
-def within(needs: Sequence[Need], quota: float | None, homeless: dict[str, str]) -> list[Need]:
+def within(needs: Sequence[Need], quota: float | None, unschedulable: dict[str, str]) -> list[Need]:
     """The first that the quota allows."""
     if quota is None:
         return list(needs)
@@ -170,7 +170,7 @@ def within(needs: Sequence[Need], quota: float | None, homeless: dict[str, str])
             allowed.append(need)
             taken += need.units
         else:
-            homeless[need.name] = f"the mind may take {quota:g} units of the cluster, and others need them more"
+            unschedulable[need.name] = f"the mind may take {quota:g} units of the cluster, and others need them more"
     return allowed
 
 
@@ -196,19 +196,19 @@ def _leave(board: _Board, need: Need) -> bool:
     return True
 
 
-def _house(board: _Board, need: Need, order: Sequence[Need], homeless: dict[str, str], rules: Rules) -> None:
+def _house(board: _Board, need: Need, order: Sequence[Need], unschedulable: dict[str, str], rules: Rules) -> None:
     """Find a place for somebody who has none; who is needed less gives up its own if it must be."""
     node = board.best(need)
     if node is None:
-        node = _make_room(board, need, order, homeless)
+        node = _make_room(board, need, order, unschedulable)
     if node is None:
         fewer = f" and fewer than {rules.per_node} subminds" if need.newborn and rules.per_node is not None else ""
-        homeless[need.name] = f"no node that takes actors has {need.units:g} units left{fewer}"
+        unschedulable[need.name] = f"no node that takes actors has {need.units:g} units left{fewer}"
     else:
         board.put(need.name, node)
 
 
-def _make_room(board: _Board, need: Need, order: Sequence[Need], homeless: dict[str, str]) -> str | None:
+def _make_room(board: _Board, need: Need, order: Sequence[Need], unschedulable: dict[str, str]) -> str | None:
     """The node where those who have to go for it are needed least, once they are gone; None: nowhere."""
     rank = {one.name: place for place, one in enumerate(order)}
     found: tuple[int, int, str, list[str]] | None = None
@@ -230,7 +230,7 @@ def _make_room(board: _Board, need: Need, order: Sequence[Need], homeless: dict[
         return None
     for name in found[3]:
         board.lift(name)
-        homeless[name] = f"{need.name} needs its place more"
+        unschedulable[name] = f"{need.name} needs its place more"
     return found[2]
 
 

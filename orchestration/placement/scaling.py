@@ -33,7 +33,7 @@ class Scaling:
         self._roomy: float | None = None
         """Since when one could be done without."""
         self._short: tuple[frozenset[str], float] | None = None
-        """The nodes there are while somebody is homeless, and since when they are these."""
+        """The nodes there are while somebody is unschedulable, and since when they are these."""
         self._wish: tuple[float, float] | None = None
         """Units for somebody who could not be born, and until when they are asked for."""
         self._now = 0.0
@@ -51,7 +51,7 @@ class Scaling:
     def seen(self, nodes: Sequence[Node], needs: Sequence[Need], made: Plan, rules: Rules, now: float) -> None:
         """Learn how all live, moved or not: ``needs`` are those within the quota, ``made`` is where they are to be."""
         self._now = now
-        short = any(need.name in made.homeless for need in needs)
+        short = any(need.name in made.unschedulable for need in needs)
         there = frozenset(node.id for node in nodes)
         if not short:
             self._short = None
@@ -111,7 +111,7 @@ def dispensable(
         return None
     without = [replace(node, drained=True) if node.id == candidate.id else node for node in nodes]
     made = plan(without, needs, where, replace(rules, moves=len(needs)))
-    if made.homeless or candidate.id in made.places.values() or _crowded(made.places, needs, rules):
+    if made.unschedulable or candidate.id in made.places.values() or _crowded(made.places, needs, rules):
         return None
     return candidate.id
 

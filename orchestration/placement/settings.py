@@ -34,8 +34,8 @@ class ClusterSettings(Section):
     """Ray's ``CPU`` that an actor takes besides."""
     quota: float | None = Field(default=None, gt=0)
     """Most units that this mind takes in all, so that it leaves others of the cluster theirs; beyond it the last of its
-    subminds are not started, and say so in their reports (``submind_subminds_homeless`` counts them). Empty: as many as
-    there are."""
+    subminds are not started, and say so in their reports (``submind_mind_actors_unschedulable`` counts them).
+    Empty: as many as there are."""
     nodes: tuple[str, ...] = ()
     """Nodes that it may use, by name, address or id. Empty: all that have the resource."""
     moves: int = Field(default=2, ge=1, le=1000)

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import structlog
 
-from actors.events import Configured
 from environment.errors import FencedOut
 from environment.messages import SubmindReport, SubmindState
 from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
 from orchestration.housing import open_patiently
+from orchestration.links.control import Moved
 from orchestration.links.directory import Directory
-from orchestration.links.words import Moved
 from orchestration.placement.errors import NoSuchNode, PlacementError
 from orchestration.runtime import processes
 from orchestration.runtime.inhabitants.growing import Growing, lodge
@@ -30,12 +29,13 @@ from orchestration.runtime.inhabitants.grown import Grown
 from orchestration.runtime.inhabitants.household import Household
 from orchestration.runtime.inhabitants.packing import is_pack
 from orchestration.runtime.inhabitants.population import Population
-from orchestration.runtime.machines.ground import Ground, namespace_of, open_ground
+from orchestration.runtime.machines.backend import ClusterBackend, namespace_of, open_backend
 from orchestration.runtime.machines.joining import join, reachable_from
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.pipe import ASK, CONFIGURE, Exit, Report, read_body, read_configured, read_orders
 from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.worker.actor import wiring_of
+from orchestration.settings import SettingsUpdate
 from orchestration.telemetry.logs import configure_logs
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ class MindProcess:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     household: Household | None = None
     population: Population | None = None
-    configured: Configured | None = None
+    configured: SettingsUpdate | None = None
     errands: set[asyncio.Task[None]] = field(default_factory=set)
-    ground: Ground | None = None
+    backend: ClusterBackend | None = None
     outlived: int = 0
     """Processes that were heard of again once a later life of theirs had begun."""
     turned: asyncio.Event = field(default_factory=asyncio.Event)
@@ -64,7 +64,7 @@ class MindProcess:
 
     async def main(self) -> Exit:
         """Live until told to stop, or until something ends it."""
-        processes.post_warden()
+        processes.start_reaper()
         stores = await open_patiently(self.run.settings, self.run.data_dir, "mind")
         async with AsyncExitStack() as owned:
             owned.push_async_callback(stores.close)
@@ -76,19 +76,19 @@ class MindProcess:
             address = await join(settings.cluster, namespace_of(self.run)) if settings.cluster.address else ""
             host = reachable_from(address) if address else ""
             directory = Directory(
-                self.run.run_dir, settings.link, secret=self.run.secret, host=host, outlived=self._outlived
+                self.run.run_dir, settings.link, credentials=self.run.credentials, host=host, outlived=self._outlived
             )
             await directory.open()
             owned.push_async_callback(directory.close)
             orders = await self._lead(stores, directory)
-            self.ground = await open_ground(self.run, orders, address, stores, self._fallen, self._nodes_changed)
+            self.backend = await open_backend(self.run, orders, address, stores, self._fallen, self._nodes_changed)
             self._nodes_changed()
-            return await self._live(stores, directory, orders, self.ground)
+            return await self._live(stores, directory, orders, self.backend)
         except FencedOut as error:
             _log.warning("fenced_out", reason=str(error))
             return Exit.FENCED_OUT
 
-    def configure(self, event: Configured) -> None:
+    def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed: tell every actor."""
         self.configured = event
         if self.household is not None:
@@ -103,14 +103,14 @@ class MindProcess:
     async def asked(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Do what ``do`` names; what to answer. Raises ``PlacementError`` where it cannot be done."""
         match request["do"]:
-            case "drain" if self.ground is not None:
-                await self.ground.drain(request["node"], undo=request["undo"])
+            case "drain" if self.backend is not None:
+                await self.backend.drain(request["node"], undo=request["undo"])
                 return {}
             case "growth" if self.population is not None:
                 await self.population.look()
                 return {}
             case "restart" if self.household is not None:
-                return {"renewed": await _restart(self.household, self._homeless(), request["name"])}
+                return {"renewed": await _restart(self.household, self._unschedulable(), request["name"])}
         raise NoSuchNode("the mind is still starting: ask again in a moment")
 
     async def _answer(self, request: Mapping[str, Any]) -> None:
@@ -171,23 +171,25 @@ class MindProcess:
         at, mind = directory.endpoint, os.getpid()
         return ActorOrders(self.run, name, plans, fence, mind, here, shares, at, parts, estate, parent, moved)
 
-    async def _live(self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], ground: Ground) -> Exit:
+    async def _live(
+        self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], backend: ClusterBackend
+    ) -> Exit:
         from orchestration.runtime.supervise import ActorKeeper  # noqa: PLC0415 - imports Ray
 
         chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
         supervision = self.run.settings.runtime.supervision
 
         def employ(order: ActorOrders) -> ActorKeeper:
-            return ActorKeeper(order, stores, directory, supervision, chance, self._changed, ground.seat(order.name))
+            return ActorKeeper(order, stores, directory, supervision, chance, self._changed, backend.seat(order.name))
 
         self.household = household = Household(employ, self._unkept)
         if self.configured is not None:
             household.configure(self.configured)
         for order in orders:
             household.add(order)
-        all_born = asyncio.create_task(self._say_running(ground, household))
-        telling = asyncio.create_task(self._tell_of_homeless(stores, household, ground))
-        growing = await self._grow(household, ground, directory, orders[0], stores)
+        all_born = asyncio.create_task(self._say_running(backend, household))
+        telling = asyncio.create_task(self._tell_of_unschedulable(stores, household, backend))
+        growing = await self._grow(household, backend, directory, orders[0], stores)
         try:
             await household.until_fenced_or(self.stopping)
             await growing.close()
@@ -195,11 +197,11 @@ class MindProcess:
         finally:
             all_born.cancel()
             telling.cancel()
-            ground.leave()
+            backend.leave()
         return Exit.FENCED_OUT if household.fenced.is_set() else Exit.STOPPED
 
     async def _grow(
-        self, household: Household, ground: Ground, directory: Directory, like: ActorOrders, stores: Stores
+        self, household: Household, backend: ClusterBackend, directory: Directory, like: ActorOrders, stores: Stores
     ) -> Population:
         """Have the population change from now on."""
         population = self.population
@@ -212,38 +214,38 @@ class MindProcess:
         def counted(figures: Mapping[str, float]) -> None:
             self.report.tell(growth=figures)
 
-        on = Growing(self.run.settings, stores, population, household, ground, order, like.fence)
-        grown = Grown(on.join, on.leave, on.share, on.crowds, ground.cramped, household.fenced.set, counted)
+        on = Growing(self.run.settings, stores, population, household, backend, order, like.fence)
+        grown = Grown(on.join, on.leave, on.share, on.crowds, backend.cramped, household.fenced.set, counted)
         await population.open(grown, directory)
         return population
 
-    async def _say_running(self, ground: Ground, household: Household) -> None:
+    async def _say_running(self, backend: ClusterBackend, household: Household) -> None:
         """Once everybody lives for whom there is a place."""
         for name, keeper in tuple(household.keepers.items()):
-            await ground.until_known(name)
-            if name not in ground.homeless():
+            await backend.until_known(name)
+            if name not in backend.unschedulable():
                 await keeper.born.wait()
         self.report.tell(state="running")
         _log.info("mind_runs", processes=len(household.keepers))
 
-    async def _tell_of_homeless(self, stores: Stores, household: Household, ground: Ground) -> None:
+    async def _tell_of_unschedulable(self, stores: Stores, household: Household, backend: ClusterBackend) -> None:
         """Say in the registry of actors without a place why they have none, whenever that changes."""
         told: dict[str, str] = {}
         while True:
-            homeless = dict(ground.homeless())
+            unschedulable = dict(backend.unschedulable())
             for order in tuple(household.orders.values()):
-                reason = homeless.get(order.name, "")
+                reason = unschedulable.get(order.name, "")
                 if reason and told.get(order.name) != reason:
                     _log.warning("no_place", submind=order.name, reason=reason)
                     await write_reports(stores, order.plans, order.fence, SubmindState.STARTING, reason)
-            told = homeless
+            told = unschedulable
             await self.turned.wait()
             self.turned.clear()
 
     def _nodes_changed(self) -> None:
         self.turned.set()
-        if self.ground is not None:
-            self.report.tell(nodes=self.ground.nodes(), homeless=dict(self.ground.homeless()))
+        if self.backend is not None:
+            self.report.tell(nodes=self.backend.nodes(), unschedulable=dict(self.backend.unschedulable()))
 
     def _changed(self, keeper: ActorKeeper) -> None:
         self.report.tell(actor=keeper.name, restarts=keeper.restarts, quarantined=keeper.quarantined)
@@ -256,8 +258,8 @@ class MindProcess:
         _log.warning("outlived_process_told_to_stop", submind=name)
         self.report.tell(outlived=self.outlived)
 
-    def _homeless(self) -> Mapping[str, str]:
-        return self.ground.homeless() if self.ground is not None else {}
+    def _unschedulable(self) -> Mapping[str, str]:
+        return self.backend.unschedulable() if self.backend is not None else {}
 
     def _unkept(self, name: str, error: BaseException) -> None:
         if isinstance(error, ConnectionError):  # of Ray's client, which has tried for half a minute
@@ -273,7 +275,7 @@ class MindProcess:
         os._exit(Exit.FALLEN)
 
 
-async def _restart(household: Household, homeless: Mapping[str, str], name: str) -> list[str]:
+async def _restart(household: Household, unschedulable: Mapping[str, str], name: str) -> list[str]:
     """Have a submind save, end and live on in a new process, with those it shares one with; who that was."""
     keeper = next((one for one in household.keepers.values() if name == one.name or name in one.members), None)
     if keeper is None:
@@ -281,7 +283,7 @@ async def _restart(household: Household, homeless: Mapping[str, str], name: str)
         raise PlacementError(f"nobody is called {name}; there are: {', '.join(known)}")
     if keeper.quarantined:
         raise PlacementError(f"{name} is quarantined: {keeper.quarantined}")
-    if (why := homeless.get(keeper.name)) is not None:
+    if (why := unschedulable.get(keeper.name)) is not None:
         raise PlacementError(f"{name} has no place: {why}")
     await keeper.restart()
     if not keeper.alive.is_set():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestration.clock import Clock
 from orchestration.links.addresses import Endpoint
-from orchestration.links.words import Moved
+from orchestration.links.control import Moved
 from orchestration.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class RunOrders:
     """Of the live configuration that is in ``settings`` already."""
     token: int | None = None
     """Epoch to lead the stores under, where the host agreed on it with others; else the stores count by themselves."""
-    secret: bytes = field(default=b"", repr=False)
-    """What processes of this run on different machines know each other by; empty where all are on one machine."""
+    credentials: bytes = field(default=b"", repr=False)
+    """What processes of this run on different machines know each other by, empty where all are on one machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any, BinaryIO
 
-from actors.events import Configured
 from orchestration.runtime.orders import RunOrders
+from orchestration.settings import SettingsUpdate
 
 _LENGTH = struct.Struct("!I")
 STOP, CONFIGURE, ASK = b"s", b"c", b"a"
@@ -40,7 +40,7 @@ def encode_orders(orders: RunOrders) -> bytes:
     return _LENGTH.pack(len(body)) + body
 
 
-def encode_configured(event: Configured) -> bytes:
+def encode_configured(event: SettingsUpdate) -> bytes:
     """What a host writes later, when settings were changed."""
     body = pickle.dumps(event)
     return CONFIGURE + _LENGTH.pack(len(body)) + body
@@ -93,9 +93,9 @@ async def read_body(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(length)
 
 
-async def read_configured(reader: asyncio.StreamReader) -> Configured:
+async def read_configured(reader: asyncio.StreamReader) -> SettingsUpdate:
     """What was configured; raises as ``read_body``."""
     event = pickle.loads(await read_body(reader))  # noqa: S301 - this process's own parent wrote it
-    if not isinstance(event, Configured):
+    if not isinstance(event, SettingsUpdate):
         raise TypeError(f"settings are {type(event).__name__}")
     return event

@@ -22,7 +22,7 @@ TITLE = "ray::submind:"
 """What the title of an actor's process begins with; its name follows."""
 
 _PR_SET_PDEATHSIG = 1
-_WARDEN = Path(__file__).with_name("warden.py")
+_REAPER = Path(__file__).with_name("orphan_reaper.py")
 
 
 class ProcessRole(StrEnum):
@@ -32,7 +32,7 @@ class ProcessRole(StrEnum):
     MIND = "mind"
     RAYLET = "raylet"
     GCS = "gcs"
-    WARDEN = "warden"
+    REAPER = "reaper"
     ACTOR = "actor"
     """A Ray worker; ``actor:NAME`` once it has one."""
     OTHER = "other"
@@ -59,21 +59,21 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def post_warden() -> None:
+def start_reaper() -> None:
     """Have everything in this process's session ended when this process, its leader, ends; for as long as it lives.
 
     Raises ``RuntimeError`` where it leads no session: others' processes would be ended.
     """
     if os.getsid(0) != os.getpid():
         raise RuntimeError("a mind process is started by its host, in a session of its own")
-    command = [sys.executable, "-I", "-S", str(_WARDEN)]
-    warden = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+    command = [sys.executable, "-I", "-S", str(_REAPER)]
+    reaper = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
 
     def again() -> None:
-        warden.wait()
-        post_warden()
+        reaper.wait()
+        start_reaper()
 
-    watch(warden.pid, again)
+    watch(reaper.pid, again)
 
 
 def watch(pid: int, gone: Callable[[], None]) -> Callable[[], None]:
@@ -174,8 +174,8 @@ def role_of(process: psutil.Process) -> str:
         return ProcessRole.RAYLET
     if command and command[0].endswith("gcs_server"):
         return ProcessRole.GCS
-    if command and command[-1] == str(_WARDEN):
-        return ProcessRole.WARDEN
+    if command and command[-1] == str(_REAPER):
+        return ProcessRole.REAPER
     if "orchestration.runtime" in command:
         return ProcessRole.MIND
     if any(part.endswith("submind") for part in command[:2]) and "run" in command:

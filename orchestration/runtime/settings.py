@@ -26,6 +26,15 @@ class ReadSettings(Section):
     """Factor by which that pause grows with every look that finds nothing."""
 
 
+class LookingSettings(Section):
+    """How much one image may take of the process that looks at it; of one that would take more that is said."""
+
+    seconds: Seconds = Field(default=15.0, gt=0)
+    """Longest that one image is looked at, counted as ``limit_hits:image_seconds``."""
+    memory_bytes: int = Field(default=1024 * MIB, ge=64 * MIB)
+    """Most memory that it may take, counted as ``limit_hits:image_memory``."""
+
+
 class SupervisionSettings(Section):
     """When an actor is brought back, and when it is given up."""
 
@@ -68,11 +77,8 @@ class DensitySettings(Section):
 
     def of(self, kind: str) -> int:
         """How many of a kind share an actor; 1 for the actors that every mind has."""
-        return {
-            "perceptual": self.perceptual,
-            "cognitive": self.cognitive,
-            "metacognitive": self.metacognitive,
-        }.get(kind, 1)
+        found: int = getattr(self, kind, 1)
+        return found
 
 
 class RuntimeSettings(Section):
@@ -82,6 +88,8 @@ class RuntimeSettings(Section):
     """How events travel from one actor to another."""
     read: ReadSettings = ReadSettings()
     """How a perceptual submind watches the perception log."""
+    looking: LookingSettings = LookingSettings()
+    """How much one image may take."""
     supervision: SupervisionSettings = SupervisionSettings()
     """When an actor is brought back, and when it is given up."""
     cluster: ClusterSettings = ClusterSettings()

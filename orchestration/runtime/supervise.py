@@ -14,20 +14,20 @@ import ray
 import structlog
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
-from actors.events import Configured
 from environment.errors import FencedOut
 from environment.messages import SubmindState
 from environment.ports import Stores
+from orchestration.links.control import Share
 from orchestration.links.directory import Directory
 from orchestration.links.frames import Roster
-from orchestration.links.words import Share
 from orchestration.runtime.machines.seat import Seat
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.settings import SupervisionSettings
 from orchestration.runtime.worker.actor import ActorProcess
-from orchestration.runtime.worker.fate import Fate
 from orchestration.runtime.worker.live import Ending
+from orchestration.runtime.worker.restarts import RestartPolicy
+from orchestration.settings import SettingsUpdate
 
 if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan
@@ -79,7 +79,7 @@ class ActorKeeper:
         self._orders = orders
         self._stores = stores
         self._settings = settings
-        self._fate = Fate(self.name, settings, chance)
+        self._policy = RestartPolicy(settings, chance, essential=any(plan.faculty.essential for plan in orders.plans))
         self._changed = changed
         self._directory = directory
         self._seat = seat
@@ -88,7 +88,7 @@ class ActorKeeper:
         self._stopping = asyncio.Event()
         self._recalled = asyncio.Event()
         self._over = asyncio.Event()
-        self._configured: Configured | None = None
+        self._configured: SettingsUpdate | None = None
         self._shares: dict[str, Share] = {}
         self._begun: ActorOrders | None = None
         """What the life that is under way began with; None while there is none."""
@@ -100,9 +100,9 @@ class ActorKeeper:
     @property
     def restarts(self) -> int:
         """Lives that followed a death."""
-        return self._fate.restarts
+        return self._policy.restarts
 
-    def configure(self, event: Configured) -> None:
+    def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed: tell the actor now, in its next life, and until it says that it knows."""
         self._configured = event
         self._directory.configure(self.name, event)
@@ -211,7 +211,7 @@ class ActorKeeper:
         )
         self._directory.begin(self.name, orders.life)
         self._begun, self._so = orders, orders.roster
-        return actor.live.remote(self._fate.restarts, self._configured, orders)
+        return actor.live.remote(self._policy.restarts, self._configured, orders)
 
     async def _late(self, life: asyncio.Future[str]) -> None:
         """Return when it was asked to stop and there is nobody who could hear that."""
@@ -247,12 +247,12 @@ class ActorKeeper:
         if self._stopping.is_set():
             return False
         if not isinstance(error, RayTaskError) and await self._seat.lost(node):
-            self._fate.lost()
+            self._policy.lost()
             _log.warning("actor_lost_its_node", submind=self.name, node=node[:8])
             self._changed(self)
             return True
         cause = _cause(error)
-        verdict = self._fate.died(asyncio.get_running_loop().time(), cause)
+        verdict = self._policy.died(asyncio.get_running_loop().time(), cause)
         if not verdict.again:
             await self._quarantine(verdict.reason)
             return False

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from inspect import isasyncgenfunction
+from typing import Any, cast
 
-from environment.messages import (
-    Connection,
-    ConnectionChange,
-    Instant,
-    StreamEntry,
-    SubmindReport,
-    Trace,
-)
-from environment.population import GrowthEvent, Member
-from environment.ports import Configuration, PerceptionLog, Progress, Stores, Write
+from environment.collections import Collections
+from environment.ports import PerceptionLog, RegistryStore, Stores, StreamLog, TraceStore, Write
 
 _MOST = 2048
 
@@ -27,18 +21,14 @@ class BufferedStores:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         self._writes: list[Write] = []
-        self.traces = _Traces(self)
-        self.stream = _Stream(self)
-        self.registry = _Registry(self)
+        self.traces = cast(TraceStore, _Flushing(stores.traces, self.flush))
+        self.stream = cast(StreamLog, _Flushing(stores.stream, self.flush))
+        self.registry = cast(RegistryStore, _Flushing(stores.registry, self.flush))
+        self.collections = cast(Collections, _Flushing(stores.collections, self.flush))
 
     @property
     def perceptions(self) -> PerceptionLog:
         return self._stores.perceptions
-
-    @property
-    def inner(self) -> Stores:
-        """The stores behind."""
-        return self._stores
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:  # noqa: ARG002  # a replay has no rivals
         self._writes += writes
@@ -63,115 +53,23 @@ class BufferedStores:
         await self._stores.close()
 
 
-class _Traces:
-    def __init__(self, stores: BufferedStores) -> None:
-        self._stores = stores
+class _Flushing:
+    """One of the stores, every method of which flushes first."""
 
-    async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
-        await self._stores.flush()
-        return await self._stores.inner.traces.get(ids)
+    def __init__(self, of: Any, flush: Callable[[], Awaitable[None]]) -> None:
+        self._of = of
+        self._flush = flush
 
-    async def revisions(self, trace_id: str) -> list[Trace]:
-        await self._stores.flush()
-        return await self._stores.inner.traces.revisions(trace_id)
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._of, name)
 
-    async def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[Trace]]:
-        await self._stores.flush()
-        async for traces in self._stores.inner.traces.live(batch, progress):
-            yield traces
+        async def ask(*given: Any, **named: Any) -> Any:
+            await self._flush()
+            return await method(*given, **named)
 
-    async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
-        await self._stores.flush()
-        return await self._stores.inner.traces.changes(after, limit)
+        async def pages(*given: Any, **named: Any) -> AsyncIterator[Any]:
+            await self._flush()
+            async for page in method(*given, **named):
+                yield page
 
-    async def head(self) -> int:
-        await self._stores.flush()
-        return await self._stores.inner.traces.head()
-
-    async def between(
-        self,
-        since: Instant,
-        until: Instant,
-        *,
-        author: str | None = None,
-        topic: str | None = None,
-        limit: int = 100,
-    ) -> list[Trace]:
-        await self._stores.flush()
-        return await self._stores.inner.traces.between(since, until, author=author, topic=topic, limit=limit)
-
-    async def forget(self, before: Instant, limit: int = 10_000) -> int:
-        await self._stores.flush()
-        return await self._stores.inner.traces.forget(before, limit)
-
-
-class _Stream:
-    def __init__(self, stores: BufferedStores) -> None:
-        self._stores = stores
-
-    async def head(self) -> int:
-        await self._stores.flush()
-        return await self._stores.inner.stream.head()
-
-    async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
-        await self._stores.flush()
-        return await self._stores.inner.stream.read(from_seq, limit)
-
-    async def find(self, entry_id: str) -> StreamEntry | None:
-        await self._stores.flush()
-        return await self._stores.inner.stream.find(entry_id)
-
-
-class _Registry:
-    def __init__(self, stores: BufferedStores) -> None:
-        self._stores = stores
-
-    async def connections(self, owner: str | None = None) -> list[Connection]:
-        await self._stores.flush()
-        return await self._stores.inner.registry.connections(owner)
-
-    async def history(
-        self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
-    ) -> list[ConnectionChange]:
-        await self._stores.flush()
-        return await self._stores.inner.registry.history(owner, limit, since=since, before=before)
-
-    async def written(self, after: str, limit: int) -> list[ConnectionChange]:
-        await self._stores.flush()
-        return await self._stores.inner.registry.written(after, limit)
-
-    async def last_written(self) -> str:
-        await self._stores.flush()
-        return await self._stores.inner.registry.last_written()
-
-    async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
-        await self._stores.flush()
-        return await self._stores.inner.registry.owners(after, limit)
-
-    async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
-        await self._stores.flush()
-        return await self._stores.inner.registry.reports(after, limit)
-
-    async def state(self, name: str) -> bytes | None:
-        await self._stores.flush()
-        return await self._stores.inner.registry.state(name)
-
-    async def configurations(self, limit: int = 100) -> list[Configuration]:
-        await self._stores.flush()
-        return await self._stores.inner.registry.configurations(limit)
-
-    async def members(self) -> list[Member]:
-        await self._stores.flush()
-        return await self._stores.inner.registry.members()
-
-    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
-        await self._stores.flush()
-        return await self._stores.inner.registry.growth(after, limit)
-
-    async def growth_head(self) -> int:
-        await self._stores.flush()
-        return await self._stores.inner.registry.growth_head()
-
-    async def forget(self, before: Instant, limit: int = 10_000) -> int:
-        await self._stores.flush()
-        return await self._stores.inner.registry.forget(before, limit)
+        return pages if isasyncgenfunction(method) else ask

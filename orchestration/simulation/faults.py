@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from environment.collections import Collections
 from environment.errors import StoreUnavailable
 from environment.ports import PerceptionLog, RegistryStore, Stores, StreamLog, TraceStore, Write
 
@@ -70,6 +71,10 @@ class UnreliableStores:
     @property
     def registry(self) -> RegistryStore:
         return self._stores.registry
+
+    @property
+    def collections(self) -> Collections:
+        return self._stores.collections
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
         """As the real one, but now and then ``StoreUnavailable``."""

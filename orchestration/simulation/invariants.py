@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from environment.messages import Perception, Receipt, StreamEntry, Trace
-from environment.population import GrowthKind
+from environment.population import GrowthKind, read_members
 from environment.ports import Stores
-from orchestration.growth.log import GrowthLog, will_of
+from orchestration.growth.log import HANDOVERS, GrowthLog
 from orchestration.settings import Settings
 
 _PAGE = 10_000
@@ -46,7 +46,7 @@ async def unowned(stores: Stores, held: Mapping[str, Collection[str]]) -> list[s
     for name, keys in held.items():
         for key in keys:
             holders.setdefault(key, []).append(name)
-    for member in await stores.registry.members():
+    for member in await read_members(stores.collections):
         for key in member.keys:
             have = holders.get(key, [])
             if len(have) != 1:
@@ -134,26 +134,27 @@ async def _connections(stores: Stores, settings: Settings) -> Iterable[str]:
 async def _population(stores: Stores, settings: Settings) -> Iterable[str]:
     """Members, log and states say the same, within the bounds of growth."""
     found = []
-    configured = {s.name: s.role.value for s in settings.mind.everyone()}
+    configured = {s.name: s.role for s in settings.mind.everyone()}
     log = GrowthLog(stores, settings.growth, configured, lambda: math.inf)
     events = await log.follow()
-    guard = log.guard
+    policy = log.policy
     if [e.seq for e in events] != list(range(1, len(events) + 1)):
         found.append("the log of growth has a gap or a repeat")
-    if len(guard.living) > max(settings.growth.ceiling, len(configured)):
-        found.append(f"{len(guard.living)} subminds live, more than {settings.growth.ceiling}")
-    if sum(guard.share(name) for name in guard.living) > len(configured) + 1e-9:
+    if len(policy.living) > max(settings.growth.ceiling, len(configured)):
+        found.append(f"{len(policy.living)} subminds live, more than {settings.growth.ceiling}")
+    if sum(policy.share(name) for name in policy.living) > len(configured) + 1e-9:
         found.append("the shares of all that live are more than what was configured")
     born = {e.other for e in events if e.kind is GrowthKind.DIVIDED}
-    members = await stores.registry.members()
+    members = await read_members(stores.collections)
     if born != {m.name for m in members} or len(born) != len(members):
         found.append("who is said to be born is not who is a member")
     owners = {c.owner for c in await stores.registry.connections()}
     for member in members:
         kept = member.living or not member.settled
-        if kept and not await stores.registry.state(member.name if member.living else will_of(member.name)):
+        left = stores.registry.state(member.name) if member.living else HANDOVERS.get(stores.collections, member.name)
+        if not await left and kept:
             found.append(f"{member.name} has {'no state' if member.living else 'left nothing'}")
-        if not member.living and member.heir not in guard.members and member.heir not in configured:
+        if not member.living and member.heir not in policy.members and member.heir not in configured:
             found.append(f"{member.name} left what it had to {member.heir}, who never was")
         if not member.living and member.name in owners:
             found.append(f"{member.name} has ended and still has connections")

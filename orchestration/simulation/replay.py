@@ -8,11 +8,10 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
 
-from actors.attention.core import AttentionCore
 from actors.attention.pacing import Budget
-from actors.names import ATTENTION, STREAM
-from actors.stream.core import StreamCore
-from actors.submind.peers import Directory
+from actors.core import Finishing
+from actors.names import STREAM
+from actors.peers import Directory
 from actors.submind.routing import LEARNED, Routing
 from actors.substrate.build import build_embedder, build_substrate
 from environment.messages import Instant, NewPerception, Perception, StreamEntry
@@ -23,7 +22,7 @@ from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.faults import NONE, Faults
 from orchestration.simulation.population import Population
 from orchestration.simulation.world import Pace, Prefetched, Veil, Watch, World
-from orchestration.wiring import build_directory, build_shell
+from orchestration.wiring import build_directory, build_shell, peer_of
 
 _CHUNK = 512
 _TAIL = 600.0
@@ -65,13 +64,16 @@ class Replay:
         substrate = build_substrate(settings.substrate, lambda: self.world.now)
         self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch, veil)
         self.population = Population(settings, stores, self.world)
-        self._directory: Directory | None = None
+        self._configured: Directory | None = None
         self._born = False
         self._shown = 0
 
     async def _be_born(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        if self._directory is None:
-            self._directory = await build_directory(self._settings, self._embedder, self.population.members)
+        if self._configured is None:
+            self._configured = await build_directory(self._settings, self._embedder)
+        directory = self._configured  # and whoever is said to live by now: it is not told of them again
+        for member in self.population.members:
+            directory = directory.adding(peer_of(member)) if member.living else directory
         return await build_shell(
             self.population.plan(name),
             self._settings,
@@ -80,9 +82,8 @@ class Replay:
             self._embedder,
             fence=0,
             seed=self._seed,
-            budget=self._budget,
-            directory=self._directory,
-            routing=self._routing,
+            directory=directory,
+            parts={"budget": self._budget, "routing": self._routing},
         )
 
     async def run(self, perceptions: Iterable[NewPerception]) -> AsyncIterator[StreamEntry]:
@@ -130,9 +131,9 @@ class Replay:
         await self.world.run_until(end)
         if not self._finish:
             return
-        for name in (ATTENTION, STREAM):
-            shell = self.world.shells[name]
-            if isinstance(shell.core, AttentionCore | StreamCore):
+        finishing = [shell for shell in self.world.shells.values() if isinstance(shell.core, Finishing)]
+        for shell in reversed(finishing):  # who hands over before who is handed it
+            if isinstance(shell.core, Finishing):
                 await shell.perform(shell.core.finish(self.world.now))
                 await self.world.run_until(self.world.now + 5)
 

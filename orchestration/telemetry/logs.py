@@ -6,13 +6,15 @@ a terminal's cursor nor forge a second line; secrets do not appear.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -35,6 +37,8 @@ _SECRET_TEXT = re.compile(
 )
 _QUIET = ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "asyncio", "cassandra")
 _LEAST_SECRET = 8
+_SAY_EVERY = 60.0
+"""Seconds between two sentences about a log that cannot be written."""
 
 
 def context(
@@ -101,7 +105,8 @@ class AppendHandler(logging.Handler):
     """Appends lines to a file that several processes share: a line is one write, so lines never mix.
 
     The file is set aside as ``NAME.1`` when it has grown beyond ``max_bytes``, by whichever process notices first. A
-    full disk loses lines, never the caller.
+    full disk loses lines, never the caller: standard error is told so at once and then once a minute, and the log, with
+    how many were lost, when there is room again.
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
@@ -110,17 +115,42 @@ class AppendHandler(logging.Handler):
         self._max_bytes = max_bytes
         path.parent.mkdir(parents=True, exist_ok=True)
         self._fd: int | None = self._open()
+        self._lost = 0
+        self._torn = False
+        self._said = float("-inf")
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
-            if self._fd is None:
-                self._fd = self._open()
-            if os.fstat(self._fd).st_size + len(line) > self._max_bytes:
-                self._fd = self._set_aside(self._fd)
-            os.write(self._fd, line)
-        except OSError:
-            self.handleError(record)
+            self._write(record)
+        except OSError as error:
+            self._lost += 1
+            self._say(str(error.strerror or error))
+            return
+        lost, self._lost = self._lost, 0
+        if lost:
+            self._said = float("-inf")
+            fields = {"name": __name__, "msg": "log_lines_lost", "levelno": logging.WARNING, "lines": lost}
+            self.handle(logging.makeLogRecord({**fields, "levelname": "WARNING"}))
+
+    def _write(self, record: logging.LogRecord) -> None:
+        line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
+        if self._torn:
+            line = b"\n" + line
+        if self._fd is None:
+            self._fd = self._open()
+        if os.fstat(self._fd).st_size + len(line) > self._max_bytes:
+            self._fd = self._set_aside(self._fd)
+        written = os.write(self._fd, line)
+        self._torn = written < len(line) and (self._torn or written > 0)
+        if written < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _say(self, why: str) -> None:
+        now = time.monotonic()
+        if now - self._said >= _SAY_EVERY:
+            self._said = now
+            with suppress(OSError, ValueError):
+                print(f"{self._path}: {why}: log lines are lost, {self._lost} so far", file=sys.stderr)  # noqa: T201
 
     def close(self) -> None:
         if self._fd is not None:

@@ -14,6 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from environment.messages import Instant, SubmindReport, SubmindState
+from orchestration.faculties import many
 from orchestration.telemetry import names
 
 PREFIX: Final = "submind_"
@@ -99,8 +100,6 @@ def _bound(value: float) -> str:
 
 _Key = tuple[str, ...]
 """Values of labels: role and actor of who tells, and what stands behind a colon."""
-_AGGREGATED: Final = "cognitive"
-"""The role of which a mind may have any number; of all others there are nine at most."""
 
 
 class ReportCollector(Collector):
@@ -142,7 +141,7 @@ class ReportCollector(Collector):
         yield from whole.metrics()
 
     def _who(self, report: SubmindReport) -> _Key:
-        alone = self._per_submind or report.role != _AGGREGATED
+        alone = self._per_submind or not many(report.role)
         return (report.role, report.name if alone else "")
 
     def _states(self) -> Iterator[Metric]:

@@ -12,17 +12,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-PERCEPTIONS_PROCESSED: Final = "perceptions_processed_total"
-TRACES_POSTED: Final = "traces_posted_total"
-TRACES_REVISED: Final = "traces_revised_total"
-TRACES_REINFORCED: Final = "traces_reinforced_total"
-TRACES_RETIRED: Final = "traces_retired_total"
-TRACES_LIVE: Final = "traces_live"
-CRAWLS: Final = "crawls_total"
-THOUGHTS_CONSCIOUS: Final = "thoughts_conscious_total"
-SEGUES: Final = "segues_total"
-ATTENTION_THRESHOLD: Final = "attention_threshold"
-WORKING_MEMORY: Final = "working_memory"
+from orchestration.faculties import faculties
 
 EVENTS_HANDLED: Final = "events_handled_total"
 MESSAGES_SENT: Final = "messages_sent_total"
@@ -58,62 +48,11 @@ CONNECTIONS_TRANSIENT: Final = "connections_transient"
 LIMIT_HITS: Final = "limit_hits"
 
 HELP: Final[dict[str, str]] = {
-    PERCEPTIONS_PROCESSED: "Perceptions a perceptual submind has taken from the log.",
-    "perceptions_folded_total": "Perceptions that only repeated what was perceived before.",
-    "cursor": "Number of the last perception that a perceptual submind has read.",
     "state_bytes": "Bytes of the state that it last saved: written whole each time.",
-    "unacknowledged": "Percepts that the environment has not confirmed yet.",
-    "telemetry_readings_total": "Single readings looked at.",
-    "telemetry_series": "Series of readings remembered.",
-    "images_unreadable_total": "Images that could not be read.",
-    READ_SECONDS: "From the gateway's receipt of a perception until a perceptual submind has read it.",
-    TRACE_SECONDS: "From the gateway's receipt of a perception until what is made of it at once is a durable trace.",
-    STREAM_SECONDS: "From the gateway's receipt of a perception until a thought that focuses on it is in the stream.",
-    TRACES_POSTED: "Traces made durable.",
-    TRACES_REVISED: "Revisions of traces made durable.",
-    TRACES_REINFORCED: "Reinforcements that raised a trace.",
-    TRACES_RETIRED: "Traces that sank below the floor.",
-    TRACES_LIVE: "Traces above the floor.",
-    "traces_known_total": "Posts of traces that were there already.",
-    "diminishings_total": "Times a trace was lowered.",
-    "echoes_total": "Reinforcements that counted nothing, because they came of the trace itself.",
-    "revisions_refused_total": "Revisions refused because they built on an old version.",
-    CRAWLS: "Crawls answered.",
     "thoughts_total": "Thoughts made, and sent to the environment.",
     "reposts_total": "Times thoughts were sent again because the environment had not confirmed them.",
-    "reflections_total": "Thoughts about the mind itself.",
-    "results_total": "Results of active thinking.",
-    "window": "Events held that may be bound yet.",
-    "messages_passed_on_total": "Messages passed on to the submind whose topic they now are.",
-    "offered_total": "Percepts that attention was offered, also those that were folded.",
-    "winners_passed_over_total": "Winners of a moment that did not stand out among those before.",
-    "handed_over": "Conscious thoughts that the stream has not confirmed yet.",
-    THOUGHTS_CONSCIOUS: "Thoughts that attention handed to the stream.",
-    "stream_entries_total": "Entries appended to the stream.",
-    SEGUES: "Segues appended to the stream.",
-    "stream_head": "Number of the last entry of the stream.",
-    "reordering": "Conscious thoughts that wait to be put in order.",
-    ATTENTION_THRESHOLD: "Percentile among winners from which a candidate becomes conscious, 0..1.",
-    "threshold_bend": "Factor by which metacognition moved the threshold; 1 is where it was configured.",
-    WORKING_MEMORY: "Slots of working memory in use.",
-    "acts_total": "Conscious thoughts that active thinking acted upon.",
-    "acts_waiting": "Acts that wait for memories or words.",
-    "acts_given_up_total": "Acts whose memories or words never came.",
-    "thoughts_ignored_total": "Conscious thoughts that active thinking let pass.",
-    "nothing_recalled_total": "Acts of recalling that met nothing.",
     "loops_ended_total": "Times thinking about the same again and again was ended.",
     "proposals_total": "Changes of attention proposed (by control) or taken up (by attention).",
-    "proposals_waiting": "Proposals that metacognition holds back for now.",
-    "troubles": "What monitoring sees amiss at present.",
-    "share": "Part of a configured submind's budget that a submind has, 0..1; summed over those that share it, 1 each.",
-    "overloaded": "Subminds that are overloaded.",
-    "topics_given": "Topics handed over to others.",
-    "divisions_proposed_total": "Divisions that subminds proposed.",
-    "divisions_total": "Divisions that took place.",
-    "divisions_inseparable_total": "Divisions not proposed because topics could not be told apart.",
-    "retirements_proposed_total": "Ends that subminds proposed for themselves.",
-    "growth_refused_total": "Proposals of growth that were refused, as their submind was told.",
-    "inheritances_total": "Legacies taken over from subminds that ended.",
     EVENTS_HANDLED: "Events handled by the core.",
     MESSAGES_SENT: "Events sent to other actors.",
     MESSAGES_RECEIVED: "Events received from other actors.",
@@ -147,11 +86,13 @@ HELP: Final[dict[str, str]] = {
     "spans_dropped_total": "Spans dropped because too many waited (telemetry.tracing.queue).",
     "spans_failed_total": "Spans given up because the receiver of traces did not take them.",
     "metrics_dropped_total": "Figures not told because there were too many names.",
+    "messages_not_taken_total": "Events of a kind that the actor does not take in.",
     LIMIT_HITS: "Times a configured limit was met.",
+    **{name: told for faculty in faculties() for name, told in faculty.metrics.items()},
 }
 """What each metric of an actor means, for people."""
 
-HIGHEST: Final = frozenset({"cursor", ATTENTION_THRESHOLD, "threshold_bend", "stream_head"})
+HIGHEST: Final = frozenset(name for faculty in faculties() for name in faculty.highest)
 """Gauges of which the highest is shown where several actors are shown as one; others are added up."""
 
 ALWAYS: Final[dict[str, tuple[str, ...]]] = {
@@ -172,12 +113,7 @@ ALWAYS: Final[dict[str, tuple[str, ...]]] = {
         TOKENS_OUT,
         COST,
     ),
-    "perceptual": (PERCEPTIONS_PROCESSED, "thoughts_total"),
-    "cognitive": ("thoughts_total",),
-    "environment": (CRAWLS,),
-    "attention": (THOUGHTS_CONSCIOUS,),
-    "stream": ("stream_entries_total", SEGUES),
-    "thinking": ("thoughts_total", "acts_total"),
+    **{faculty.role: faculty.from_zero for faculty in faculties() if faculty.from_zero},
 }
 """Counters shown as 0 before their first count, by role (empty: of all): what appears at 1 has, to Prometheus, not
 increased."""
@@ -203,7 +139,6 @@ _COORDINATION: Final = {
     "coordination_members_answering": "Members of etcd that answered lately.",
     "coordination_quorum": "1 while a member of etcd says that there is a quorum.",
     "coordination_leads": "1 while this host holds the lead in etcd.",
-    "coordination_leases_taken_total": "Leases taken.",
     "coordination_members_turned_from_total": "Times another member of etcd was asked because one did not answer.",
     "coordination_quota_races_total": "Times a quota was taken anew because another host was faster.",
 }
@@ -234,7 +169,7 @@ HOST: Final[dict[str, Shown]] = {
     "mind_up": Shown("mind_process_up", "1 while this host's mind process runs with all its actors born."),
     "mind_restarts_total": Shown("mind_restarts_total", "Mind processes replaced."),
     "actors_quarantined": Shown("mind_actors_quarantined", "Actors given up."),
-    "subminds_homeless": Shown("mind_actors_homeless", "Actors for which no node has room."),
+    "subminds_unschedulable": Shown("mind_actors_unschedulable", "Actors for which no node has room."),
     "actors_outlived_total": Shown(
         "mind_actors_outlived_total",
         "Processes of actors heard of again after another had taken their place, since the mind process began.",

@@ -111,9 +111,7 @@ class ChangeTail:
         """Whether somebody reads, and is told of all that is written from now on."""
         return self._poller is not None and not self._poller.done()
 
-    async def follow(
-        self, wants: ChangeFilter = ANY_CHANGE, after: str = ""
-    ) -> AsyncGenerator[list[ConnectionChange], None]:
+    async def follow(self, after: str = "") -> AsyncGenerator[list[ConnectionChange], None]:
         """Changes behind the one with mark ``after`` (empty: those from now on) as they appear, oldest first.
 
         Raises ``ValueError`` for an ``after`` that is no mark.
@@ -127,8 +125,7 @@ class ChangeTail:
                 fresh = await self._behind(after)
                 if fresh:
                     after = fresh[-1].mark
-                    if wanted := [change for change in fresh if wants.matches(change)]:
-                        yield wanted
+                    yield fresh
                     continue
                 if self._failure is not None:
                     raise self._failure

@@ -10,16 +10,17 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from actors.substrate.ports import Embedder
+from environment import salience
 from environment.index.ports import VectorIndex
 from environment.lineage import Explanation, NodeKind, explain
-from environment.messages import Connection, Instant, SubmindReport, Trace
+from environment.messages import Connection, Instant, StreamEntry, SubmindReport, Trace
 from environment.ports import Stores
 from environment.search import Hit, SearchFilters
+from orchestration.pages import Page, place_of, size_of, token_of
 from orchestration.telemetry.tracing.ids import TraceIds, hex_trace
 from orchestration.view import status as judged
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage, ChangeTail, read_page
 from orchestration.view.follower import TraceFollower
-from orchestration.view.pages import Page, place_of, size_of, token_of
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
 
@@ -127,6 +128,7 @@ class MindView:
             limits=tuple(judged.limit_hits(reports, self._around.limits, self._around.limit_hits())),
             subminds=state.counts,
             reasons=(*told, f"and {more} more, which `submind subminds` lists") if more > 0 else told,
+            now=self._clock(),
         )
 
     async def _reports(self) -> list[SubmindReport]:
@@ -199,6 +201,17 @@ class MindView:
     def change_tail(self) -> ChangeTail:
         """What happens to connections, to be followed."""
         return self._changes
+
+    async def entries(self, first: int | None, limit: int) -> tuple[list[StreamEntry], int]:
+        """Entries of the stream from a number on, or the newest, at most ``limit``; and the last number there is."""
+        log = self._stores.stream
+        head, most = await log.head(), min(limit, self._settings.page)
+        found = await log.read(max(1, head - most + 1) if first is None else first, most)
+        return found, max([head, *(entry.seq for entry in found[-1:])])
+
+    def salience(self, trace: Trace) -> float:
+        """0..1: what is left of a trace's level now."""
+        return salience.at(trace.level, self._clock())
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first; empty when there is none of that id."""

@@ -45,7 +45,7 @@ class ViewSettings(Section):
     stale_after: Seconds = 30.0
     """An actor whose last report is older than this though work waits for it is silent, and the mind degraded."""
     page: int = Field(default=1000, ge=1, le=10_000)
-    """Most subminds, connections or members in one page of a list, and as many as there are where no size is asked."""
+    """Most entries, subminds or connections in one page of a list; of the last two as many where no size is asked."""
     reasons: int = Field(default=20, ge=1, le=10_000)
     """Most reasons that a status gives for how the mind is; of the others it gives the number."""
     summary_above: int = Field(default=500, ge=0)

@@ -62,8 +62,8 @@ class TraceFigures:
 class TokenFigures:
     """What thinking has cost since the mind started."""
 
-    tokens_in: int
-    tokens_out: int
+    input: int
+    output: int
     cost: float
     budget_left: float | None
     """None when no actor reports a budget."""
@@ -98,6 +98,8 @@ class MindStatus:
     """How many are in which state; ``silent`` counts those with work waiting that no longer report."""
     reasons: tuple[str, ...] = ()
     """Why the state is not ``RUNNING``."""
+    now: Instant = 0.0
+    """Mind time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +177,8 @@ def tokens(reports: Sequence[SubmindReport]) -> TokenFigures:
     """What thinking has cost. Budgets of several actors add up."""
     budgets = [report.metrics[names.BUDGET_LEFT] for report in reports if names.BUDGET_LEFT in report.metrics]
     return TokenFigures(
-        tokens_in=int(total(reports, names.TOKENS_IN)),
-        tokens_out=int(total(reports, names.TOKENS_OUT)),
+        input=int(total(reports, names.TOKENS_IN)),
+        output=int(total(reports, names.TOKENS_OUT)),
         cost=total(reports, names.COST),
         budget_left=sum(budgets) if budgets else None,
     )

@@ -47,7 +47,7 @@ EVERYTHING = EntryFilter()
 class StreamTail:
     """Follows one mind's stream for many readers.
 
-    Guarantees: a reader gets every entry it wants once and in order, whatever its speed; one that is slow is not
+    Guarantees: a reader gets every entry once and in order, whatever its speed; one that is slow is not
     buffered but reads the log again from where it is; while nobody waits for an entry the store is left alone.
     A store that is unavailable makes readers wait, never end. ``close`` ends every reader.
     """
@@ -78,20 +78,18 @@ class StreamTail:
         """Whether ``close`` was called."""
         return self._closing.is_set()
 
-    async def follow(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncGenerator[StreamEntry, None]:
+    async def follow(self, from_seq: int = 0) -> AsyncGenerator[StreamEntry, None]:
         """Entries from ``from_seq`` on (0: only those after now) as they appear, until ``close``.
 
         A number beyond the head is waited for. Raises whatever the store raises, except ``StoreUnavailable``, which
         is waited out.
         """
-        async with aclosing(self.batches(from_seq, wants)) as batches:
+        async with aclosing(self.batches(from_seq)) as batches:
             async for batch in batches:
                 for entry in batch:
                     yield entry
 
-    async def batches(
-        self, from_seq: int = 0, wants: EntryFilter = EVERYTHING
-    ) -> AsyncGenerator[list[StreamEntry], None]:
+    async def batches(self, from_seq: int = 0) -> AsyncGenerator[list[StreamEntry], None]:
         """The same as ``follow``, with what is there at once given together."""
         seq = from_seq if from_seq > 0 else await self.head() + 1
         while not self.closed:
@@ -104,9 +102,7 @@ class StreamTail:
                 await self._wait_for(seq)
                 continue
             seq = entries[-1].seq + 1
-            wanted = [entry for entry in entries if wants.matches(entry)]
-            if wanted:
-                yield wanted
+            yield entries
 
     async def head(self) -> int:
         """The number of the last entry there is now, once the store can be read; 0 where there is none."""

@@ -17,6 +17,7 @@ from actors.events import Conscious, Crawl, Observation, Observed, Post, Propose
 from actors.growth import GrowthRefused, Pressure
 from actors.metacognition.control import ControlCore
 from actors.metacognition.settings import MetacognitionSettings
+from actors.peers import Directory
 from actors.settings import ApoptosisSettings, CognitiveSettings, ConnectionSettings, DivisionSettings, ShellSettings
 from actors.shell import ActorShell
 from actors.stream.core import StreamCore
@@ -24,7 +25,6 @@ from actors.stream.settings import StreamSettings
 from actors.submind.apoptosis import Apoptosis
 from actors.submind.budget import Allowance
 from actors.submind.load import Load
-from actors.submind.peers import Directory
 from actors.submind.postbox import Postbox
 from actors.submind.registry import Registry
 from actors.substrate.budget import DAY, HOUR, Ledger, Limits

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,22 +51,6 @@ def test_what_is_not_a_number_counts_nothing(level, now):
     assert salience.diminished(level, now, math.nan).value == salience.at(level, now)
 
 
-@given(st.lists(levels, min_size=1, max_size=30), instant)
-def test_many_at_once_are_as_one_by_one(many, now):
-    together = salience.at_many(*(np.array([getattr(x, f) for x in many]) for f in ("value", "at", "half_life")), now)
-    assert together == pytest.approx([salience.at(x, now) for x in many], rel=1e-9, abs=1e-300)
-
-
-@given(st.builds(Level, st.floats(0.001, 1), instant, half_life), st.floats(0.001, 0.999))
-def test_it_sinks_to_the_floor_when_it_was_said_to(level, floor):
-    when = salience.sinks_at(level, floor)
-    assert salience.at(level, when + 1e-6 * level.half_life) <= max(floor, level.value) * (1 + 1e-9)
-    if level.value > floor:
-        assert salience.at(level, when) == pytest.approx(floor, rel=1e-3)
-    else:
-        assert when == level.at
-
-
 def test_reference_values():
     hour = Level(0.8, 1000.0, 3600.0)
     assert salience.at(hour, 1000.0 + 3600) == pytest.approx(0.4)
@@ -81,9 +64,3 @@ def test_reference_values():
     assert salience.diminished(still, 60.0, 0.4).value == pytest.approx(0.15)
     with pytest.raises(ValueError, match="from 1"):
         salience.reinforced(still, 0.0, 0.2, 0)
-
-
-def test_an_echo_rests_on_the_trace_or_on_what_came_of_it():
-    assert salience.is_echo("t-1", ("t-1", "p-2"), ())
-    assert salience.is_echo("t-1", ("t-9",), {"t-1", "p-0"})
-    assert not salience.is_echo("t-1", ("t-9",), {"t-2"})

@@ -2,7 +2,7 @@
 
 ``SUBMIND_TEST_KUBERNETES`` names the kubeconfig of a cluster with KubeRay, volumes, and the images of the dev overlay
 (``localhost/submind:dev`` and ``:next``: `.ci/kubernetes`). What is in its namespace ``submind`` is removed. The
-volumes are empty. Without it these tests are left out, for a person who has no cluster; CI always has one.
+volumes are empty. ``make test-cluster`` starts one where nothing is named.
 """
 
 from __future__ import annotations
@@ -37,31 +37,6 @@ DEV = {"cassandra": 1, "etcd": 1, "head": 1, "mind": 2, "subminds": 1, "gateway"
 """Pods of the dev overlay by component."""
 _unready: Counter[str] = Counter()
 """How often an overlay was applied in vain since it was last ready."""
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave this room out where there is no cluster; else it comes first, and nothing else runs beside its mind."""
-    here = Path(__file__).parent
-    ours = [item for item in items if item.path.is_relative_to(here)]
-    others = [item for item in items if not item.path.is_relative_to(here)]
-    if KUBECONFIG:
-        needs = {fixture for fixture, there in (("outside", POLICIES), ("measured", METRICS)) if not there}
-        untried = [item for item in ours if needs & set(getattr(item, "fixturenames", ()))]
-        config.hook.pytest_deselected(items=untried)
-        items[:] = [item for item in ours if item not in untried] + others
-    elif ours:
-        config.hook.pytest_deselected(items=ours)
-        items[:] = others
-
-
-def pytest_report_header() -> str | None:
-    """Say that it is left out."""
-    if KUBECONFIG:
-        left = "" if POLICIES else "; SUBMIND_TEST_KUBERNETES_POLICIES says that it enforces NetworkPolicies: not tried"
-        left += "" if METRICS else "; SUBMIND_TEST_KUBERNETES_METRICS says that it has a metrics API: not tried"
-        return f"tests/k8s: on the cluster of {KUBECONFIG}{left}"
-    return "tests/k8s is left out: SUBMIND_TEST_KUBERNETES names the kubeconfig of a cluster to deploy to"
 
 
 @dataclass
@@ -120,14 +95,16 @@ def figures(pytestconfig: pytest.Config) -> Iterator[Figures]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> str:
-    """The cluster, for tests that deploy nothing."""
+def kubernetes() -> str:
+    """The cluster; what asks for it is one of `make test-cluster`."""
+    if not KUBECONFIG:
+        pytest.fail("SUBMIND_TEST_KUBERNETES names the kubeconfig of a cluster to deploy to: there is none")
     os.environ["KUBECONFIG"] = KUBECONFIG
     return KUBECONFIG
 
 
 @pytest.fixture(scope="module")
-def deployment(cluster: str, figures: Figures) -> Iterator[Deployment]:
+def deployment(kubernetes: str, figures: Figures) -> Iterator[Deployment]:
     """The dev overlay, applied as its users apply it; everybody is ready."""
     with _deployed("dev", ROOT / "k8s/overlays/dev", DEV, lambda: None) as began:
         took = time.monotonic() - began
@@ -138,7 +115,7 @@ def deployment(cluster: str, figures: Figures) -> Iterator[Deployment]:
 
 
 @pytest.fixture(scope="module")
-def production(cluster: str, figures: Figures, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def production(kubernetes: str, figures: Figures, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The production overlay on one node, with what people make for it; the name of a pod to call from."""
     directory = tmp_path_factory.mktemp("production")
     overlay = make_overlay(directory)

@@ -1,7 +1,8 @@
 """One deployment of the dev overlay, from its first thought through every loss, scaling, an upgrade and the way back.
 
 Tests go by in this order, on one mind; callers and a reader of the stream are there all the time, and at the end
-everything is counted. Times are printed, and depend on the machine.
+everything is counted. Times are printed, and depend on the machine. Four of them are the smoke of every run: the first
+thought, the loss of the host that leads, an upgrade, and the count.
 """
 
 import itertools
@@ -101,6 +102,7 @@ def nodes(deployment):
     return {one.address: list(one.actors) for one in answer.nodes}
 
 
+@pytest.mark.smoke
 def test_a_perception_becomes_conscious_unattended(deployment, reader):
     caller = deployment.caller()
     said = perception_pb2.Perception(source="operator", text="Is the crane in the harbour still moving?")
@@ -223,7 +225,10 @@ def test_what_an_idle_deployment_takes(deployment):
     assert memory < 6144
 
 
-@pytest.mark.parametrize("kind", ["gateway", "feed", "subminds", "leader", "head", "etcd", "cassandra"])
+@pytest.mark.parametrize(
+    "kind",
+    ["gateway", "feed", "subminds", pytest.param("leader", marks=pytest.mark.smoke), "head", "etcd", "cassandra"],
+)
 def test_a_pod_that_is_lost_is_not_missed(deployment, load, kind):
     name = leader() if kind == "leader" else random.Random(kind).choice(sorted(pods(kind)))
     component = "mind" if kind == "leader" else kind
@@ -332,7 +337,7 @@ def roll_to(tag, tmp_path):
     assert images == {f"localhost/submind:{tag}"}
 
 
-@pytest.mark.parametrize("tag", ["next", "dev"])
+@pytest.mark.parametrize("tag", [pytest.param("next", marks=pytest.mark.smoke), "dev"])
 def test_an_upgrade_with_a_migration_and_the_way_back(deployment, load, tmp_path, tag):
     began = time.monotonic()
     roll_to(tag, tmp_path)
@@ -347,6 +352,7 @@ def test_an_upgrade_with_a_migration_and_the_way_back(deployment, load, tmp_path
     )
 
 
+@pytest.mark.smoke
 def test_nothing_was_lost_doubled_or_left_out(deployment, loads, reader):
     receipts = {key: one for load in loads for key, one in load.receipts.items()}
     assert len(receipts) > 200

@@ -11,6 +11,7 @@ from environment.stores.cassandra.driver.address import parse_address
 from orchestration.loading import load_settings
 from tests.k8s.kube import kubectl
 
+pytestmark = [pytest.mark.cluster, pytest.mark.smoke]  # some need no more than `kubectl`
 ROOT = Path(__file__).resolve().parents[2]
 OVERLAYS = sorted(path.parent.name for path in (ROOT / "k8s/overlays").glob("*/kustomization.yaml"))
 
@@ -40,7 +41,7 @@ def containers(template):
 
 
 @pytest.fixture(scope="module")
-def empty(cluster):
+def empty(kubernetes):
     """A namespace without anything, and a function that says what the API server makes of objects there."""
     name = "submind-dry"
     kubectl("create", "namespace", name, check=False)

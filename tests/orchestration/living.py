@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from orchestration.host.places import run_base
+from orchestration.host.directories import run_base
 from orchestration.runtime import processes
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from environment.stores.copying import MARGIN
 from environment.stores.opening import open_stores
 from orchestration.client import MindClient
 from orchestration.clock import wall
-from orchestration.membership.opening import open_coordination
+from orchestration.membership.backends import open_coordination
 from tests.orchestration.cli.conftest import environ, submind
 from tests.orchestration.living import LivingMind, eventually
 from tests.orchestration.test_cluster import leads, speaking_run, store
@@ -147,6 +147,7 @@ async def test_out_of_files_into_an_empty_cluster(tmp_path, store, etcd_of_its_o
         await asyncio.to_thread(there.end)
 
 
+@pytest.mark.soak
 async def test_out_of_a_cluster_into_files(tmp_path, store):
     name, file = f"m-{secrets.token_hex(4)}", tmp_path / "mind.submind"
     there = LivingMind(tmp_path / "there", speaking_run, cluster_env(store, name))

@@ -9,13 +9,12 @@ import sys
 
 import pytest
 
+from environment.configuration import read_configurations
 from environment.messages import NewPerception
-from environment.stores.cassandra.driver.connecting import open_session
-from environment.stores.cassandra.schema.migrations import migrate
 from environment.stores.opening import open_stores
 from orchestration.client import MindClient, Unavailable
 from orchestration.clock import wall
-from orchestration.membership.opening import open_coordination
+from orchestration.membership.backends import open_coordination
 from orchestration.settings import Settings
 from tests.orchestration.living import LivingMind, eventually
 
@@ -82,13 +81,8 @@ class _Closing:
 
 
 @pytest.fixture
-async def store(keyspace):
-    import random
-
-    session = await open_session(keyspace, rng=random.Random(1))
-    await migrate(session, runner="tests", rng=random.Random(2))
-    await session.close()
-    return f"{keyspace}?dc={keyspace.dc}"
+def store(shared_keyspace):
+    return f"{shared_keyspace}?dc={shared_keyspace.dc}"
 
 
 @pytest.fixture
@@ -194,6 +188,7 @@ async def test_a_leader_that_is_stopped_past_its_lease_and_woken_writes_nothing(
     eventually(lambda: leads(two))
 
 
+@pytest.mark.smoke
 async def test_settings_change_while_it_runs_and_leave_a_record(cluster):
     one = cluster.host("one")
     settings = Settings()
@@ -204,13 +199,11 @@ async def test_settings_change_while_it_runs_and_leave_a_record(cluster):
         await asyncio.to_thread(eventually, lambda: "configured" in (one.data_dir / "submind.log").read_text())
         (receipt,) = await perceive(one, "after the change")
         await spoken(cluster, ["after the change"])
-        listed = await coordination.directory.listings()
-        assert {listing.address for listing in listed.values()} <= {one.grpc}
     async with cluster.stores() as opening:
         stores = await opening.open()
         name = f"t-{receipt.id.removeprefix('p-')}"
         assert (await stores.traces.get([name]))[name].level.half_life == 123.0
-        newest, *_, first = await stores.registry.configurations(10)
+        newest, *_, first = await read_configurations(stores.collections, 10)
         assert (newest.by, newest.version) == ("an operator", first.version + 1)
         assert '"percept":123.0' in newest.body
     one.kill("mind")  # what comes back has it as well

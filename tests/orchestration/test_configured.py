@@ -19,9 +19,8 @@ from actors.substrate.scripted import ScriptedEmbedder
 from environment.config import Section
 from environment.stores.sqlite import open_stores
 from orchestration import wiring
-from orchestration.host.supervise import _configured
-from orchestration.membership.tuning import tunable_paths, tuned, value_at
-from orchestration.settings import Settings
+from orchestration.membership.tunables import settings_update, tunable_paths, tuned, value_at
+from orchestration.settings import Settings, SettingsUpdate
 
 NOON = 1_772_539_200.0
 BASE = Settings()
@@ -40,7 +39,12 @@ def change():
 
 
 CHANGED = change()
-EVENT = _configured(CHANGED, 1)
+
+
+def told(actor, settings=CHANGED, version=1):
+    """What an actor's core is told of changed settings, by way of what its process is told."""
+    live = settings_update(settings, version)
+    return [Configured(version, section) for section in wiring.sections_of(actor, live.over(BASE))]
 
 
 def reachable(value: object, seen: set[int]) -> Iterator[Section]:
@@ -89,15 +93,16 @@ async def cores(tmp_path):
 
     for actor in wiring.plan(BASE):
         shell = await wiring.build_shell(actor, BASE, stores, Driver(), embedder)
-        yield shell
+        yield actor, shell
     await stores.close()
 
 
 async def test_no_core_holds_on_to_an_old_setting(tmp_path):
     sections, met = tunable_sections(), set()
-    async for shell in cores(tmp_path):
+    async for actor, shell in cores(tmp_path):
         shell.core.handle(Started(), NOON)
-        shell.core.handle(EVENT, NOON + 1)
+        for event in told(actor):
+            shell.core.handle(event, NOON + 1)
         for section in reachable(shell.core, set()):
             for name, wanted in sections.get(type(section), {}).items():
                 assert getattr(section, name) == wanted, (shell.name, type(section).__name__, name)
@@ -116,25 +121,27 @@ def test_interpreters_read_nothing_that_may_change(interpreter):
 
 
 async def test_a_core_goes_on_where_it_was(tmp_path):
-    async for shell in cores(tmp_path):
+    async for actor, shell in cores(tmp_path):
         shell.core.handle(Started(), NOON)
         before = shell.core.snapshot()
-        shell.core.handle(_configured(BASE, 1), NOON)
+        for event in told(actor, BASE):
+            shell.core.handle(event, NOON)
         assert shell.core.snapshot() == before, shell.name
 
 
 async def test_what_is_kept_as_a_number_changes_as_well(tmp_path):
-    async for shell in cores(tmp_path):
+    async for actor, shell in cores(tmp_path):
         if shell.name == "thinking":
-            shell.core.handle(EVENT, NOON)
+            for event in told(actor):
+                shell.core.handle(event, NOON)
             assert shell.core._memory.half_life == CHANGED.thinking.half_life
             assert shell.core._allowance._rate == pytest.approx(CHANGED.thinking.per_hour / 3600)
 
 
 async def test_a_shell_performs_what_comes_of_it(tmp_path):
-    async for shell in cores(tmp_path):
+    async for actor, shell in cores(tmp_path):
         await shell.start(NOON)
-        await shell.configure(EVENT, NOON + 1)
+        await shell.configure(told(actor), NOON + 1)
         assert shell.unsaved
         assert not shell.unfinished
 
@@ -186,7 +193,18 @@ async def test_what_an_account_has_spent_counts_against_new_limits():
     await account.hold(10_000, 0)
 
 
-def test_the_event_carries_every_section_that_may_change():
-    sections = {path.split(".")[0] for path in tunable_paths()} - {"substrate"}
-    assert sections <= set(Configured.__dataclass_fields__)
-    assert EVENT.budget == CHANGED.substrate.budget
+def test_what_is_told_is_all_that_may_change_and_nothing_else():
+    live = settings_update(CHANGED, 1)
+    assert live.over(BASE) == CHANGED
+    assert live.over(tuned(BASE, {"attention.per_hour": 77.0})) == CHANGED
+    assert set(live.values) == set(tunable_paths())
+
+
+def test_what_another_version_of_the_code_calls_otherwise_is_left_out():
+    assert SettingsUpdate(1, {"attention.no_such": 1, "nothing.at_all": 2}).over(BASE) == BASE
+
+
+def test_an_actor_is_told_its_own_sections_only():
+    told_to = {actor.name: {type(event.section).__name__ for event in told(actor)} for actor in wiring.plan(BASE)}
+    assert told_to["attention"] == {"AttentionSettings"}
+    assert told_to["text"] == {"PerceptionSettings", "CognitiveSettings"}

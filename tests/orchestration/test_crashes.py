@@ -18,7 +18,6 @@ from tests.orchestration.living import LivingMind, submind_run
 from tests.orchestration.simulation.histories import day
 from tests.servers.process import free_ports
 
-KILLS = int(os.environ.get("SUBMIND_TEST_KILLS", "20"))
 SEED = int(os.environ.get("SUBMIND_TEST_SEED", "1"))
 
 SETTINGS = """
@@ -80,7 +79,8 @@ async def grow(seen: list, by: int, seconds: float) -> None:
 
 
 @pytest.mark.timeout(1800)
-async def test_nothing_acknowledged_is_lost_and_the_stream_has_no_gap(tmp_path):
+@pytest.mark.parametrize("kills", [6, pytest.param(30, marks=pytest.mark.soak)])
+async def test_nothing_acknowledged_is_lost_and_the_stream_has_no_gap(tmp_path, kills):
     (tmp_path / "mind.yaml").write_text(SETTINGS)
     target = f"127.0.0.1:{free_ports(1)[0]}"
     mind = LivingMind(
@@ -97,7 +97,7 @@ async def test_nothing_acknowledged_is_lost_and_the_stream_has_no_gap(tmp_path):
     tasks = [asyncio.create_task(teller.run()), asyncio.create_task(watch(target, seen))]
     try:
         await grow(seen, 3, 240)
-        for number in range(KILLS):
+        for number in range(kills):
             await asyncio.sleep(chance.uniform(0.2, 2.5))
             found = await asyncio.to_thread(mind.processes)
             actors = sorted(role for role in found if role.startswith("actor:"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from environment.messages import Modality
 from orchestration.loading import SettingsError, load_settings
-from orchestration.settings import MindSettings, Settings, SubmindRole
+from orchestration.settings import MindSettings, Settings
 
 
 def write(directory: Path, text: str) -> Path:
@@ -31,9 +31,9 @@ def problems(file: Path | None = None, environ: dict[str, str] | None = None, **
 
 def test_the_default_mind_has_every_sense_and_distinct_goals() -> None:
     subminds = MindSettings().subminds
-    perceptual = {submind.name for submind in subminds if submind.role is SubmindRole.PERCEPTUAL}
-    cognitive = [submind for submind in subminds if submind.role is SubmindRole.COGNITIVE]
-    metacognitive = {submind.name for submind in subminds if submind.role is SubmindRole.METACOGNITIVE}
+    perceptual = {submind.name for submind in subminds if submind.role == "perceptual"}
+    cognitive = [submind for submind in subminds if submind.role == "cognitive"]
+    metacognitive = {submind.name for submind in subminds if submind.role == "metacognitive"}
     assert perceptual == {modality.value for modality in Modality}
     assert len({submind.goals for submind in cognitive}) == len(cognitive) == 5
     assert metacognitive == {"monitoring", "control"}

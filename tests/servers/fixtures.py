@@ -7,6 +7,8 @@ they are started here and stopped at the end. Tests that stop or secure a server
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import random
 import secrets
@@ -19,6 +21,7 @@ import pytest_asyncio
 from environment.stores.cassandra.driver.address import CassandraAddress, parse_address
 from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.driver.session import Session
+from environment.stores.cassandra.schema.migrations import migrate
 from tests.servers.cassandra import DC, CassandraCluster, CassandraServer
 from tests.servers.etcd import EtcdCluster, EtcdServer
 
@@ -76,6 +79,31 @@ async def keyspace(cassandra: Callable[[str], CassandraAddress]) -> AsyncIterato
         yield address
     finally:
         await drop_keyspace(address)
+
+
+@contextlib.contextmanager
+def migrated_keyspace(cassandra: Callable[[str], CassandraAddress]) -> Iterator[CassandraAddress]:
+    """The address of a migrated keyspace, dropped afterwards."""
+    address = cassandra(f"test_{secrets.token_hex(6)}")
+
+    async def make() -> None:
+        await make_keyspace(address)
+        session = await open_session(address, rng=random.Random(1))
+        await migrate(session, runner="tests", rng=random.Random(2))
+        await session.close()
+
+    asyncio.run(make())
+    try:
+        yield address
+    finally:
+        asyncio.run(drop_keyspace(address))
+
+
+@pytest.fixture(scope="session")
+def shared_keyspace(cassandra: Callable[[str], CassandraAddress]) -> Iterator[CassandraAddress]:
+    """The address of a migrated keyspace, in which each test has a mind of its own."""
+    with migrated_keyspace(cassandra) as address:
+        yield address
 
 
 @pytest_asyncio.fixture

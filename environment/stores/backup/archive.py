@@ -29,7 +29,7 @@ import msgspec
 from environment.errors import BadBackup
 from environment.messages import Instant
 
-FORMAT = 1
+FORMAT = 2
 _NAME = b"SUBMIND BACKUP\n"
 MAGIC = _NAME + bytes([FORMAT])
 END = b"SUBMIND."

@@ -12,9 +12,8 @@ import msgspec
 import numpy as np
 from msgspec.msgpack import Decoder
 
+from environment.collections import Document
 from environment.messages import Connection, ConnectionChange, StreamEntry, SubmindReport
-from environment.population import GrowthEvent, Member
-from environment.ports import Configuration
 from environment.stores.copying import KINDS
 from environment.stores.moving import MovedTrace
 from environment.stores.tally import encoded
@@ -66,9 +65,7 @@ _decoders: dict[str, Decoder[list[Any]]] = {
     "changes": _decoder(ConnectionChange),
     "states": _decoder(Named),
     "reports": _decoder(SubmindReport),
-    "configurations": _decoder(Configuration),
-    "growth": _decoder(GrowthEvent),
-    "members": _decoder(Member),
+    "documents": _decoder(Document),
     BESIDE: _decoder(Beside),
 }
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from environment.collections import Document
 from environment.messages import (
     Connection,
     ConnectionChange,
@@ -17,8 +18,6 @@ from environment.messages import (
     StreamEntry,
     SubmindReport,
 )
-from environment.population import GrowthEvent, Member
-from environment.ports import Configuration
 from environment.stores.backup.archive import ArchiveReader, Block, Manifest, Tell, blocks_of
 from environment.stores.backup.items import BESIDE, Beside, Named, Run, decode_items
 from environment.stores.codec import decode_perceptions
@@ -41,6 +40,7 @@ class Archived:
         self.perceptions = _Log(self)
         self.stream = _Stream(self)
         self.registry = _Registry(self)
+        self.collections = _Collections(self)
         self.moving = _Leaving(self)
 
     @property
@@ -161,17 +161,37 @@ class _Registry(_Part):
         found: list[Named] = self._of.items(block) if block else []
         return next((each.state for each in found if each.name == name), None)
 
-    async def configurations(self, limit: int = 100) -> list[Configuration]:
-        """As ``RegistryStore.configurations``."""
-        return list(self._of.all_of("configurations"))[:limit]
 
-    async def members(self) -> list[Member]:
-        """As ``RegistryStore.members``."""
-        return list(self._of.all_of("members"))
+class _Collections(_Part):
+    """Blocks are in the order of collections and keys."""
 
-    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
-        """As ``RegistryStore.growth``."""
-        return [each for each in self._of.numbered("growth", after + 1) if each.seq > after][:limit]
+    def __init__(self, of: Archived) -> None:
+        super().__init__(of)
+        self._ends: list[tuple[bytes, bytes]] | None = None
+
+    async def names(self) -> list[str]:
+        """As ``Collections.names``."""
+        return list(dict.fromkeys(each.collection for each in self._of.all_of("documents")))
+
+    async def scan(self, collection: str, prefix: str = "", *, after: str = "", limit: int = 1000) -> list[Document]:
+        """As ``Collections.scan``."""
+        blocks = self._of.blocks("documents")
+        if self._ends is None:
+            self._ends = [_place(self._of.items(block)[-1]) for block in blocks]
+        found: list[Document] = []
+        begin = (collection.encode(), (after or prefix).encode())
+        for block in blocks[bisect_left(self._ends, begin) :]:
+            for each in self._of.items(block):
+                behind = not after or _place(each) > begin
+                if each.collection == collection and each.key.startswith(prefix) and behind:
+                    found.append(each)
+            if len(found) >= limit or each.collection != collection:
+                break
+        return found[: max(limit, 0)]
+
+
+def _place(document: Document) -> tuple[bytes, bytes]:
+    return document.collection.encode(), document.key.encode()
 
 
 class _Leaving(_Part):

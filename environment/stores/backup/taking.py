@@ -6,7 +6,7 @@ found after a crash, which every actor is written for:
 
 1. What never changes once it is written, and weighs most, is read first and followed up to the cut at the end:
    perceptions, the stream, traces.
-2. States of actors, connections and growth, again until nobody was born, ended or settled in between. An actor saves
+2. States of actors, connections and documents, again until nobody was born, ended or settled in between. An actor saves
    after its steps, so its state may always be older than what it led to, never newer: whatever a state knows of (the
    cursor of a perceptual submind, what attention has handed over) was durable before, and is read after.
 3. The head of the stream. What its entries rest on was durable before them, and is read after.
@@ -30,14 +30,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from environment.collections import Document
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, PerceptionBatch
+from environment.population import GROWTH, MEMBERS
 from environment.stores.backup.archive import GONE, LARGEST, ArchiveWriter, Manifest
 from environment.stores.backup.items import BESIDE, Beside, Named, Run, encode_item
 from environment.stores.codec import encode_perceptions
 from environment.stores.copying import KINDS, Tell, state_names
 from environment.stores.moving import Movable, MovedTrace
-from environment.stores.paging import entries_after, perceptions_after, runs
+from environment.stores.paging import documents_after, entries_after, perceptions_after, runs
 
 _BLOCK = 1 << 20
 """Bytes after which a block ends."""
@@ -46,7 +48,6 @@ _PASSES = 40
 _AGAIN = 1024
 """Traces that are read again, however few there were to read."""
 _TRIES = 20
-_ALL = 1_000_000
 
 
 Beyond: TypeAlias = Callable[[Callable[[str, str, bytes], None]], Awaitable[None]]
@@ -65,9 +66,7 @@ class _Counted:
     perceptions: int = 0
     """The number of the last, ..."""
     entries: int = 0
-    """... and of the last entry, ..."""
-    growth: int = 0
-    """... and of the last event of growth."""
+    """... and of the last entry."""
     change: int = 0
     unsettled: int = 0
     replaced: dict[str, int] = field(default_factory=dict)
@@ -242,8 +241,6 @@ class Backup:
         for _ in range(_TRIES):
             self._flush()
             before = await self._population()
-            await self._growth(before[0])
-            self._flush()
             written = len(self._archive.blocks)
             await self._overwritten()
             self._flush()
@@ -255,18 +252,11 @@ class Backup:
                 counted.items[block.kind] -= block.items
         raise StoreUnavailable(f"the mind grew {_TRIES} times while its states were read: freeze it, or try again")
 
-    async def _population(self) -> tuple[int, list[bytes]]:
+    async def _population(self) -> tuple[list[Document], list[Document]]:
         """The last decision on growth, and every member: one that settles is rewritten without a decision."""
-        registry = self._source.registry
-        return await registry.growth_head(), [encode_item(member) for member in await registry.members()]
-
-    async def _growth(self, up_to: int) -> None:
-        counted = self._counted
-        while counted.growth < up_to:
-            page = await self._source.registry.growth(counted.growth, min(_PAGE, up_to - counted.growth))
-            for event in page:
-                self._put("growth", event, event.seq)
-            counted.growth = page[-1].seq
+        collections = self._source.collections
+        last = await collections.scan(GROWTH.name, limit=1, backwards=True)
+        return last, [each async for _, page in documents_after(collections, only=MEMBERS.name) for each in page]
 
     async def _overwritten(self) -> None:
         registry, moving = self._source.registry, self._source.moving
@@ -286,10 +276,11 @@ class Backup:
             more = bool(after)
         for connection in await registry.connections():
             self._put("connections", connection)
-        for configuration in await registry.configurations(_ALL):
-            self._put("configurations", configuration)
-        for member in await registry.members():
-            self._put("members", member)
+        async with aclosing(documents_after(self._source.collections)) as documents:
+            async for _, some in documents:
+                for document in some:
+                    self._put("documents", document)
+                await self._pace("documents")
 
     def _put(self, kind: str, item: Any, first: int = 0) -> None:
         if kind != self._kind or self._size >= _BLOCK:

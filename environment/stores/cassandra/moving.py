@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from environment.messages import ConnectionChange, Level, Trace
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.commits.heads import head_of
-from environment.stores.cassandra.commits.lanes import Lanes
-from environment.stores.cassandra.commits.record import TRACES
+from environment.stores.cassandra.commits.commit_logs import CommitLogs, head_of
+from environment.stores.cassandra.commits.record import CORE, TRACES
 from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.log.perceptions import CassandraPerceptions
 from environment.stores.cassandra.registry import CassandraRegistry
+from environment.stores.cassandra.traces.scan import parse_position, scan_traces
 from environment.stores.cassandra.traces.traces import TraceReader
-from environment.stores.cassandra.traces.walking import parse_place, walk
 from environment.stores.moving import MovedTrace
 
 if TYPE_CHECKING:
@@ -40,9 +39,9 @@ class CassandraMoving:
         perceptions: CassandraPerceptions,
         reader: TraceReader,
         registry: CassandraRegistry,
-        lanes: Lanes,
+        logs: CommitLogs,
     ) -> None:
-        self._lanes = lanes
+        self._logs = logs
         self._session = session
         self._mind = mind
         self._perceptions = perceptions
@@ -50,17 +49,17 @@ class CassandraMoving:
         self._registry = registry
         self._written: WrittenChanges | None = None
         self._last_part: float = math.inf
-        """Of the index, when a walk began: what is written meanwhile would never let one end."""
+        """Of the index, when a scan began: what is written meanwhile would never let one end."""
 
     async def skip(self, to: int) -> None:
         await self._perceptions.skip(to)
 
     async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
         names: list[str] = []
-        reached = parse_place(after)
+        reached = parse_position(after)
         if not after:
-            self._last_part = partitions.part((await head_of(self._session, self._mind, TRACES)).change)
-        async with aclosing(walk(self._session, self._mind, reached, self._last_part)) as places:
+            self._last_part = partitions.part((await head_of(self._session, self._mind, TRACES, CORE)).change)
+        async with aclosing(scan_traces(self._session, self._mind, reached, self._last_part)) as places:
             async for name, place in places:
                 names.append(name)
                 reached = place
@@ -90,7 +89,7 @@ class CassandraMoving:
         return MovedTrace(tuple(replace(trace, live=live, conscious=conscious) for trace in traces), standing)
 
     async def changed(self, after: int) -> tuple[int, list[str]]:
-        head = (await head_of(self._session, self._mind, TRACES)).change
+        head = (await head_of(self._session, self._mind, TRACES, CORE)).change
         ids: dict[str, None] = {}
         async with aclosing(self._reader.changes(after, head)) as pages:
             async for rows in pages:
@@ -98,7 +97,7 @@ class CassandraMoving:
         return head, list(ids)
 
     async def epoch(self) -> int:
-        return max(await self._lanes.epoch(), await self._perceptions.epoch())
+        return max(await self._logs.epoch(), await self._perceptions.epoch())
 
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
         if not after or self._written is None:

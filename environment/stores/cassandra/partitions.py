@@ -23,23 +23,19 @@ PART = 8192
 """Changes (of traces, or of connections) that one part of an index holds."""
 ENTRIES = 1024
 """Entries of the stream in one chunk."""
-GROWTH = 1024
-"""Events of growth in one chunk, and the members that were born by them."""
-CONFIGURATION_BUCKET = 64
-"""Versions of the working configuration in one bucket."""
 ERA = 128
 """Buckets that the directory keeps together: with hours, five days."""
 PAGE = 65_536
 """Bytes of one page of the live ids, and of one piece of a state or of a large record."""
 BODY_MOST = 1 << 20
-"""Bytes of a thought, an entry, a report or a configuration; more is refused before anything is decided."""
+"""Bytes of a thought, an entry, or a report; more is refused before anything is decided."""
 STATE_MOST = 64 << 20
 """Bytes of a state."""
 
-TIME, RETIRED, CONFIGURATIONS = "time", "retired", "configurations"
+TIME, RETIRED, EXPIRING = "time", "retired", "expiring"
 """Scopes of the directory."""
-OWNER, STATE = "owner", "state"
-"""Kinds of names: who has connections, and who saved a state."""
+OWNER, STATE, COLLECTION = "owner", "state", "collection"
+"""Kinds of names: who has connections, who saved a state, and what holds documents."""
 
 _HOUR = 3600.0
 _FARTHEST = 1 << 40
@@ -58,6 +54,16 @@ def topic_scope(topic: str) -> str:
 def history_scope(owner: str) -> str:
     """The scope in which the changes of a submind's connections are."""
     return f"history:{owner}"
+
+
+def keys_scope(collection: str) -> str:
+    """The scope of the parts in which the keys of a collection's documents are."""
+    return f"keys:{collection}"
+
+
+def documents_scope(collection: str) -> str:
+    """The scope in which a collection's documents are."""
+    return f"documents:{collection}"
 
 
 def hour(at: Instant) -> int:
@@ -87,16 +93,6 @@ def entry_chunk(seq: int) -> int:
     return seq // ENTRIES
 
 
-def growth_chunk(seq: int) -> int:
-    """The chunk that holds an event of growth, and a member that was born by it."""
-    return seq // GROWTH
-
-
-def configuration_bucket(version: int) -> int:
-    """The bucket that holds a version of the working configuration."""
-    return version // CONFIGURATION_BUCKET
-
-
 def pieces(body: bytes) -> list[bytes]:
     """A body in pieces of a page; an empty one is one empty piece."""
     return [body[at : at + PAGE] for at in range(0, len(body), PAGE)] or [b""]
@@ -114,7 +110,7 @@ ACTORS = 1000
 CONNECTIONS = 4096
 """Connections of one submind: its topics by the peers of each."""
 BUSIEST = 1000
-"""Changes of traces in a second, for as long as an era lasts: more than lanes can decide on."""
+"""Changes of traces in a second, for as long as an era lasts: more than logs can decide on."""
 CENTURY = 876_600
 """Hours."""
 
@@ -145,11 +141,10 @@ class Largest:
 
 _INDEX_ROW = 400
 LARGEST = (
-    Largest("minds", "a mind", 1, 2, 100),
-    Largest("lanes", "a room", 2, 3, 2 * BODY),
-    Largest("lane_names", "a mind", ACTORS, 1, 200),
+    Largest("fenced_logs", "a family of logs", 3, 3, 2 * BODY),
+    Largest("fenced_log_names", "a mind", ACTORS, 1, 200),
     Largest("large_records", "a record", STATE_MOST // PAGE + 64, 1, PAGE + 50),
-    Largest("heads", "a lane", 1, 2, 200),
+    Largest("heads", "a log", 1, 2, 200),
     Largest("traces", f"{VERSIONS:,} versions of a trace", VERSIONS, 6, BODY + 300),
     Largest("changes", f"{CHANGES:,} changes", CHANGES, 3, 130),
     Largest("live_pages", "a page", 1, 1, PAGE + 50),
@@ -167,9 +162,11 @@ LARGEST = (
     Largest("connection_changes", f"{PART:,} changes in a submind's hour", PART, 6, 1000),
     Largest("reports", "a mind", ACTORS, 1, BODY),
     Largest("states", "an actor", STATE_MOST // PAGE, 3, PAGE + 60),
-    Largest("configurations", f"{CONFIGURATION_BUCKET} versions", CONFIGURATION_BUCKET, 3, 256 << 10),
-    Largest("growth", f"{GROWTH:,} events of growth", GROWTH, 1, BODY),
-    Largest("members", f"those born by {GROWTH:,} events", GROWTH, 1, BODY),
+    Largest("documents", "a document", STATE_MOST // PAGE, 4, PAGE + 100),
+    Largest("document_keys", f"{PART:,} changes of documents", PART, 1, _INDEX_ROW),
+    Largest("documents_by_time", f"{PART:,} changes in a collection's hour", PART, 1, _INDEX_ROW),
+    Largest("documents_expiring", f"{PART:,} changes in an hour", PART, 1, _INDEX_ROW),
+    Largest("document_changes", f"{CHANGES:,} changes of documents", CHANGES, 3, _INDEX_ROW),
     Largest("known_ids", "a mind", 1, 2, 100),
     Largest("known_id_pages", "a page", 1, 1, PAGE + 50),
 )

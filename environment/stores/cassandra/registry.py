@@ -1,4 +1,4 @@
-"""Connections, reports, states and configurations in Cassandra."""
+"""Connections, reports and states in Cassandra."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import math
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
-from environment.errors import StoreUnavailable
 from environment.messages import (
     ChangeKind,
     Connection,
@@ -16,12 +16,10 @@ from environment.messages import (
     Instant,
     SubmindReport,
 )
-from environment.population import GrowthEvent, Member
-from environment.ports import Configuration
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.calendar import buckets_in, buckets_of, drop_bucket, drop_empty, eras_of
+from environment.stores.cassandra.calendar import EVER, buckets_of, work_off
+from environment.stores.cassandra.documents import read_pieces
 from environment.stores.cassandra.driver.session import Row, Session
-from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.codec import decode_history, decode_report
 
 _INT, _LONG = 1 << 31, 1 << 63
@@ -38,11 +36,7 @@ _OLDEST = """SELECT at, stamp, place FROM connection_changes WHERE mind = ? AND 
 _NO_CHANGES = """DELETE FROM connection_changes USING TIMESTAMP ? WHERE mind = ? AND owner = ? AND hour = ?
     AND part = ? AND (at, stamp, place) <= (?, ?, ?)"""
 _REPORTS = "SELECT body FROM reports WHERE mind = ? AND name > ? LIMIT ?"
-_STATE = "SELECT piece, pieces, stamp, state FROM states WHERE mind = ? AND name = ?"
-_CONFIGURATIONS = "SELECT version, at, who, body FROM configurations WHERE mind = ? AND bucket = ? LIMIT ?"
-_ALL = (-(1 << 41), 1 << 41)
-_TRIES = 20
-_PIECES_AT_ONCE = 64
+_STATE = "SELECT piece, pieces, stamp, body FROM states WHERE mind = ? AND name = ?"
 _LARGEST = (1 << 31) - 1
 
 
@@ -74,7 +68,6 @@ class CassandraRegistry:
         self._session = session
         self._mind = mind
         self._clock = clock
-        self._grown = GrowthEvents(session, mind)
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         owners = [owner] if owner is not None else await self._owners()
@@ -114,6 +107,11 @@ class CassandraRegistry:
         found.sort(key=lambda each: _written_at(each[0]))
         return [change for _, change in found[: max(limit, 0)]]
 
+    async def is_listed(self, change: ConnectionChange, among: int) -> bool:
+        """Whether a change is in the history, where no more than so many came at its time or after it."""
+        latest = await self._latest(change.owner, among, _Span(change.at))
+        return any(there == change for _, there in latest)
+
     async def last_written(self) -> str:
         last: list[tuple[_Place, ConnectionChange]] = []
         for owner in await self._owners():
@@ -132,71 +130,33 @@ class CassandraRegistry:
         return [decode_report(row.body) for row in rows]
 
     async def state(self, name: str) -> bytes | None:
-        statement = await self._session.prepare(_STATE)
-        for _ in range(_TRIES):
-            rows = await self._session.execute(
-                statement, (self._mind, name), idempotent=True, page_rows=_PIECES_AT_ONCE
-            )
-            if not rows:
-                return None
-            pieces = [row.state for row in rows[: rows[0].pieces] if row.stamp == rows[0].stamp]
-            if len(pieces) == rows[0].pieces:
-                return b"".join(pieces)
-        raise StoreUnavailable(f"the state of {name} is being written", retry_after=0.5)
-
-    async def configurations(self, limit: int = 100) -> list[Configuration]:
-        statement = await self._session.prepare(_CONFIGURATIONS)
-        found: list[Configuration] = []
-        scope = partitions.CONFIGURATIONS
-        async for bucket, _ in buckets_of(self._session, self._mind, scope, *_ALL, newest_first=True):
-            left = min(limit, _LARGEST) - len(found)
-            if left <= 0:
-                break
-            rows = await self._session.execute(statement, (self._mind, bucket, left), idempotent=True)
-            found += [Configuration(*row) for row in rows]
-        return found
-
-    async def members(self) -> list[Member]:
-        return await self._grown.members()
-
-    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
-        return await self._grown.read(after, limit)
-
-    async def growth_head(self) -> int:
-        return await self._grown.head()
+        pieces = await read_pieces(self._session, _STATE, (self._mind, name), f"the state of {name}")
+        return b"".join(piece.body for piece in pieces) if pieces else None
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         gone = 0
         for owner in await self._owners():
-            scope = partitions.history_scope(owner)
-            place, last = (self._session, self._mind, scope), partitions.hour(before)
-            for era in await eras_of(*place, _ALL[0], last):
-                now = int(self._clock() * 1e6)
-                async for hour, parts in buckets_in(*place, era, _ALL[0], last, newest_first=False):
-                    for part in parts:
-                        if gone >= limit:
-                            return gone
-                        gone += await self._forget((owner, hour, part), before, min(limit - gone, _LARGEST), now)
-                if era < partitions.era(last):
-                    await drop_empty(*place, era, now)
+            place = self._session, self._mind, partitions.history_scope(owner)
+            work = partial(self._forget, owner, before)
+            gone += await work_off(*place, before, limit - gone, self._clock, work)
         return gone
 
-    async def _forget(self, place: tuple[str, int, int], before: Instant, limit: int, now: int) -> int:
-        """Delete the oldest of a partition, as one range; where the whole hour is over, its directory row as well.
+    async def _forget(
+        self, owner: str, before: Instant, hour: int, part: int, most: int, now: int
+    ) -> tuple[int, int | None]:
+        """Delete the oldest of a partition, as one range: how many, and by which write time nothing is left.
 
         What is deleted is what was read: the tombstone has the write time of the youngest of it, or is of ``now``
         where nothing was left to read.
         """
-        (owner, hour, part), stamp = place, now
+        place, limit, stamp = (owner, hour, part), min(most, _LARGEST), now
         statement = await self._session.prepare(_OLDEST)
         rows = await self._session.execute(statement, (self._mind, *place, before, limit), idempotent=True)
         if rows:
             stamp, last = max(row.stamp for row in rows) + 1, rows[-1]
             values = (stamp, self._mind, *place, last.at, last.stamp, last.place)
             await self._session.execute(await self._session.prepare(_NO_CHANGES), values, idempotent=True)
-        if len(rows) < limit and hour < partitions.hour(before):
-            await drop_bucket(self._session, self._mind, partitions.history_scope(owner), hour, part, stamp)
-        return len(rows)
+        return len(rows), stamp if len(rows) < limit else None
 
     async def _latest(self, owner: str, limit: int, span: _Span) -> list[tuple[_Place, ConnectionChange]]:
         """A submind's latest changes within a span, at least ``limit`` of them where there are so many."""
@@ -205,7 +165,7 @@ class CassandraRegistry:
         scope, most = partitions.history_scope(owner), min(limit, _LARGEST - 1)
         if most <= 0:
             return []
-        hours = (max(_ALL[0], partitions.hour(span.since)), min(_ALL[1], partitions.hour(span.before[0])))
+        hours = (max(EVER[0], partitions.hour(span.since)), min(EVER[1], partitions.hour(span.before[0])))
         async for hour, parts in buckets_of(self._session, self._mind, scope, *hours, newest_first=True):
             for part in parts:  # one more: the last may be the one that was read before
                 values = (self._mind, owner, hour, part, *span.before[:3], span.since, most + 1)
@@ -229,7 +189,7 @@ class CassandraRegistry:
         statement = await self._session.prepare(_PART)
         for owner in await self._owners():
             scope = partitions.history_scope(owner)
-            async for hour, parts in buckets_of(self._session, self._mind, scope, *_ALL, newest_first=False):
+            async for hour, parts in buckets_of(self._session, self._mind, scope, *EVER, newest_first=False):
                 for part in parts:
                     rows = await self._session.execute(statement, (self._mind, owner, hour, part), idempotent=True)
                     yield [(row.stamp, row.place, _change(owner, row)) for row in rows]

@@ -11,24 +11,26 @@ from random import Random
 
 from environment.errors import StoreUnavailable, SubliminalError
 from environment.ports import Write
-from environment.stores.cassandra.commits.heads import head_of
-from environment.stores.cassandra.commits.lanes import Clock, Lanes
-from environment.stores.cassandra.commits.record import STREAM
-from environment.stores.cassandra.commits.writing import Writer
+from environment.stores.cassandra.collections import CassandraCollections
+from environment.stores.cassandra.commits.commit_logs import Clock, CommitLogs, head_of
+from environment.stores.cassandra.commits.drafts import Known
+from environment.stores.cassandra.commits.fenced_log import FencedLogs
+from environment.stores.cassandra.commits.record import CORE, STREAM
+from environment.stores.cassandra.commits.writer import CommitWriter
+from environment.stores.cassandra.documents import DocumentReader
 from environment.stores.cassandra.driver.address import parse_address
 from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.log.perceptions import CassandraPerceptions
 from environment.stores.cassandra.moving import CassandraMoving
-from environment.stores.cassandra.population import GrowthEvents
 from environment.stores.cassandra.registry import CassandraRegistry
 from environment.stores.cassandra.schema.migrations import require_schema
 from environment.stores.cassandra.stream import CassandraStream, EntryNumbers
 from environment.stores.cassandra.traces.ids import KnownIds
-from environment.stores.cassandra.traces.live import Generation, LiveSet
+from environment.stores.cassandra.traces.live import LiveGeneration, LiveSet
 from environment.stores.cassandra.traces.retiring import Retiring
-from environment.stores.cassandra.traces.standings import Standings
+from environment.stores.cassandra.traces.status import TraceStatusCache
 from environment.stores.cassandra.traces.trace_store import CassandraTraces
 from environment.stores.cassandra.traces.traces import TraceReader
 
@@ -53,21 +55,22 @@ class CassandraStores:
         self._clock = clock
         reader = TraceReader(session, mind)
         self._ids = KnownIds(session, mind, reader, settings.known_ids_bytes)
-        self._standings = Standings(session, mind, reader, self._ids, settings.retired)
+        self._statuses = TraceStatusCache(session, mind, reader, self._ids, settings.retired)
         self._live = LiveSet(session, mind, reader)
-        lanes = Lanes(session, mind, clock, rng, settings.record_bytes, int(settings.changes_kept))
-        self._writer = Writer(
-            lanes, self._standings, EntryNumbers(session, mind), GrowthEvents(session, mind), lane, rng
-        )
+        self.registry = CassandraRegistry(session, mind, clock)
+        fenced, documents = FencedLogs(session, mind), DocumentReader(session, mind)
+        logs = CommitLogs(session, mind, fenced, clock, settings.record_bytes, int(settings.changes_kept))
+        known = Known(self._statuses, EntryNumbers(session, mind), documents, logs.is_listed)
+        self._writer = CommitWriter(logs, known, self.registry.is_listed, lane, rng)
         self.perceptions = CassandraPerceptions(
             session, mind, recent=settings.recent_keys, filter_bytes=settings.key_filter_bytes
         )
         self.traces = CassandraTraces(session, mind, reader, self._live, Retiring(session, mind, reader, self._writer))
         self.stream = CassandraStream(session, mind)
-        self.registry = CassandraRegistry(session, mind, clock)
-        self.moving = CassandraMoving(session, mind, self.perceptions, reader, self.registry, lanes)
+        self.collections = CassandraCollections(documents, self._writer)
+        self.moving = CassandraMoving(session, mind, self.perceptions, reader, self.registry, logs)
         self._noting: asyncio.Task[bool] | None = None
-        self._noted: Generation | None = None
+        self._noted: LiveGeneration | None = None
         self._later: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -91,7 +94,7 @@ class CassandraStores:
             "perceptions_rows": await self.perceptions.rows(),
             "traces_rows": traces,
             "traces_live_rows": live,
-            "entries_rows": (await head_of(self._session, self._mind, STREAM)).entries,
+            "entries_rows": (await head_of(self._session, self._mind, STREAM, CORE)).entries,
         }
 
     async def close(self) -> None:
@@ -117,7 +120,7 @@ class CassandraStores:
 
         Every so many changes, and for those of a quiet mind long before they expire.
         """
-        change = self._standings.change
+        change = self._statuses.change
         if self._closed or change is None or (self._noting is not None and not self._noting.done()):
             return
         due = 0.0 if self._noted is None else self._due_in(change, self._noted)
@@ -135,7 +138,7 @@ class CassandraStores:
         if not noting.cancelled() and noting.result():
             self._note()  # what came meanwhile has its time as well
 
-    def _due_in(self, change: int, noted: Generation) -> float:
+    def _due_in(self, change: int, noted: LiveGeneration) -> float:
         """Seconds until ``change`` is to be written down."""
         if change <= noted.change:
             return math.inf

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 from environment.messages import StreamEntry
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.commits.heads import head_of
-from environment.stores.cassandra.commits.record import STREAM, Entry
+from environment.stores.cassandra.commits.commit_logs import head_of
+from environment.stores.cassandra.commits.record import CORE, STREAM
 from environment.stores.cassandra.driver.session import Session
 from environment.stores.codec import decode_entry
 
@@ -38,9 +38,9 @@ class EntryNumbers:
             found |= {name: rows[0].seq for name, rows in zip(asked, answers, strict=True) if rows}
         return found
 
-    def wrote(self, entries: Sequence[Entry]) -> None:
-        """Take in what was appended."""
-        self._numbers.update((entry.id, entry.seq) for entry in entries)
+    def wrote(self, entries: Mapping[str, int]) -> None:
+        """Take in what was appended: numbers by id."""
+        self._numbers.update(entries)
         while len(self._numbers) > _REMEMBERED:
             self._numbers.popitem(last=False)
 
@@ -53,7 +53,7 @@ class CassandraStream:
         self._mind = mind
 
     async def head(self) -> int:
-        return (await head_of(self._session, self._mind, STREAM)).entries
+        return (await head_of(self._session, self._mind, STREAM, CORE)).entries
 
     async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
         head = await self.head()

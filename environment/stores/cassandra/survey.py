@@ -13,11 +13,12 @@ from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.driver.settings import CassandraSettings
 
 _COPIES = "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?"
+_SYNC = "SELECT value FROM system_views.settings WHERE name = 'commitlog_sync'"
 _NOW = "SELECT toUnixTimestamp(now()) AS at FROM system.local"
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class ClusterSurvey:
     """A keyspace and the servers of its data centre."""
 
     keyspace: str
@@ -46,7 +47,7 @@ async def survey(
     rng: random.Random,
     wall: Callable[[], Instant],
     ticking: Callable[[], float],
-) -> Survey:
+) -> ClusterSurvey:
     """Ask a cluster. ``ticking``: seconds of a clock that only goes forward. Raises as ``open_session``."""
     address = parse_address(place)
     session = await open_session(address, settings, rng=rng)
@@ -67,6 +68,36 @@ async def survey(
                 continue
             up.append(name)
             apart[name] = told.at / 1000 - (wall() - (ticking() - began) / 2)
-        return Survey(address.keyspace, address.dc, strategy, copies, tuple(up), tuple(down), apart)
+        return ClusterSurvey(address.keyspace, address.dc, strategy, copies, tuple(up), tuple(down), apart)
+    finally:
+        await session.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Durability:
+    """How many copies there are of a row, and whether a server has written one when it answers."""
+
+    copies: int
+    """In the data centre of the address."""
+    sync: str
+    """``commitlog_sync`` of the server that was asked: ``periodic`` answers before it writes, others after."""
+
+    @property
+    def outlives_a_kill(self) -> bool:
+        """Whether what was acknowledged is still there after any one server was killed."""
+        return self.copies > 1 or self.sync != "periodic"
+
+
+async def durability(place: str, settings: CassandraSettings, *, rng: random.Random) -> Durability:
+    """What a cluster's own settings make of an acknowledgement.
+
+    Raises ``StoreBroken`` where the role may not read settings, and as ``open_session``.
+    """
+    address = parse_address(place)
+    session = await open_session(address, settings, rng=rng)
+    try:
+        rows = await session.execute(await session.prepare(_COPIES), (address.keyspace,), idempotent=True)
+        sync = await session.run(_SYNC)
+        return Durability(int(rows[0].replication.get(address.dc, 0)), sync[0].value if sync else "periodic")
     finally:
         await session.close()

@@ -12,11 +12,9 @@ from environment.messages import (
     Instant,
     SubmindReport,
 )
-from environment.population import GrowthEvent, Member
-from environment.ports import Configuration, WriteConnections, WriteReport, WriteState
+from environment.ports import WriteConnections, WriteReport, WriteState
 from environment.stores.codec import decode_history, decode_report, encode, encode_history
 from environment.stores.sqlite.lane import Lane, fit, transaction
-from environment.stores.sqlite.population import growth_head, read_growth, read_members
 
 CHANGE = "owner, topic, peer, at, kind, weight, reason, label, number"
 _LAST = 2**63 - 1
@@ -73,14 +71,6 @@ def remove_actors(connection: sqlite3.Connection, mind: str, names: Sequence[str
     connection.executemany("DELETE FROM reports WHERE mind = ? AND name = ?", [(mind, name) for name in names])
     gone = [(mind, name) for name in (*names, *states)]
     connection.executemany("DELETE FROM states WHERE mind = ? AND name = ?", gone)
-
-
-def write_configuration(connection: sqlite3.Connection, mind: str, configuration: Configuration) -> None:
-    """A working configuration, inside a transaction; a version that is there stays as it is."""
-    connection.execute(
-        "INSERT OR IGNORE INTO configurations (mind, version, at, who, body) VALUES (?, ?, ?, ?, ?)",
-        (mind, configuration.version, configuration.at, configuration.by, configuration.body),
-    )
 
 
 def _connection(row: tuple[str, str, str, str, float, int, int, int, float, bytes]) -> Connection:
@@ -198,25 +188,6 @@ class SqliteRegistry:
             return bytes(row[0]) if row else None
 
         return await self._lane.read(work)
-
-    async def configurations(self, limit: int = 100) -> list[Configuration]:
-        def work(connection: sqlite3.Connection) -> list[Configuration]:
-            rows = connection.execute(
-                "SELECT version, at, who, body FROM configurations WHERE mind = ? ORDER BY version DESC LIMIT ?",
-                (self._mind, fit(limit)),
-            )
-            return [Configuration(*row) for row in rows]
-
-        return await self._lane.read(work)
-
-    async def members(self) -> list[Member]:
-        return await self._lane.read(lambda connection: read_members(connection, self._mind))
-
-    async def growth(self, after: int, limit: int) -> list[GrowthEvent]:
-        return await self._lane.read(lambda connection: read_growth(connection, self._mind, after, limit))
-
-    async def growth_head(self) -> int:
-        return await self._lane.read(lambda connection: growth_head(connection, self._mind))
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         def work(connection: sqlite3.Connection) -> int:

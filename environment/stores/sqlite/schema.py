@@ -1,5 +1,8 @@
 """The tables of both files, as numbered migrations that only ever add; ``PRAGMA user_version`` says how far a file is.
 
+``PRAGMA application_id`` says that those numbers are of these migrations: they began anew once, and files from before
+are refused.
+
 Every table carries the mind, in ``perceptions.db`` as a number within the position, and every statement filters by it:
 minds that share a file do not see each other.
 """
@@ -10,21 +13,23 @@ import sqlite3
 from typing import TypeAlias
 
 from environment.errors import WrongSchema
-from environment.stores.codec import decode_thought
 from environment.stores.sqlite.lane import transaction
 
 Migrations: TypeAlias = tuple[tuple[str, ...], ...]
+
+_APPLICATION = 0x53554231
+"""``SUB1``."""
 
 _COUNTERS = """CREATE TABLE counters (
     mind TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (mind, name)) WITHOUT ROWID"""
 
 PERCEPTIONS: Migrations = (
     (
-        # The minds of this file. ``head`` is the highest number given, ``kept`` how many perceptions are there;
-        # the keys of what stands up to ``filed`` are in ``places``.
+        # The minds of this file. ``head`` is the highest number given, ``kept`` how many perceptions are there; the
+        # keys of what stands up to ``filed`` are in ``places``. ``epoch`` is its writer's, checked where that writes.
         """CREATE TABLE minds (
             number INTEGER PRIMARY KEY, mind TEXT NOT NULL UNIQUE, head INTEGER NOT NULL, kept INTEGER NOT NULL,
-            filed INTEGER NOT NULL)""",
+            filed INTEGER NOT NULL, epoch INTEGER NOT NULL DEFAULT 0)""",
         # Perceptions that were written together; ``position`` is that of the first: mind << 48 | seq.
         """CREATE TABLE stretches (
             position INTEGER PRIMARY KEY, count INTEGER NOT NULL, received REAL NOT NULL, modalities INTEGER NOT NULL,
@@ -37,8 +42,6 @@ PERCEPTIONS: Migrations = (
         # Where a key was accepted; ``place`` is a hash of mind, source and key.
         "CREATE TABLE places (place INTEGER PRIMARY KEY, position INTEGER NOT NULL)",
     ),
-    # The epoch of a mind's writer: who leads since another did is checked where it writes.
-    ("ALTER TABLE minds ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0",),
 )
 """``perceptions.db``. ``seq`` counts per mind; ``position`` says both: a mind appends to one end of one tree."""
 
@@ -69,16 +72,16 @@ MIND: Migrations = (
             last_use REAL NOT NULL, history BLOB NOT NULL, PRIMARY KEY (mind, owner, topic, peer)) WITHOUT ROWID""",
         """CREATE TABLE connection_changes (
             number INTEGER PRIMARY KEY AUTOINCREMENT, mind TEXT NOT NULL, owner TEXT NOT NULL, topic TEXT NOT NULL,
-            peer TEXT NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL, weight REAL NOT NULL, reason TEXT NOT NULL)""",
+            peer TEXT NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL, weight REAL NOT NULL, reason TEXT NOT NULL,
+            label TEXT NOT NULL)""",
         "CREATE INDEX connection_changes_by_mind ON connection_changes (mind, number)",
-        "CREATE INDEX connection_changes_by_owner ON connection_changes (mind, owner, number)",
+        "CREATE INDEX connection_changes_by_time ON connection_changes (mind, at)",
+        "CREATE INDEX connection_changes_of_owner_by_time ON connection_changes (mind, owner, at)",
         """CREATE TABLE reports (
             mind TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (mind, name)) WITHOUT ROWID""",
         """CREATE TABLE states (
             number INTEGER PRIMARY KEY, mind TEXT NOT NULL, name TEXT NOT NULL, state BLOB NOT NULL)""",
         "CREATE UNIQUE INDEX states_by_name ON states (mind, name)",
-    ),
-    (
         # Who thought each version of a trace, when, about what: by these a trace is met again.
         """CREATE TABLE versions (
             mind TEXT NOT NULL, at REAL NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, author TEXT NOT NULL,
@@ -86,27 +89,15 @@ MIND: Migrations = (
         "CREATE INDEX versions_by_author ON versions (mind, author, at)",
         "CREATE INDEX versions_by_topic ON versions (mind, topic, at)",
         "CREATE INDEX versions_by_id ON versions (mind, id)",
-        """INSERT INTO versions (mind, at, id, version, author, topic)
-            SELECT mind, thought(body, 'at'), thought(body, 'id'), version, thought(body, 'author'),
-            thought(body, 'topic') FROM contents""",
-        """CREATE TABLE configurations (
-            mind TEXT NOT NULL, version INTEGER NOT NULL, at REAL NOT NULL, who TEXT NOT NULL, body TEXT NOT NULL,
-            PRIMARY KEY (mind, version)) WITHOUT ROWID""",
-    ),
-    (
-        # Who was born, and every decision about that: the audit log of growth.
-        """CREATE TABLE members (
-            mind TEXT NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL,
-            PRIMARY KEY (mind, number, name)) WITHOUT ROWID""",
-        """CREATE TABLE growth (
-            mind TEXT NOT NULL, seq INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (mind, seq)) WITHOUT ROWID""",
-    ),
-    (
-        # What people called the topic when its connection changed; and the history by time, to be read in pages.
-        "ALTER TABLE connection_changes ADD COLUMN label TEXT NOT NULL DEFAULT ''",
-        "CREATE INDEX connection_changes_by_time ON connection_changes (mind, at)",
-        "CREATE INDEX connection_changes_of_owner_by_time ON connection_changes (mind, owner, at)",
-        "DROP INDEX connection_changes_by_owner",
+        # Everything that is kept in collections, and what was removed from them a while ago.
+        """CREATE TABLE documents (
+            number INTEGER PRIMARY KEY, mind TEXT NOT NULL, collection TEXT NOT NULL, key TEXT NOT NULL,
+            version INTEGER NOT NULL, change INTEGER NOT NULL, time REAL NOT NULL, expires REAL,
+            removed INTEGER NOT NULL, vector BLOB, body BLOB NOT NULL)""",
+        "CREATE UNIQUE INDEX documents_by_key ON documents (mind, collection, key)",
+        "CREATE INDEX documents_by_change ON documents (mind, collection, change)",
+        "CREATE INDEX documents_by_time ON documents (mind, collection, time) WHERE removed = 0",
+        "CREATE INDEX documents_by_expiry ON documents (mind, expires) WHERE expires IS NOT NULL",
     ),
 )
 """``mind.db``."""
@@ -123,21 +114,18 @@ def migrate(connection: sqlite3.Connection, migrations: Migrations) -> None:
             raise WrongSchema(
                 found, known, "it was written by a newer submind; run that, or choose another data folder"
             )
-        connection.create_function("thought", 2, _of_thought, deterministic=True)
         for number in range(found, known):
             for statement in migrations[number]:
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {known:d}")
-
-
-def _of_thought(body: bytes, field: str) -> str | float:
-    value: str | float = getattr(decode_thought(body), field)
-    return value
+        connection.execute(f"PRAGMA application_id = {_APPLICATION:d}")
 
 
 def version(connection: sqlite3.Connection) -> int:
-    """How many migrations a file has seen."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    """How many migrations a file has seen. Raises ``WrongSchema`` for one from before they began anew."""
+    (version,), (of,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("user_version", "application_id"))
+    if version and of != _APPLICATION:
+        raise WrongSchema(int(version), 1, "its numbers are of before version 1 began anew: choose another data folder")
     return int(version)
 
 

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from environment.collections import RemoveDocument, WriteDocument
 from environment.errors import FencedOut, StoreBroken
 from environment.ports import (
     Write,
-    WriteConfiguration,
     WriteConnections,
     WriteEntries,
-    WriteGrowth,
     WriteLevel,
-    WriteMember,
     WriteRemoved,
     WriteReport,
     WriteState,
@@ -24,14 +22,13 @@ from environment.ports import (
 from environment.stores.sqlite import schema
 from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.claims import EPOCH, Claim, remove_claims
+from environment.stores.sqlite.documents import SqliteCollections, write_document
 from environment.stores.sqlite.lane import Lane, Synchronous, transaction
 from environment.stores.sqlite.moving import SqliteMoving
 from environment.stores.sqlite.perceptions import SqlitePerceptions
-from environment.stores.sqlite.population import write_growth, write_member
 from environment.stores.sqlite.registry import (
     SqliteRegistry,
     remove_actors,
-    write_configuration,
     write_connections,
     write_report,
     write_state,
@@ -59,6 +56,7 @@ class SqliteStores:
         self.traces = SqliteTraces(mind_lane, mind)
         self.stream = SqliteStream(mind_lane, mind)
         self.registry = SqliteRegistry(mind_lane, mind)
+        self.collections = SqliteCollections(mind_lane, mind)
         self.moving = SqliteMoving(self.perceptions, mind_lane, mind)
 
     async def open(self) -> None:
@@ -105,15 +103,11 @@ class SqliteStores:
                 write_state(connection, self._mind, write)
             case WriteReport():
                 write_report(connection, self._mind, write)
-            case WriteConfiguration(configuration):
-                write_configuration(connection, self._mind, configuration)
-            case WriteMember(member):
-                write_member(connection, self._mind, member)
             case WriteRemoved(names, states):
                 remove_actors(connection, self._mind, names, states)
                 remove_claims(connection, self._mind, names)
-            case WriteGrowth(event):
-                write_growth(connection, self._mind, event)
+            case WriteDocument() | RemoveDocument():
+                write_document(connection, self._mind, write)
             case _:
                 raise TypeError(f"{type(write).__name__} is not something a store can write")
 
@@ -139,7 +133,6 @@ class SqliteStores:
             "traces_rows": traces,
             "traces_live_rows": live,
             "entries_rows": await self.stream.head(),
-            "growth_rows": await self.registry.growth_head(),
         }
         for table, rows in (await self.registry.rows()).items():
             figures[f"{table}_rows"] = rows

@@ -63,7 +63,7 @@ ROWS: list[tuple[str, list[tuple[str, str, list[tuple[str, str]]]]]] = [
                 "short",
                 [
                     (gauge("mind_actors_quarantined"), "{{mind}} quarantined"),
-                    (gauge("mind_actors_homeless"), "{{mind}} homeless"),
+                    (gauge("mind_actors_unschedulable"), "{{mind}} unschedulable"),
                 ],
             ),
             (

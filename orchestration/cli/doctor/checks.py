@@ -23,7 +23,7 @@ import psutil
 from orchestration.access.errors import BadCredentials
 from orchestration.access.opening import access_of
 from orchestration.cli.failure import Failure
-from orchestration.cli.server import NobodyAnswers, Refused, connected, server_in
+from orchestration.cli.server import NobodyAnswers, ServerRefused, connected, server_in
 from orchestration.clock import wall
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.errors import UnsafeListen
@@ -153,7 +153,7 @@ async def server(settings: Settings) -> tuple[Finding, bool]:
         return NOBODY, False
     except Failure as error:
         fix = "give what callers show: --token-file with the scope `watch`, --ca, --cert and --key"
-        return Finding("mind", State.DOUBTFUL, str(error), fix), isinstance(error, Refused)
+        return Finding("mind", State.DOUBTFUL, str(error), fix), isinstance(error, ServerRefused)
     reasons = "; ".join(status.reasons)
     told = f"{status.mind} is {status.state.value}{': ' + reasons if reasons else ''}"
     return _judge("mind", told, doubtful="submind status says more" if reasons else ""), True

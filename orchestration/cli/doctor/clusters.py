@@ -15,8 +15,8 @@ from orchestration.cli.doctor.hosts import hosts
 from orchestration.cli.doctor.rays import rays
 from orchestration.cli.doctor.trust import certificates, exposed, issuer, secrets, served, tokens
 from orchestration.clock import wall
+from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import CoordinationError
-from orchestration.membership.opening import open_coordination
 from orchestration.settings import Settings
 
 _SLOW = 0.1
@@ -91,10 +91,10 @@ async def _store(settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _durability(settings: Settings) -> AsyncIterator[Finding]:
-    from environment.stores.cassandra.promises import promises  # noqa: PLC0415 - the driver, where it is used
+    from environment.stores.cassandra.survey import durability  # noqa: PLC0415 - the driver, where it is used
 
     with contextlib.suppress(SubliminalError):  # a role may not be allowed to read the servers' settings
-        kept = await promises(settings.store.address, settings.store.cassandra, rng=random.SystemRandom())
+        kept = await durability(settings.store.address, settings.store.cassandra, rng=random.SystemRandom())
         yield Finding(
             "durability",
             State.GOOD if kept.outlives_a_kill else State.DOUBTFUL,

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 from environment.errors import SubliminalError
 from environment.messages import Instant
-from environment.stores.cassandra.survey import Survey, survey
+from environment.stores.cassandra.survey import ClusterSurvey, survey
 from orchestration.cli.doctor.checks import Finding, State
 from orchestration.clock import wall
 from orchestration.settings import Settings
@@ -37,7 +37,7 @@ async def databases(settings: Settings, clock: Callable[[], Instant] = wall) -> 
     yield clocks("clocks", found.apart)
 
 
-def copies(found: Survey) -> Finding:
+def copies(found: ClusterSurvey) -> Finding:
     """Whether the replication bears the loss of a server, and whether it can be served at all."""
     told = f"{found.copies} {'copy' if found.copies == 1 else 'copies'} of each row in {found.dc}, {found.strategy}"
     wanted = min(ENOUGH, max(1, len(found.up) + len(found.down)))
@@ -59,7 +59,7 @@ def copies(found: Survey) -> Finding:
     return Finding("copies", State.GOOD, told)
 
 
-def servers(found: Survey) -> Finding:
+def servers(found: ClusterSurvey) -> Finding:
     """Those that are known and do not answer."""
     if found.down:
         told = f"{', '.join(found.down)} of {len(found.up) + len(found.down)} servers in {found.dc} do not answer"

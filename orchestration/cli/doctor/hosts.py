@@ -8,16 +8,17 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from environment.configuration import read_configurations
 from environment.errors import SubliminalError
 from environment.stores.opening import open_stores
 from orchestration.cli.doctor.checks import Finding, State
 from orchestration.gateway.auth import is_loopback, split_listen
 from orchestration.gateway.errors import UnsafeListen
+from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import CoordinationError
 from orchestration.membership.etcd.address import parse_address, read_credentials
-from orchestration.membership.etcd.client import Member
-from orchestration.membership.etcd.diagnosis import condition
-from orchestration.membership.opening import open_coordination
+from orchestration.membership.etcd.client import EtcdMember
+from orchestration.membership.etcd.diagnosis import member_condition
 from orchestration.settings import Settings
 
 _WITHIN = 3.0
@@ -56,9 +57,9 @@ async def _members(settings: Settings) -> AsyncIterator[Finding]:
     except CoordinationError:
         return
     for host, port in address.endpoints:
-        member = Member(host, port, address, credentials, _WITHIN)
+        member = EtcdMember(host, port, address, credentials, _WITHIN)
         try:
-            found = await condition(member, _WITHIN)
+            found = await member_condition(member, _WITHIN)
         finally:
             await member.close()
         if found is not None and found.alarms:
@@ -115,7 +116,7 @@ async def _configuration(settings: Settings, changed: Mapping[str, Any]) -> Asyn
     with suppress(SubliminalError, ValueError):
         stores = await open_stores(settings.store.address, settings.mind.name, lane="doctor", cassandra=cassandra)
         try:
-            last = await stores.registry.configurations(1)
+            last = await read_configurations(stores.collections, 1)
         finally:
             await stores.close()
         if not last:

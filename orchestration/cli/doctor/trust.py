@@ -28,7 +28,6 @@ from orchestration.gateway.errors import UnsafeListen
 from orchestration.membership.errors import BadCoordination
 from orchestration.membership.etcd.address import EtcdAddress
 from orchestration.membership.etcd.address import parse_address as etcd_at
-from orchestration.placement.settings import CLIENT_SCHEME
 from orchestration.settings import Settings
 
 DAY = 86_400.0
@@ -131,14 +130,6 @@ def exposed(settings: Settings) -> Iterator[Finding]:
                     f"{certificate} is for {', '.join(names) or 'nobody'}, and host.advertise says {advertised}",
                     "a certificate that has that name, or another host.advertise",
                 )
-    cluster = _host(settings.runtime.cluster.address.removeprefix(CLIENT_SCHEME))
-    if settings.runtime.cluster.address and not is_loopback(cluster) and settings.runtime.link.tls.certificate is None:
-        yield Finding(
-            "tls",
-            State.DOUBTFUL,
-            "subminds on several machines write to each other in plain text",
-            "runtime.link.tls.certificate, key and ca; or let nobody else into the network of the nodes",
-        )
 
 
 def _host(place: str) -> str:
@@ -220,7 +211,7 @@ async def _shown(server: tuple[str, int], address: CassandraAddress | EtcdAddres
 
 def _files(settings: Settings) -> dict[str, Path]:
     """Every file of a secret or certificate that the settings name, by where they do."""
-    tls, links = settings.access.tls, settings.runtime.link.tls
+    tls = settings.access.tls
     callers = {"client": settings.client, "front.upstream": settings.front.upstream}
     named = {
         "gateway token_file": settings.gateway.token_file,
@@ -229,10 +220,6 @@ def _files(settings: Settings) -> dict[str, Path]:
         "access.tls certificate": tls.certificate,
         "access.tls client_ca": tls.client_ca,
         "runtime.cluster token_file": settings.runtime.cluster.token_file,
-        "runtime.link.tls key": links.key,
-        "runtime.link.tls certificate": links.certificate,
-        "runtime.link.tls ca": links.ca,
-        "runtime.link.tls client_ca": links.client_ca,
         "substrate.server api_key_file": settings.substrate.server.api_key_file,
         **{f"{name} token_file": shown.token_file for name, shown in callers.items()},
         **{f"{name} key_file": shown.key_file for name, shown in callers.items()},

@@ -33,7 +33,7 @@ _FOREIGN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class InputLine:
     """A line of input."""
 
     number: int
@@ -59,7 +59,7 @@ class Splitter:
         self._length = 0
         self._number = 0
 
-    def feed(self, chunk: bytes) -> list[Line]:
+    def feed(self, chunk: bytes) -> list[InputLine]:
         """The lines that the chunk completes."""
         *ended, rest = chunk.split(b"\n")
         lines = []
@@ -69,7 +69,7 @@ class Splitter:
         self._add(rest)
         return lines
 
-    def finish(self) -> list[Line]:
+    def finish(self) -> list[InputLine]:
         """The last line, if nothing ended it."""
         line = self._take()
         return [line] if line.length else []
@@ -81,12 +81,12 @@ class Splitter:
         elif part:
             self._parts.append(part)
 
-    def _take(self) -> Line:
+    def _take(self) -> InputLine:
         raw = b"".join(self._parts) if self._length <= self._most else b""
         self._number += 1
         if self._number == 1:
             raw = raw.removeprefix(_UTF8_MARK)
-        line = Line(self._number, raw, self._length if self._length > self._most else len(raw))
+        line = InputLine(self._number, raw, self._length if self._length > self._most else len(raw))
         self._parts, self._length = [], 0
         return line
 
@@ -110,7 +110,7 @@ def check_file(path: Path) -> None:
         _begin(path, file)
 
 
-def file_lines(path: Path) -> Iterator[Line]:
+def file_lines(path: Path) -> Iterator[InputLine]:
     """The lines of a file as it is. Raises ``Failure`` when it is no text, ``OSError`` when it cannot be read."""
     splitter = Splitter()
     with path.open("rb") as file:
@@ -120,7 +120,7 @@ def file_lines(path: Path) -> Iterator[Line]:
     yield from splitter.finish()
 
 
-async def growing_lines(path: Path, poll: float = 0.2) -> AsyncIterator[Line]:
+async def growing_lines(path: Path, poll: float = 0.2) -> AsyncIterator[InputLine]:
     """The lines of a file, without end, as it grows, is cut short or is rotated.
 
     A rotated file is read to its end before the new one is begun. While there is no file under the name, it is waited
@@ -146,7 +146,7 @@ async def growing_lines(path: Path, poll: float = 0.2) -> AsyncIterator[Line]:
         file.close()
 
 
-async def stream_lines(file: IO[bytes], name: str) -> AsyncIterator[Line]:
+async def stream_lines(file: IO[bytes], name: str) -> AsyncIterator[InputLine]:
     """The lines of a pipe or a terminal, each as soon as it is there. One chunk is read ahead at most."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes | OSError] = asyncio.Queue(1)

@@ -13,7 +13,7 @@ from environment.stores.copying import KINDS, Copy, differences, tally
 from environment.stores.opening import directory_of
 from orchestration.cli.failure import Failure
 from orchestration.cli.output import console, emit
-from orchestration.host.places import DataLock
+from orchestration.host.directories import DataLock
 
 if TYPE_CHECKING:
     from environment.stores.moving import Movable, Source

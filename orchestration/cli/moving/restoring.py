@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from environment.configuration import CONFIGURATIONS
 from environment.stores.backup.restored import Archived
 from environment.stores.copying import BACKUP, mark_of
 from environment.stores.opening import directory_of, open_stores
@@ -87,7 +88,7 @@ class _Restoring(Arrival):
             await asyncio.to_thread(source.verify, lambda at, _of: self.tell("checked", "bytes", at))
             self._describe(file, source)
             if check and self.json:
-                for last in await source.registry.configurations(1):
+                for last in list((await CONFIGURATIONS.all_of(source.collections)).values())[-1:]:
                     emit({"configuration": {"version": last.version, "at": last.at, "by": last.by, "body": last.body}})
             if check:
                 return 0

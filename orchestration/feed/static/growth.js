@@ -115,10 +115,10 @@ export class Growth {
   update(population) {
     this.population = population;
     this.section.hidden = false;
-    const { frozen, waiting, bounds } = population;
+    const { frozen, waiting } = population;
     const parts = frozen
       ? [el("strong", { text: "Growth is frozen" }), " by ", outside(frozen.by), " ", agoOnWall(frozen.at), why(frozen)]
-      : [`${figure(bounds.living)} of at most ${plural(bounds.ceiling, "submind")}; ${figure(bounds.births)} of ${plural(bounds.births_per_hour, "birth")} in the last hour.`, APPROVED[bounds.approval] ?? ""];
+      : [`${figure(population.living)} of at most ${plural(population.ceiling, "submind")}; ${figure(population.births)} of ${plural(population.births_per_hour, "birth")} in the last hour.`, APPROVED[population.approval] ?? ""];
     if (!population.mind_runs) parts.push(" The mind does not run: what is decided here holds once it does.");
     this.state.replaceChildren(...parts);
     this.section.classList.toggle("frozen", Boolean(frozen));

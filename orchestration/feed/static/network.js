@@ -3,7 +3,7 @@
 
 import { byId, el, narrow, still, svg } from "./dom.js";
 import { Flow, between, links } from "./links.js";
-import { FACULTIES, arrange, route } from "./ring.js";
+import { APART, arrange, route } from "./ring.js";
 import { described, legend } from "./submind.js";
 import { tabulate } from "./tables.js";
 import { brief, figure, outside, share, visible } from "./text.js";
@@ -15,7 +15,7 @@ const PULSES = 60;
 const PULSES_PER_LINE = 3;
 const TWO_LINES = 27; // pixels of a row that has room for two
 const LEAVING_MS = 900;
-const SYSTEM = new Set(FACULTIES);
+const SYSTEM = new Set(APART);
 const pen = document.createElement("canvas").getContext("2d"); // measures, and draws nothing
 /** What the report of one says that was born here and has ended. */
 const RETIRED = /^it retired;/;
@@ -208,7 +208,7 @@ export class Network {
   }
 
   #writeFaculties() {
-    const found = FACULTIES.flatMap((role) => this.reports.filter((report) => report.role === role));
+    const found = APART.flatMap((role) => this.reports.filter((report) => report.role === role));
     const shape = found.map((report) => report.name).join();
     if (shape !== this.facultiesShape) {
       this.facultiesShape = shape;

@@ -2,15 +2,17 @@
 // a child right below its parent. No forces and no library: the same subminds always stand in the same places, and
 // a line between two points of the arcs passes through no third.
 
-const ROLES = ["perceptual", "metacognitive", "cognitive"];
-/** Actors that every mind has one of; they talk to all, so no registry lists them. */
-export const FACULTIES = ["environment", "attention", "stream", "thinking"];
+import { PLACES } from "./faculties.js"; // role to place and rank, as the faculties declare them
+
 const ROW = { least: 21, most: 44, large: 58 };
 const PAD = 14;
 const ALONE = 7; // rows that one side may have while the other is empty
 
 const byName = (a, b) => (a.name < b.name ? -1 : Number(a.name > b.name));
-const rank = (role) => (ROLES.indexOf(role) + ROLES.length + 1) % (ROLES.length + 1);
+const rank = (role) => PLACES[role]?.rank ?? Infinity;
+const onTheRight = (family) => PLACES[family[0].role]?.place === "right";
+/** Roles of those that stand apart from the ring: every mind has one of each, and they talk to all. */
+export const APART = Object.keys(PLACES).filter((role) => PLACES[role].place === "apart");
 
 /** The first of a line of descent: the name itself where it has no parent among `nodes`. */
 export function founder(node, nodes) {
@@ -40,7 +42,7 @@ export function families(nodes) {
   }
   for (const born of children.values()) born.sort((a, b) => (a.born ?? 0) - (b.born ?? 0) || byName(a, b));
   const founders = new Set(nodes.map((node) => founder(node, known)));
-  return [...founders].sort((a, b) => rank(a.role) - rank(b.role) || byName(a, b)).map((first) => descend(first, children, []));
+  return [...founders].sort((a, b) => Math.sign(rank(a.role) - rank(b.role)) || byName(a, b)).map((first) => descend(first, children, []));
 }
 
 const rows = (groups) => groups.flat().length + new Set(groups.map((family) => family[0].role)).size;
@@ -79,10 +81,10 @@ function moved(groups, count) {
   return parts.map((part) => (part.length ? [part] : []));
 }
 
-/** Share the families out: cognitive ones to the right while it has the rows for them, all others to the left. */
+/** Share the families out: those of the right while it has the rows for them, all others to the left. */
 function sides(groups, most) {
-  let right = groups.filter((family) => family[0].role === "cognitive");
-  let left = groups.filter((family) => family[0].role !== "cognitive");
+  let right = groups.filter(onTheRight);
+  let left = groups.filter((family) => !onTheRight(family));
   const alone = (side, other) => !other.length && rows(side) > ALONE;
   const surplus = (side) => Math.max(0, rows(side) - most);
   if (surplus(right) || alone(right, left)) {

@@ -38,7 +38,7 @@ class EtcdAddress:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Credentials:
+class EtcdCredentials:
     """What the files of an address hold."""
 
     password: str | None = None
@@ -88,10 +88,10 @@ def _endpoints(netloc: str) -> tuple[tuple[str, int], ...]:
     return tuple(dict.fromkeys(endpoints))
 
 
-def read_credentials(address: EtcdAddress) -> Credentials:
+def read_credentials(address: EtcdAddress) -> EtcdCredentials:
     """Read the files. Raises ``BadCoordination`` naming the file that cannot be used."""
     password = _read(address.password_file, "password_file")
-    credentials = Credentials(
+    credentials = EtcdCredentials(
         password=password.decode("utf-8", "replace").strip() if password is not None else None,
         ca=_read(address.ca_file, "ca_file"),
         cert=_read(address.cert_file, "cert_file"),

@@ -20,8 +20,8 @@ from aetcd.rtypes import KeyValue
 
 from orchestration.endpoints import endpoint_label
 from orchestration.membership.errors import CoordinationUnavailable
-from orchestration.membership.etcd.address import Credentials, EtcdAddress
-from orchestration.membership.etcd.faults import Fault, fault_of, told
+from orchestration.membership.etcd.address import EtcdAddress, EtcdCredentials
+from orchestration.membership.etcd.faults import Fault, coordination_error, fault_of
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
@@ -48,10 +48,12 @@ class Kv:
     lease: int
 
 
-class Member(aetcd.Client):  # type: ignore[misc]  # aetcd has no types
+class EtcdMember(aetcd.Client):  # type: ignore[misc]  # aetcd has no types
     """One member, on a channel of its own."""
 
-    def __init__(self, host: str, port: int, address: EtcdAddress, credentials: Credentials, timeout: float) -> None:
+    def __init__(
+        self, host: str, port: int, address: EtcdAddress, credentials: EtcdCredentials, timeout: float
+    ) -> None:
         super().__init__(host, port, address.username, credentials.password, timeout, _CHANNEL)
         self.host = host
         self.port = port
@@ -114,11 +116,11 @@ class EtcdClient:
     ``BadCoordination`` where asking again is of no use.
     """
 
-    def __init__(self, address: EtcdAddress, credentials: Credentials, prefix: str, timeout: float) -> None:
+    def __init__(self, address: EtcdAddress, credentials: EtcdCredentials, prefix: str, timeout: float) -> None:
         self.address = address
         self.prefix = prefix
         self.timeout = timeout
-        self.members = [Member(host, port, address, credentials, timeout) for host, port in address.endpoints]
+        self.members = [EtcdMember(host, port, address, credentials, timeout) for host, port in address.endpoints]
         self.turned = 0
         """Times that another member was asked because one did not answer."""
         self._at = random.SystemRandom().randrange(len(self.members))
@@ -167,27 +169,27 @@ class EtcdClient:
             if "lease not found" not in error.reason:
                 raise
 
-    async def member(self) -> Member:
+    async def member(self) -> EtcdMember:
         """The member that is asked now, connected."""
         member = self.members[self._at]
         try:
             await member.connect()
         except (aetcd.ClientError, rpc.AioRpcError) as error:
             self.turn_from(member)
-            raise told(error, member.label, self.prefix) from error
+            raise coordination_error(error, member.label, self.prefix) from error
         return member
 
-    def turn_from(self, member: Member) -> None:
+    def turn_from(self, member: EtcdMember) -> None:
         """Ask another one from now on."""
         if self.members[self._at] is member and len(self.members) > 1:
             self._at = (self._at + 1) % len(self.members)
             self.turned += 1
 
     async def close(self) -> None:
-        """Close all channels."""
+        """Close the channels to all members; requests under way fail. May be called twice."""
         await asyncio.gather(*(member.close() for member in self.members), return_exceptions=True)
 
-    async def _ask(self, request: Callable[[Member], Awaitable[T]], *, again: bool) -> T:
+    async def _ask(self, request: Callable[[EtcdMember], Awaitable[T]], *, again: bool) -> T:
         stale = False
         left = len(self.members)
         while True:
@@ -212,7 +214,7 @@ class EtcdClient:
                     self.turn_from(member)
                 left -= 1
                 if left <= 0 or fault is Fault.BAD or not (again or fault is Fault.REFUSED):
-                    raise told(error, member.label, self.prefix) from error
+                    raise coordination_error(error, member.label, self.prefix) from error
 
 
 def _kv(found: KeyValue) -> Kv:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
@@ -16,15 +17,14 @@ from orchestration.membership.errors import ConfigurationMoved, ConfigurationRef
 from orchestration.membership.etcd.client import EtcdClient, Kv
 from orchestration.membership.etcd.watch import mirror
 from orchestration.membership.keys import Keys
-from orchestration.membership.latest import Latest
-from orchestration.membership.ports import LiveSettings
+from orchestration.membership.ports import ConfigurationVersion
 from orchestration.membership.settings import CoordinationSettings
-from orchestration.membership.tuning import tunable_paths, tuned, value_at
+from orchestration.membership.tunables import tunable_paths, tuned, value_at
 from orchestration.settings import Settings
 
 _log = structlog.get_logger(__name__)
 _ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(LiveSettings)
+_DECODER = msgspec.json.Decoder(ConfigurationVersion)
 _ATTEMPTS = 16
 
 
@@ -37,10 +37,8 @@ class EtcdConfiguration:
         self._settings = settings
         self._base = base
         self._chance = random.SystemRandom()
-        self._latest: Latest[LiveSettings] = Latest()
-        self._following: asyncio.Task[None] | None = None
 
-    async def current(self) -> LiveSettings:
+    async def current(self) -> ConfigurationVersion:
         return _read(await self._client.get(self._keys.configuration))
 
     async def change(
@@ -51,9 +49,9 @@ class EtcdConfiguration:
         at: Instant,
         reset: Collection[str] = (),
         base: int | None = None,
-    ) -> LiveSettings:
+    ) -> ConfigurationVersion:
         _check(values, by, reset)
-        wanted: LiveSettings | None = None
+        wanted: ConfigurationVersion | None = None
         for _ in range(_ATTEMPTS):
             found = await self._client.get(self._keys.configuration)
             now = _read(found)
@@ -72,31 +70,33 @@ class EtcdConfiguration:
             await asyncio.sleep(self._chance.uniform(0, 0.05))
         raise CoordinationUnavailable("the live configuration is being changed too often at once", retry_after=1.0)
 
-    async def history(self, limit: int = 50) -> list[LiveSettings]:
+    async def history(self, limit: int = 50) -> list[ConfigurationVersion]:
         found, _ = await self._client.range(self._keys.configurations)
         return [_read(found[key]) for key in sorted(found, reverse=True)[:limit]]
 
-    def watch(self) -> AsyncIterator[LiveSettings]:
-        self._following = self._following or asyncio.create_task(self._follow(), name="live-configuration")
-        return self._latest.follow()
-
-    async def close(self) -> None:
-        """End every ``watch``."""
-        self._latest.close()
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.gather(self._following, return_exceptions=True)
+    async def watch(self) -> AsyncIterator[ConfigurationVersion]:
+        newest, key = -1, self._keys.configuration
+        async with aclosing(mirror(self._client, key, self._settings.lease, self._settings.lease / 10)) as states:
+            async for state in states:
+                try:
+                    said = _read(state.get(key))
+                except CoordinationUnavailable as error:
+                    _log.warning("live_configuration_unread", reason=str(error))
+                    continue
+                if said.version > newest:
+                    newest = said.version
+                    yield said
 
     def _changed(
-        self, now: LiveSettings, values: Mapping[str, Any], by: str, at: Instant, reset: Collection[str]
-    ) -> LiveSettings:
+        self, now: ConfigurationVersion, values: Mapping[str, Any], by: str, at: Instant, reset: Collection[str]
+    ) -> ConfigurationVersion:
         """The next version, checked by the settings' own models, its values as they understand them."""
         over = {path: value for path, value in (dict(now.values) | dict(values)).items() if path not in reset}
         settings = tuned(self._base, over)
         over = {path: value_at(settings, path) for path in sorted(over)}
-        return LiveSettings(now.version + 1, at, by, over, tuple(sorted({*values, *reset})))
+        return ConfigurationVersion(now.version + 1, at, by, over, tuple(sorted({*values, *reset})))
 
-    async def _put(self, wanted: LiveSettings, revision: int) -> bool:
+    async def _put(self, wanted: ConfigurationVersion, revision: int) -> bool:
         body = _ENCODER.encode(wanted)
         steps = [
             Put(self._keys.configuration.encode(), body),
@@ -108,23 +108,10 @@ class EtcdConfiguration:
             steps.append(Delete(first, self._keys.version(oldest).encode()))
         return await self._client.transact([Mod(self._keys.configuration) == revision], steps)
 
-    async def _arrived(self, wanted: LiveSettings) -> bool:
+    async def _arrived(self, wanted: ConfigurationVersion) -> bool:
         """Whether a version whose answer was lost is there. Raises ``CoordinationUnavailable`` when that is unknown."""
         found = await self._client.get(self._keys.version(wanted.version))
         return found is not None and _read(found) == wanted
-
-    async def _follow(self) -> None:
-        newest = -1
-        key = self._keys.configuration
-        async for state in mirror(self._client, key, self._settings.lease, self._settings.lease / 10):
-            try:
-                said = _read(state.get(key))
-            except CoordinationUnavailable as error:
-                _log.warning("live_configuration_unread", reason=str(error))
-                continue
-            if said.version > newest:
-                newest = said.version
-                self._latest.set(said)
 
 
 def _check(values: Mapping[str, Any], by: str, reset: Collection[str]) -> None:
@@ -141,9 +128,9 @@ def _check(values: Mapping[str, Any], by: str, reset: Collection[str]) -> None:
         raise ConfigurationRefused(tuple(problems))
 
 
-def _read(found: Kv | None) -> LiveSettings:
+def _read(found: Kv | None) -> ConfigurationVersion:
     if found is None:
-        return LiveSettings()
+        return ConfigurationVersion()
     try:
         return _DECODER.decode(found.value)
     except msgspec.MsgspecError as error:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 from environment.messages import Instant
 from orchestration.clock import wall
 from orchestration.membership.etcd.address import parse_address, read_credentials
 from orchestration.membership.etcd.client import EtcdClient
 from orchestration.membership.etcd.configuration import EtcdConfiguration
-from orchestration.membership.etcd.diagnosis import examine, quorum
-from orchestration.membership.etcd.directory import EtcdDirectory
-from orchestration.membership.etcd.leadership import EtcdLeadership, leader_of
-from orchestration.membership.etcd.lease import KeptLease
-from orchestration.membership.etcd.quotas import EtcdQuotas
-from orchestration.membership.etcd.shards import EtcdShards
+from orchestration.membership.etcd.diagnosis import examine, member_condition
+from orchestration.membership.etcd.shared_quotas import EtcdQuotas
+from orchestration.membership.etcd.term import EtcdTerm, leader_of
 from orchestration.membership.etcd.watch import mirror
 from orchestration.membership.keys import ROOT, Keys
-from orchestration.membership.ports import Leader, Leadership
+from orchestration.membership.lease_clock import lease_clock
+from orchestration.membership.ports import Leader, LeaderTerm
 from orchestration.membership.settings import CoordinationSettings
-from orchestration.membership.ticking import ticking
 from orchestration.settings import Settings
 
 
@@ -36,31 +33,22 @@ class EtcdCoordination:
         base: Settings,
         *,
         wall: Callable[[], Instant] = wall,
-        ticking: Callable[[], float] = ticking,
+        lease_clock: Callable[[], float] = lease_clock,
     ) -> None:
         self._client = client
         self._keys = keys
         self._settings = settings
         self._wall = wall
-        self._ticking = ticking
-        self._terms: set[EtcdLeadership] = set()
+        self._clock = lease_clock
+        self._terms: set[EtcdTerm] = set()
         self._closed = False
-        self.mind = keys.mind
         self.address = client.address.label
-        self.lease = KeptLease(client, settings.lease, ticking)
-        self.directory = EtcdDirectory(client, keys, self.lease, settings)
-        self.shards = EtcdShards(client, keys, self.lease, settings)
         self.configuration = EtcdConfiguration(client, keys, settings, base)
         self.quotas = EtcdQuotas(client, keys)
 
-    def leadership(self, candidate: str) -> AbstractAsyncContextManager[Leadership]:
-        return self._leadership(candidate)
-
     @asynccontextmanager
-    async def _leadership(self, candidate: str) -> AsyncIterator[Leadership]:
-        term = EtcdLeadership(
-            self._client, self._keys, candidate, self._settings, wall=self._wall, ticking=self._ticking
-        )
+    async def leadership(self, candidate: str) -> AsyncIterator[LeaderTerm]:
+        term = EtcdTerm(self._client, self._keys, candidate, self._settings, wall=self._wall, lease_clock=self._clock)
         self._terms.add(term)
         try:
             await term.until_elected()
@@ -79,13 +67,12 @@ class EtcdCoordination:
                 yield leader_of(state.get(key))
 
     async def figures(self) -> Mapping[str, float]:
-        members = await asyncio.gather(*(quorum(member) for member in self._client.members))
+        members = await asyncio.gather(*map(member_condition, self._client.members))
         return {
             "coordination_members": float(len(members)),
-            "coordination_members_answering": float(sum(answer is not None for answer in members)),
-            "coordination_quorum": float(any(members)),
+            "coordination_members_answering": float(sum(member is not None for member in members)),
+            "coordination_quorum": float(any(member is not None and member.quorum for member in members)),
             "coordination_leads": float(any(term.leads() for term in self._terms)),
-            "coordination_leases_taken_total": float(self.lease.taken),
             "coordination_members_turned_from_total": float(self._client.turned),
             "coordination_quota_races_total": float(self.quotas.races),
         }
@@ -95,8 +82,6 @@ class EtcdCoordination:
             return
         self._closed = True
         await asyncio.gather(*(term.end() for term in self._terms))
-        await asyncio.gather(self.directory.close(), self.configuration.close())
-        await self.lease.close()
         await self._client.close()
 
 

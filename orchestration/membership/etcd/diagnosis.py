@@ -13,8 +13,8 @@ from aetcd import rpc
 from orchestration.endpoints import endpoint_label, endpoint_of
 from orchestration.membership.errors import BadCoordination, CoordinationError, CoordinationUnavailable
 from orchestration.membership.etcd.address import EtcdAddress, tls_context
-from orchestration.membership.etcd.client import EtcdClient, Member
-from orchestration.membership.etcd.faults import told
+from orchestration.membership.etcd.client import EtcdClient, EtcdMember
+from orchestration.membership.etcd.faults import coordination_error
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 """What an HTTP/2 client says first (RFC 9113, 3.4), and empty settings."""
@@ -47,38 +47,30 @@ async def examine(client: EtcdClient, within: float) -> None:
     raise CoordinationUnavailable("; ".join(dict.fromkeys(str(reason) for reason in found)))
 
 
-async def quorum(member: Member, within: float = 2.0) -> bool | None:
-    """Whether a member knows of a majority; None when it does not answer."""
-    with suppress(aetcd.ClientError, rpc.AioRpcError, TimeoutError):
-        async with asyncio.timeout(within):
-            await member.connect()
-            status = await member.maintenancestub.Status(rpc.StatusRequest(), timeout=within, metadata=member.metadata)
-            return bool(status.leader)
-    return None
-
-
 @dataclass(frozen=True, slots=True)
-class Condition:
+class MemberCondition:
     """What a member says of itself."""
 
+    quorum: bool
+    """Whether it knows of a majority."""
     size: int
     """Bytes of its database."""
     alarms: tuple[str, ...]
     """``NOSPACE``, ``CORRUPT``: while one is raised, nothing is written anywhere."""
 
 
-async def condition(member: Member, within: float = 2.0) -> Condition | None:
-    """How a member is; None when it does not answer."""
+async def member_condition(member: EtcdMember, within: float = 2.0) -> MemberCondition | None:
+    """How a member is; None when it does not answer ``within`` so many seconds."""
     with suppress(aetcd.ClientError, rpc.AioRpcError, TimeoutError):
         async with asyncio.timeout(within):
             await member.connect()
             said = await member.maintenancestub.Status(rpc.StatusRequest(), timeout=within, metadata=member.metadata)
             alarms = (error.rpartition("alarm:")[2].strip() for error in said.errors if "alarm:" in error)
-            return Condition(int(said.dbSize), tuple(dict.fromkeys(alarms)))
+            return MemberCondition(bool(said.leader), int(said.dbSize), tuple(dict.fromkeys(alarms)))
     return None
 
 
-async def _attempt(member: Member, prefix: str, within: float) -> CoordinationError | None:
+async def _attempt(member: EtcdMember, prefix: str, within: float) -> CoordinationError | None:
     """Read and write (a key that is not there is deleted, which changes nothing); None when it went well."""
     key = f"{prefix}examination".encode()
     try:
@@ -86,13 +78,13 @@ async def _attempt(member: Member, prefix: str, within: float) -> CoordinationEr
             await member.delete(key)
             await member.get(key)
     except (aetcd.ClientError, rpc.AioRpcError) as error:
-        return told(error, member.label, prefix, named=member.credentials.password is not None)
+        return coordination_error(error, member.label, prefix, named=member.credentials.password is not None)
     except TimeoutError:
         return CoordinationUnavailable(f"{member.label} does not answer in time")
     return None
 
 
-async def _why(member: Member, address: EtcdAddress, fault: CoordinationError, within: float) -> CoordinationError:
+async def _why(member: EtcdMember, address: EtcdAddress, fault: CoordinationError, within: float) -> CoordinationError:
     """Why a member did not do it."""
     host, port = endpoint_of(member.label)
     try:
@@ -109,11 +101,12 @@ async def _why(member: Member, address: EtcdAddress, fault: CoordinationError, w
     return fault
 
 
-async def _has_lost_the_others(member: Member, address: EtcdAddress, within: float) -> bool:
+async def _has_lost_the_others(member: EtcdMember, address: EtcdAddress, within: float) -> bool:
     """Whether it says so; it also does to those who could not yet prove who they are."""
-    anybody = Member(member._host, member._port, address, member.credentials, within)  # noqa: SLF001
+    anybody = EtcdMember(member._host, member._port, address, member.credentials, within)  # noqa: SLF001
     try:
-        return await quorum(anybody, within) is False
+        condition = await member_condition(anybody, within)
+        return condition is not None and not condition.quorum
     finally:
         await anybody.close()
 

@@ -53,7 +53,7 @@ def fault_of(error: BaseException) -> Fault:
     return Fault.SILENT
 
 
-def told(error: BaseException, where: str, prefix: str, *, named: bool = True) -> CoordinationError:
+def coordination_error(error: BaseException, where: str, prefix: str, *, named: bool = True) -> CoordinationError:
     """The error as we raise it: one sentence. ``named``: whether we have said who we are."""
     code, words = status_of(error)
     if not named and "permission denied" in words:

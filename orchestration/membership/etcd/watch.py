@@ -13,8 +13,8 @@ from aetcd import rpc
 from aetcd.utils import prefix_range_end
 
 from orchestration.membership.errors import BadCoordination, CoordinationError, CoordinationUnavailable
-from orchestration.membership.etcd.client import EtcdClient, Kv, Member
-from orchestration.membership.etcd.faults import told
+from orchestration.membership.etcd.client import EtcdClient, EtcdMember, Kv
+from orchestration.membership.etcd.faults import coordination_error
 
 _log = structlog.get_logger(__name__)
 
@@ -27,10 +27,10 @@ class Compacted(CoordinationError):
         self.revision = revision
 
 
-class Watch:
+class KeyWatch:
     """Changes under a prefix, from a revision on."""
 
-    def __init__(self, client: EtcdClient, member: Member, call: Any) -> None:
+    def __init__(self, client: EtcdClient, member: EtcdMember, call: Any) -> None:
         self._client = client
         self._member = member
         self._call = call
@@ -50,7 +50,7 @@ class Watch:
             answer = reading.result()
         except rpc.AioRpcError as error:
             self._client.turn_from(self._member)
-            raise told(error, self._member.label, self._client.prefix) from error
+            raise coordination_error(error, self._member.label, self._client.prefix) from error
         if not isinstance(answer, rpc.WatchResponse):
             self._client.turn_from(self._member)
             raise CoordinationUnavailable(f"{self._member.label} ended a watch")
@@ -62,7 +62,7 @@ class Watch:
         return [_change(event) for event in answer.events]
 
     def end(self) -> None:
-        """Stop watching."""
+        """Stop watching; a ``next`` under way is cancelled."""
         if self._reading is not None:
             self._reading.cancel()
         self._call.cancel()
@@ -77,13 +77,13 @@ def _change(event: Any) -> tuple[str, Kv | None]:
 
 
 @asynccontextmanager
-async def watching(client: EtcdClient, prefix: str, revision: int) -> AsyncIterator[Watch]:
+async def watching(client: EtcdClient, prefix: str, revision: int) -> AsyncIterator[KeyWatch]:
     """Watch a prefix from ``revision`` on. Raises ``CoordinationUnavailable`` when nobody takes it on in time."""
     member = await client.member()
     # A member that has lost the others ends the stream rather than staying silent.
     metadata = (*(member.metadata or ()), ("hasleader", "true"))
     call = rpc.WatchStub(member.channel).Watch(metadata=metadata)
-    watch = Watch(client, member, call)
+    watch = KeyWatch(client, member, call)
     try:
         create = rpc.WatchCreateRequest(
             key=prefix.encode(), range_end=prefix_range_end(prefix.encode()), start_revision=revision
@@ -96,7 +96,7 @@ async def watching(client: EtcdClient, prefix: str, revision: int) -> AsyncItera
             first = None
         except (rpc.AioRpcError, asyncio.InvalidStateError) as error:
             client.turn_from(member)
-            raise told(error, member.label, client.prefix) from error
+            raise coordination_error(error, member.label, client.prefix) from error
         if first is None:
             client.turn_from(member)
             raise CoordinationUnavailable(f"{member.label} does not take on a watch in time")

@@ -8,37 +8,38 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from environment.collections import RESERVED, Collection
 from environment.errors import StoreUnavailable
-from environment.ports import Stores, WriteState
+from environment.ports import Stores
 from orchestration.clock import wall
-from orchestration.growth.granting import present
-from orchestration.growth.guard import COGNITIVE
-from orchestration.links.words import Share
+from orchestration.faculties import growing_roles
+from orchestration.growth.actor_messages import living_heir
+from orchestration.links.control import Share
 from orchestration.runtime.inhabitants.packing import Pack, is_pack
 
 if TYPE_CHECKING:
     from orchestration.runtime.inhabitants.household import Household
     from orchestration.runtime.inhabitants.population import Population
-    from orchestration.runtime.machines.ground import Ground
+    from orchestration.runtime.machines.backend import ClusterBackend
     from orchestration.runtime.orders import ActorOrders
     from orchestration.settings import Settings
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
-_SAVED = "~lodgings"
-"""What the state of the packs is called by; no actor can be called so."""
+LODGINGS = Collection(f"{RESERVED}lodgings", bytes)
+_SAVED = "packs"
 _AGAIN = 0.5
 
 
 async def lodge(stores: Stores, population: Population, plans: Sequence[ActorPlan], fence: int) -> list[Pack]:
     """Everybody's process at the start of a mind. Raises ``StoreUnavailable``, ``FencedOut``."""
     lodgings = population.lodgings
-    saved = await stores.registry.state(_SAVED)
+    saved = await LODGINGS.get(stores.collections, _SAVED)
     if saved:
         lodgings.restore(saved)
-    packs = lodgings.begin(plans, population.members, population.part, population.log.guard.left, wall())
+    packs = lodgings.begin(plans, population.members, population.part, population.log.policy.left, wall())
     if saved or lodgings.known:
-        await stores.commit([WriteState(_SAVED, lodgings.saved(wall()))], fence)
+        await stores.commit([LODGINGS.write(_SAVED, lodgings.saved(wall()))], fence)
     return packs
 
 
@@ -55,7 +56,7 @@ class Growing:
         stores: Stores,
         population: Population,
         household: Household,
-        ground: Ground,
+        backend: ClusterBackend,
         order: Callable[[str, tuple[ActorPlan, ...], str], ActorOrders],
         fence: int,
     ) -> None:
@@ -65,37 +66,37 @@ class Growing:
         self._stores = stores
         self._population = population
         self._household = household
-        self._ground = ground
+        self._backend = backend
         self._order = order
         self._fence = fence
         self._moving = asyncio.Lock()
 
     def crowds(self, living: int) -> Mapping[str, int]:
         """How many of so many subminds live, or may come to, on each machine that has room for one more."""
-        return self._ground.crowds(living, self._open_to(COGNITIVE))
+        return self._backend.crowds(living, self._open_to(*growing_roles()))
 
     async def join(self, plan: ActorPlan, parent: str) -> bool:
         """Start one who was born; whether its process has yet to be told what it has of the budgets."""
         name, role = plan.name, plan.role
         source = self._household.home(parent)
         if self._density.of(role) == 1:
-            self._ground.add(name, role)
+            self._backend.add(name, role)
             self._household.add(self._order(name, (plan,), source))
             return False
         async with self._moving:
             population, lodgings = self._population, self._population.lodgings
-            most, crowds = self._settings.growth.per_node, self.crowds(len(population.log.guard.living))
+            most, crowds = self._settings.growth.per_node, self.crowds(len(population.log.policy.living))
             found = lodgings.choose(role, parent, self._open_to(role), crowds, most)
             process = found or lodgings.new(role)
             lodgings.lodge(name, process)
             lodgings.moved(f"born:{name}", name, source, population.part(name), population.part, wall())
             await self._keep()
             if found is None:
-                self._ground.add(process, role)
+                self._backend.add(process, role)
                 self._household.add(self._order(process, (plan,), ""))
             else:
                 self._household.admit(process, plan)
-                self._ground.resize(process, len(lodgings.members(process)))
+                self._backend.resize(process, len(lodgings.members(process)))
             _log.info("lodged", submind=name, process=process, new=found is None)
         return found is not None
 
@@ -108,21 +109,21 @@ class Growing:
             await self._household.dismiss(process, name)
         else:
             await self._household.remove(name, settle)
-            self._ground.remove(name)
-        if self._density.of(COGNITIVE) == 1:
+            self._backend.remove(name)
+        if self._density.of(population.members[name].role) == 1:
             return
         async with self._moving:
-            heir = present(name, population.members)
+            heir = living_heir(name, population.members)
             empty = lodgings.leave(name, heir)
             if is_pack(process):
-                lodgings.moved(f"left:{name}", heir, process, population.log.guard.left(name), population.part, wall())
+                lodgings.moved(f"left:{name}", heir, process, population.log.policy.left(name), population.part, wall())
             await self._keep()
             if empty:
                 await self._household.remove(process, settle)
-                self._ground.remove(process)
+                self._backend.remove(process)
                 _log.info("pack_ended", process=process)
             elif is_pack(process):
-                self._ground.resize(process, len(lodgings.members(process)))
+                self._backend.resize(process, len(lodgings.members(process)))
 
     def share(self, name: str, told: Share) -> None:
         """What one has of the budgets in its next lives."""
@@ -130,11 +131,11 @@ class Growing:
         if keeper is not None:
             keeper.share(name, told)
 
-    def _open_to(self, kind: str) -> dict[str, str]:
+    def _open_to(self, *kinds: str) -> dict[str, str]:
         """Packs that may take one in, with their nodes."""
         found = {}
-        for process in self._population.lodgings.packs(kind):
-            keeper, node = self._household.keepers.get(process), self._ground.node(process)
+        for process in (one for kind in kinds for one in self._population.lodgings.packs(kind)):
+            keeper, node = self._household.keepers.get(process), self._backend.node(process)
             if keeper is not None and not keeper.quarantined and node is not None:
                 found[process] = node
         return found
@@ -144,7 +145,7 @@ class Growing:
         while True:
             try:
                 saved = self._population.lodgings.saved(wall())
-                await self._stores.commit([WriteState(_SAVED, saved)], self._fence)
+                await self._stores.commit([LODGINGS.write(_SAVED, saved)], self._fence)
             except StoreUnavailable as error:
                 await asyncio.sleep(max(error.retry_after, _AGAIN))
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from orchestration.links.words import Share
+from orchestration.links.control import Share
 from orchestration.wiring import ActorPlan
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from actors.events import Configured
 from environment.errors import FencedOut
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.worker.live import Ending
+from orchestration.settings import SettingsUpdate
 
 if TYPE_CHECKING:
     from orchestration.runtime.supervise import ActorKeeper
@@ -37,7 +37,7 @@ class Household:
         self._employ = employ
         self._broken = broken
         self._keeping: dict[str, asyncio.Task[Ending]] = {}
-        self._configured: Configured | None = None
+        self._configured: SettingsUpdate | None = None
 
     def add(self, order: ActorOrders) -> None:
         """An actor lives from now on."""
@@ -76,7 +76,7 @@ class Household:
         homes = (order.name for order in self.orders.values() if any(plan.name == name for plan in order.plans))
         return next(homes, name)
 
-    def configure(self, event: Configured) -> None:
+    def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed: tell every actor, also those to come."""
         self._configured = event
         for keeper in self.keepers.values():

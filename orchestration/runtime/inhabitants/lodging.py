@@ -13,9 +13,9 @@ from msgspec import structs
 
 from environment.messages import Instant
 from environment.population import Member
-from orchestration.growth.granting import present
-from orchestration.growth.remembered import DAY
-from orchestration.links.words import Moved
+from orchestration.growth.actor_messages import living_heir
+from orchestration.growth.history import DAY
+from orchestration.links.control import Moved
 from orchestration.runtime.inhabitants.packing import Pack, is_pack, kind_of, pack, pack_name
 from orchestration.runtime.settings import DensitySettings
 
@@ -123,8 +123,8 @@ class Lodgings:
             self.moved(f"born:{name}", name, source, share(name), share, now)
         for name in before.keys() - living:
             if name in members:
-                self.moved(f"left:{name}", present(name, members), before[name], left(name), share, now)
-        self._readdress(lambda to: present(to, members))
+                self.moved(f"left:{name}", living_heir(name, members), before[name], left(name), share, now)
+        self._readdress(lambda to: living_heir(to, members))
         return list(found.values())
 
     def _again(self, plan: ActorPlan, before: Mapping[str, str]) -> str:

@@ -16,20 +16,18 @@ import structlog
 from actors.effects import Divide, Retire
 from actors.events import Event
 from actors.growth import Born, Gone, GrowthRefused
-from actors.names import ATTENTION
 from environment.errors import FencedOut, StoreUnavailable
-from environment.messages import SubmindReport, SubmindState
+from environment.messages import Instant, SubmindReport, SubmindState
 from environment.population import Member
 from environment.ports import Stores, Write, WriteConnections, WriteReport
 from orchestration.clock import wall
-from orchestration.growth import granting
-from orchestration.growth.lately import Lately
-from orchestration.growth.log import GrowthLog, will_of
-from orchestration.growth.proposals import Verdict
-from orchestration.growth.shares import Shares
-from orchestration.growth.tidying import keep_tidy
-from orchestration.links.links import Links
-from orchestration.links.words import (
+from orchestration.growth import actor_messages
+from orchestration.growth.log import HANDOVERS, GrowthLog
+from orchestration.growth.proposals import GrowthVerdict
+from orchestration.growth.recent import RecentMembers
+from orchestration.growth.retention import keep_retired_removed
+from orchestration.growth.shares import BudgetShares
+from orchestration.links.control import (
     POPULATION,
     Alive,
     HasSettled,
@@ -39,20 +37,21 @@ from orchestration.links.words import (
     Share,
     Shared,
 )
+from orchestration.links.links import Links
 from orchestration.runtime.inhabitants.grown import Grown
 from orchestration.runtime.inhabitants.lodging import Lodgings
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.ledgers import ledgers_of
-from orchestration.wiring import peer_of, plan_of
+from orchestration.wiring import peer_of, plan, plan_of
 
 if TYPE_CHECKING:
     from orchestration.links.directory import Directory
 
 _log = structlog.get_logger(__name__)
 _TOTALS = {
-    Verdict.GRANTED: "growth_granted_total",
-    Verdict.WAITING: "growth_waiting_total",
-    Verdict.REFUSED: "growth_refused_total",
+    GrowthVerdict.GRANTED: "growth_granted_total",
+    GrowthVerdict.WAITING: "growth_waiting_total",
+    GrowthVerdict.REFUSED: "growth_refused_total",
 }
 _AGAIN = 5.0
 """Seconds between two words to a parent that it has its half only, while it does not confirm."""
@@ -74,7 +73,7 @@ class Population:
 
     def __init__(self, run: RunOrders, stores: Stores, fence: int) -> None:
         settings = run.settings
-        configured = {submind.name: submind.role.value for submind in settings.mind.everyone()}
+        configured = {submind.name: submind.role for submind in settings.mind.everyone()}
         self.log = GrowthLog(stores, settings.growth, configured, wall, fence)
         self.lodgings = Lodgings(settings.runtime.subminds_per_actor)
         """Who shares which process."""
@@ -89,20 +88,20 @@ class Population:
         self._shared: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._left: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._joined: set[str] = set()
-        self._shares, self._lately = Shares(self.log.guard), Lately(self.log.guard)
+        self._shares, self._recent = BudgetShares(self.log.policy), RecentMembers(self.log.policy)
         self._told: set[int] = set()
         self._counters: defaultdict[str, float] = defaultdict(float)
 
     @property
     def members(self) -> Mapping[str, Member]:
         """Everybody who was ever born."""
-        return self.log.guard.members
+        return self.log.policy.members
 
     async def begin(self) -> list[Member]:
         """Read the log; who lives beside those configured."""
         await self.log.follow()
         living = [member for member in self.members.values() if member.living]
-        for member in self._lately.changed(wall()):
+        for member in self._recent.changed(wall()):
             if member.retired is not None:  # it may have been left in haste
                 await self._stores.commit(await self._unconnected(member.name), self._fence)
         self._joined = {member.name for member in living}
@@ -138,7 +137,7 @@ class Population:
             run.run_dir,
             run.settings.runtime.link,
             chance,
-            secret=run.secret,
+            credentials=run.credentials,
             host=directory.host,
         )
         self._links.house(POPULATION, self)
@@ -146,7 +145,9 @@ class Population:
         self._working = asyncio.create_task(self._work(), name="population")
         self._do(self._remind(), "reminding")
         keep, living = run.settings.host.retention, self.members.values
-        self._do(keep_tidy(self._stores, living, keep.retired, keep.every, self._fence, ledgers_of), "tidying")
+        self._do(
+            keep_retired_removed(self._stores, living, keep.retired, keep.every, self._fence, ledgers_of), "tidying"
+        )
 
     async def close(self) -> None:
         """Decide nothing any more."""
@@ -160,10 +161,10 @@ class Population:
     async def look(self) -> None:
         """An operator has ordered something: whoever has an approval by it hears so at once."""
         await self.log.follow()
-        for event in self.log.guard.permits(wall()):
+        for event in self.log.policy.permits(wall()):
             if event.seq not in self._told:
                 self._told.add(event.seq)
-                self._tell(event.submind, granting.permitted(event))
+                self._tell(event.submind, actor_messages.permitted(event))
 
     # --- a resident of the links ---
 
@@ -223,9 +224,9 @@ class Population:
 
     async def _consider(self, owner: str, effect: Divide | Retire) -> None:
         now = self._run.clock.now()
-        bequest = granting.bequest_of(effect, self._run.settings.submind, now)
-        proposal = granting.proposal_of(owner, effect)
-        decision = await self.log.consider(proposal, bequest, self._on.crowds(len(self.log.guard.living)))
+        bequest = actor_messages.handover_writes(effect, self._run.settings.submind, now)
+        proposal = actor_messages.proposal_of(owner, effect)
+        decision = await self.log.consider(proposal, bequest, self._on.crowds(len(self.log.policy.living)))
         act = proposal.act.value
         self._counters[_TOTALS[decision.verdict]] += 1
         if decision.limit:
@@ -234,7 +235,7 @@ class Population:
             self._on.cramped()
         self._on.counted(dict(self._counters))
         _log.info("growth", submind=owner, act=act, verdict=decision.verdict.value, reason=decision.reason)
-        if decision.verdict is not Verdict.GRANTED:
+        if decision.verdict is not GrowthVerdict.GRANTED:
             again = now + max(0.0, decision.retry_at - wall())
             self._tell(owner, GrowthRefused(effect.growth, decision.reason, again))
             return
@@ -284,7 +285,7 @@ class Population:
     async def _end(self, member: Member) -> None:
         """End one that retired, once it has handed on what came to it last."""
         name = member.name
-        heir = granting.present(name, self.members)
+        heir = actor_messages.living_heir(name, self.members)
         self._left[name].clear()
         self._tell_all(Gone(name, heir), but=name)
         self._tell(name, Gone(name, heir))
@@ -297,7 +298,7 @@ class Population:
         del self._left[name]
         await self._on.leave(name)
         self._shares.leaving.discard(name)
-        self._do(self._share_out(granting.present(name, self.members)), f"share-{name}")
+        self._do(self._share_out(actor_messages.living_heir(name, self.members)), f"share-{name}")
         await self._patiently(partial(self._say_gone, member))
 
     async def _say_gone(self, member: Member) -> None:
@@ -315,25 +316,34 @@ class Population:
         """Tell one that begins a life what it may not know."""
         member = self.members.get(name)
         if member is not None and not member.living:
-            self._tell(name, Gone(name, granting.present(name, self.members)))
+            self._tell(name, Gone(name, actor_messages.living_heir(name, self.members)))
             return
-        if self.log.guard.role(name) is not None:
+        if self.log.policy.role(name) is not None:
             self._say(name, self.share(name))
-            for event in self.log.guard.permits(wall()):
+            for event in self.log.policy.permits(wall()):
                 if event.submind == name:
-                    self._tell(name, granting.permitted(event))
-        for member in self._lately.changed(wall()):  # it may have missed that; the rest it read of the store
+                    self._tell(name, actor_messages.permitted(event))
+        for member in self._recent.changed(wall()):  # it may have missed that; the rest it read of the store
             if member.living and member.name != name:
                 self._tell(name, Born(peer_of(member)))
             elif not member.living and member.name != name:
-                self._tell(name, Gone(member.name, granting.present(member.name, self.members)))
+                self._tell(name, Gone(member.name, actor_messages.living_heir(member.name, self.members)))
         await self._tell_unsettled(name)
+
+    def _repeat_news(self, now: Instant) -> None:
+        """Tell all of births and ends again whose time for it came since the last reminder."""
+        for member in self._recent.changed(now):
+            age = now - (member.born if member.retired is None else member.retired)
+            if any(age - _REMIND < pause <= age for pause in actor_messages.NEWS_AGAIN):
+                heir = actor_messages.living_heir(member.name, self.members)
+                self._tell_all(Born(peer_of(member)) if member.living else Gone(member.name, heir), but=member.name)
 
     async def _remind(self) -> None:
         """Tell whoever has not confirmed again, now and then: what is told may be lost, and so may the answer."""
         while True:
             await asyncio.sleep(_REMIND)
-            for name in {to for to, _ in self._lately.unsettled(wall())}:
+            self._repeat_news(wall())
+            for name in {to for to, _ in self._recent.unsettled(wall())}:
                 await self._patiently(partial(self._tell_unsettled, name))
 
     @staticmethod
@@ -349,19 +359,19 @@ class Population:
 
     async def _tell_unsettled(self, name: str) -> None:
         """Tell a parent or an heir what it has not confirmed."""
-        guard = self.log.guard
-        for to, member in self._lately.unsettled(wall()):
+        policy = self.log.policy
+        for to, member in self._recent.unsettled(wall()):
             if to != name:
                 continue
             if member.living:
                 if member.name in self._joined:
-                    self._tell(to, granting.divided(to, member, guard))
+                    self._tell(to, actor_messages.divided(to, member, policy))
                 continue
-            will = await self._stores.registry.state(will_of(member.name))
+            will = await HANDOVERS.get(self._stores.collections, member.name)
             if not will:
                 continue
             try:
-                self._tell(to, granting.inherited(member, will, guard))
+                self._tell(to, actor_messages.inherited(member, will, policy))
             except ValueError:  # one that cannot be read must not keep the others from their heirs
                 _log.exception("will_not_readable", submind=member.name)
 
@@ -369,8 +379,9 @@ class Population:
         self._say(to, event)
 
     def _tell_all(self, event: Born | Gone, but: str = "") -> None:
-        for name in (*self.log.guard.living, ATTENTION):
-            if name != but:
+        for actor in plan(self._run.settings, self.members.values()):
+            name = actor.name
+            if name != but and type(event) in actor.faculty.accepts:
                 self._say(name, event)
 
     def _say(self, to: str, event: Event | Share) -> None:

@@ -111,14 +111,6 @@ def _lean_node() -> Iterator[None]:
         may_be_late(PUNCTUAL)
 
 
-def host() -> str:
-    """The address at which other nodes reach this one."""
-    import ray  # noqa: PLC0415 - as above
-
-    address: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
-    return address
-
-
 def stop() -> None:
     """Leave Ray: one that was started here ends, with everything it started; of another only this mind's actors."""
     import ray  # noqa: PLC0415 - as above

@@ -50,12 +50,18 @@ async def join(settings: ClusterSettings, namespace: str) -> str:
     return address
 
 
+def node_address() -> str:
+    """The address at which other nodes reach this one, once this process has joined."""
+    import ray  # noqa: PLC0415 - it takes a second, and who only asks for an address needs none of it
+
+    address: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+    return address
+
+
 def reachable_from(address: str) -> str:
     """The address of this machine at which the nodes of a cluster reach this process."""
     if not address.startswith(CLIENT_SCHEME):
-        from orchestration.runtime.machines import cluster  # noqa: PLC0415 - it knows this module
-
-        return cluster.host()  # a driver runs on a node, which is known by this, whatever name it was joined by
+        return node_address()  # a driver runs on a node, which is known by this, whatever name it was joined by
     host, port = endpoint_of(address.removeprefix(CLIENT_SCHEME))
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(kind, socket.SOCK_DGRAM) as probe:

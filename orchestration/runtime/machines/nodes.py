@@ -63,7 +63,7 @@ class Nodes:
 
     def turn(self) -> None:
         """What was decided may have changed: tell who waits for it."""
-        told = (self.placement.described(), dict(self.placement.homeless))
+        told = (self.placement.described(), dict(self.placement.unschedulable))
         if told != self._told:
             self._told = told
             turned, self._turned = self._turned, asyncio.Event()

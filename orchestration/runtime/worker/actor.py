@@ -15,7 +15,7 @@ import os
 import random
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,22 +23,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
+from actors.events import Configured
 from actors.substrate.budget import Limits
 from environment.errors import SubliminalError
 from orchestration.backoff import backoff
 from orchestration.clock import wall
 from orchestration.housing import log_file, open_patiently
+from orchestration.links.control import Share
 from orchestration.links.frames import Roster
 from orchestration.links.links import Links
-from orchestration.links.words import Share
 from orchestration.private import make_private
 from orchestration.runtime import processes
 from orchestration.runtime.inhabitants.packing import is_pack
-from orchestration.runtime.machines import cluster
+from orchestration.runtime.machines.joining import node_address
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.worker.beat import Beat
 from orchestration.runtime.worker.cohort import Cohort
 from orchestration.runtime.worker.cohort import Member as CohortMember
+from orchestration.runtime.worker.eye import Eye
 from orchestration.runtime.worker.leisure import PUNCTUAL, may_be_late
 from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.runtime.worker.lives import Heirs, InPopulation
@@ -50,27 +52,25 @@ from orchestration.runtime.worker.timing import Appending, Reading
 from orchestration.runtime.worker.together import JointStores
 from orchestration.runtime.worker.touch import Touch
 from orchestration.runtime.worker.watch import LogWatch
+from orchestration.telemetry import names
 from orchestration.telemetry.logs import configure_logs
-from orchestration.telemetry.tracing.journey import Journey
+from orchestration.telemetry.tracing.span_recorder import SpanRecorder
 from orchestration.telemetry.tracing.spans import Recorder
 from orchestration.telemetry.tracing.starting import begin
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from actors.events import Configured
     from actors.shell import ActorShell, Driver
     from actors.substrate.budget import Account
     from actors.substrate.ports import Embedder, Substrate
     from actors.substrate.settings import BudgetSettings
     from environment.ports import Stores
     from environment.stores.moving import Claimed
-    from orchestration.settings import Settings
+    from orchestration.settings import Settings, SettingsUpdate
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
-_NUMBER = frozenset({"environment", "stream"})
-"""Roles of those that write traces, and entries of the stream."""
 
 
 class Wiring(Protocol):
@@ -96,7 +96,7 @@ class ActorProcess:
     def __init__(self, orders: ActorOrders) -> None:
         self._orders = orders
 
-    def live(self, restarts: int, configured: Configured | None = None, orders: ActorOrders | None = None) -> str:
+    def live(self, restarts: int, configured: SettingsUpdate | None = None, orders: ActorOrders | None = None) -> str:
         """Live until told to stop, or until an error; returns an ``Ending``.
 
         ``configured``: what changed of the settings since this process was given its orders. ``orders``: what those are
@@ -112,7 +112,7 @@ class ActorProcess:
         return ending.value
 
 
-async def live(orders: ActorOrders, restarts: int, configured: Configured | None = None) -> Ending:
+async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | None = None) -> Ending:
     """One life of a process, and of all actors in it."""
     orders = at_home(orders)
     run, name = orders.run, orders.name
@@ -135,8 +135,8 @@ async def live(orders: ActorOrders, restarts: int, configured: Configured | None
         run.run_dir,
         settings.runtime.link,
         chance,
-        secret=run.secret,
-        host=cluster.host() if run.secret else "",
+        credentials=run.credentials,
+        host=node_address() if run.credentials else "",
         number=orders.life,
     )
     purses: list[Account] = []
@@ -211,11 +211,12 @@ class House:
         self._beat = asyncio.get_running_loop().time()
         self._wiring = wiring_of(orders.run)
         self._budget = orders.run.settings.substrate.budget
+        self._applied = 0, orders.run.settings
         self._shared: asyncio.Future[Mapping[str, Any]] | None = None
         self._settling: set[asyncio.Task[None]] = set()
         self._heirs = Heirs()
 
-    def resident(self, configured: Configured | None) -> LiveActor | Cohort:
+    def resident(self, configured: SettingsUpdate | None) -> LiveActor | Cohort:
         """Whoever lives here, found under its name by all others: the one actor there is, or all of them."""
         orders = self._orders
         resident: LiveActor | Cohort
@@ -308,7 +309,7 @@ class House:
             settings.runtime,
             Beat(settings.shell.save_every, self._beat, shared=not self._alone),
             self._chance,
-            self._spend,
+            partial(self._apply, plan),
             overdue=self._overdue,
             meter=lambda: meter,
             population=InPopulation(plan.name, self._links, shared, self._heirs),
@@ -319,7 +320,7 @@ class House:
         async with self._claiming:
             if not self._claimed:
                 orders = self._orders
-                numbers = any(plan.role in _NUMBER for plan in orders.plans)
+                numbers = any(plan.faculty.numbers for plan in orders.plans)
                 await self._opening.claim(orders.fence, orders.life, numbers=numbers)
                 self._claimed = True
 
@@ -334,12 +335,13 @@ class House:
     def _observers(self, plan: ActorPlan, meter: LiveMeter) -> list[Observer]:
         """Who looks at an actor: of most nobody, unless the mind is traced."""
         found: list[Observer] = []
-        if plan.role == "perceptual":
+        measured = plan.faculty.metrics
+        if names.READ_SECONDS in measured:
             found.append(Reading(meter.observe, wall))
-        elif plan.role == "stream":
+        if names.STREAM_SECONDS in measured:
             found.append(Appending(meter.observe, wall, self._stores.perceptions))
         if self._recorder is not None:
-            found.append(Journey(plan.name, self._recorder))
+            found.append(SpanRecorder(plan.name, self._recorder))
         return found
 
     async def _in_common(self) -> Mapping[str, Any]:
@@ -355,6 +357,17 @@ class House:
             self._shared = None
             raise
 
+    def _apply(self, plan: ActorPlan, live: SettingsUpdate) -> Iterator[Configured]:
+        """Spend by the budget as it is by now; what an actor's core is to be told."""
+        version, settings = self._applied
+        if version < live.version:  # once for all who live here
+            settings = live.over(settings)
+            self._applied = live.version, settings
+            self._spend(settings.substrate.budget)
+        from orchestration.wiring import sections_of  # noqa: PLC0415 - it is there by now
+
+        return (Configured(live.version, section) for section in sections_of(plan, settings))
+
     def _spend(self, budget: BudgetSettings) -> None:
         self._budget = budget
         for purse in self._purses:
@@ -364,7 +377,8 @@ class House:
 def _log_watch(stores: Stores, orders: ActorOrders) -> LogWatch:
     run = orders.run
     touch = Touch(log_file(run.settings, run.data_dir))
-    return LogWatch(stores.perceptions, run.settings.runtime.read, touch)
+    eye = Eye(run.settings.runtime.looking, run.settings.perception.image_pixels)
+    return LogWatch(stores.perceptions, run.settings.runtime.read, touch, eye)
 
 
 def _orphaned() -> None:

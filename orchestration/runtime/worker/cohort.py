@@ -16,12 +16,12 @@ from environment.ports import Stores
 from orchestration.links.frames import Letter
 from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.settings import SupervisionSettings
-from orchestration.runtime.worker.fate import Fate
 from orchestration.runtime.worker.live import Ending, LiveActor
+from orchestration.runtime.worker.restarts import RestartPolicy
 from orchestration.telemetry.logs import context
 
 if TYPE_CHECKING:
-    from actors.events import Configured
+    from orchestration.settings import SettingsUpdate
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
@@ -35,10 +35,10 @@ Beginning: TypeAlias = "Callable[[ActorPlan], LiveActor]"
 class Member:
     """One actor of a cohort, through all its lives. What the links of its process know it as."""
 
-    def __init__(self, plan: ActorPlan, actor: LiveActor, fate: Fate) -> None:
+    def __init__(self, plan: ActorPlan, actor: LiveActor, policy: RestartPolicy) -> None:
         self.plan = plan
         self.actor = actor
-        self.fate = fate
+        self.policy = policy
         self.quarantined = ""
         """Why it is not started again; empty while it is."""
         self.leaving = False
@@ -48,7 +48,7 @@ class Member:
         """Take mail in; what comes between two lives waits for the next. Whether there is room for more."""
         return bool(self.quarantined) or self.actor.deliver(letters)
 
-    def configure(self, event: Configured) -> None:
+    def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed."""
         self.actor.configure(event)
 
@@ -102,7 +102,7 @@ class Cohort:
         """Who was named again before it had left: it comes back once it has saved."""
         self.members = [self._member(plan) for plan in founders]
         self._roster = self._so = roster
-        self._configured: Configured | None = None
+        self._configured: SettingsUpdate | None = None
         self._stopping = asyncio.Event()
         self._before = 0
         self._lives: dict[str, asyncio.Task[Ending]] = {}
@@ -110,14 +110,16 @@ class Cohort:
         """Once ``live`` was begun: how that ends."""
 
     def _member(self, plan: ActorPlan) -> Member:
-        return Member(plan, self._begin(plan), Fate(plan.name, self._settings, self._chance))
+        return Member(
+            plan, self._begin(plan), RestartPolicy(self._settings, self._chance, essential=plan.faculty.essential)
+        )
 
     def deliver(self, letters: Sequence[Letter]) -> bool:
         """Nobody writes to a cohort as such."""
         _log.warning("mail_unasked", events=len(letters))
         return True
 
-    def configure(self, event: Configured) -> None:
+    def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed: everybody is told, and whoever is yet to be born."""
         self._configured = event
         for member in self.members:
@@ -139,8 +141,8 @@ class Cohort:
             "roster": float(self._so),
         }
         for member in self.members:
-            if member.fate.restarts:
-                found[f"restarts:{member.plan.name}"] = float(member.fate.restarts)
+            if member.policy.restarts:
+                found[f"restarts:{member.plan.name}"] = float(member.policy.restarts)
             if member.quarantined:
                 found[f"quarantined:{member.plan.name}"] = 1.0
         return found
@@ -253,7 +255,7 @@ class Cohort:
         with context(submind=member.plan.name):
             while True:
                 try:
-                    return await member.actor.live(before + member.fate.restarts)
+                    return await member.actor.live(before + member.policy.restarts)
                 except Exception as error:  # noqa: BLE001 - whatever a core raises ends its life, and that alone
                     _log.exception("actor_died", error=type(error).__name__)
                     cause = f"{type(error).__name__}: {error}".splitlines()[0][:300]
@@ -262,8 +264,8 @@ class Cohort:
 
     async def _bury(self, member: Member, before: int, cause: str) -> bool:
         """After a death: whether there is another life."""
-        verdict = member.fate.died(asyncio.get_running_loop().time(), cause)
-        lives = before + member.fate.restarts
+        verdict = member.policy.died(asyncio.get_running_loop().time(), cause)
+        lives = before + member.policy.restarts
         if not verdict.again:
             member.quarantined = verdict.reason
             _log.error("actor_quarantined", reason=verdict.reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
@@ -16,20 +16,20 @@ from actors.effects import Divide, Generate, Note, Read, Retire, Settled
 from actors.events import Configured, Event, Generated
 from actors.substrate.errors import SubstrateUnavailable
 from actors.substrate.ports import Embedder, Substrate
-from actors.substrate.settings import BudgetSettings
 from environment.errors import FencedOut, Outlived, StoreUnavailable
 from environment.messages import Perception, SubmindState
 from orchestration.backoff import backoff
 from orchestration.clock import Clock, wall
+from orchestration.links.control import Alive, Left
 from orchestration.links.frames import Letter
 from orchestration.links.links import Links
-from orchestration.links.words import Alive, Left
 from orchestration.runtime.settings import RuntimeSettings
 from orchestration.runtime.worker.beat import Beat, Pulse
 from orchestration.runtime.worker.lives import InPopulation
 from orchestration.runtime.worker.meter import LiveMeter
 from orchestration.runtime.worker.overdue import Overdue, WatchedCore
 from orchestration.runtime.worker.watch import LogWatch
+from orchestration.settings import SettingsUpdate
 
 if TYPE_CHECKING:
     from actors.shell import ActorShell, Driver
@@ -76,13 +76,15 @@ class LiveActor:
         settings: RuntimeSettings,
         beat: Beat,
         chance: random.Random,
-        spend: Callable[[BudgetSettings], None] | None = None,
+        apply: Callable[[SettingsUpdate], Iterable[Configured]] = lambda _: (),
         *,
         overdue: Overdue | None = None,
         meter: Callable[[], LiveMeter] | None = None,
         population: InPopulation | None = None,
     ) -> None:
-        """``spend`` is told another budget for the substrate when there is one; ``overdue`` watches the core.
+        """``apply`` has changed settings hold for the process; what the core is to be told of them.
+
+        ``overdue`` watches the core.
 
         ``watch`` opens the log for one that reads it. ``meter``: another meter than one that tells of the substrate.
         Saves keep to the ``beat``, and so do wake-ups that have leeway. ``population``: its word with the population;
@@ -110,10 +112,10 @@ class LiveActor:
         self._save_at: float | None = 0.0
         self._saved = 0.0
         self._refusals = 0
-        self._spend = spend
+        self._apply = apply
         self._overdue = overdue
         self._meter = meter or partial(LiveMeter, substrate)
-        self._configured: Configured | None = None
+        self._configured: SettingsUpdate | None = None
         self._obeyed = 0
         self._population = population or InPopulation("", links)
 
@@ -145,7 +147,7 @@ class LiveActor:
         """Take the place of one that died: whom that had no room for is let in again once there is some."""
         self._crowded = former._crowded
 
-    def configure(self, event: Configured) -> None:
+    def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed: the core is told before it does anything else. An older change than the last is none.
 
         May come before birth.
@@ -251,9 +253,7 @@ class LiveActor:
             return
         await shell.finish()  # what may raise before the core is told
         self._obeyed = event.version  # a step that the store refuses after that is kept by the shell
-        if self._spend is not None:
-            self._spend(event.budget)
-        await shell.configure(event, self._clock.now())
+        await shell.configure(self._apply(event), self._clock.now())
         _log.info("configured", version=event.version)
 
     async def _leave(self, shell: ActorShell) -> None:
@@ -270,7 +270,7 @@ class LiveActor:
         handled = shell.counters["perceptions_processed_total"]
         self._found = []
         try:
-            await shell.perceive(found, self._clock.now())
+            await shell.perceive(found, self._clock.now(), self._watch.looks if self._watch else {})
         except SubstrateUnavailable:
             if shell.counters["perceptions_processed_total"] == handled:
                 self._found = found

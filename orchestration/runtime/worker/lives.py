@@ -7,8 +7,16 @@ from functools import partial
 
 from actors.effects import Divide, Retire, Settled
 from actors.growth import Gone
+from orchestration.links.control import (
+    POPULATION,
+    ControlMessage,
+    HasSettled,
+    ProposedDivision,
+    ProposedEnd,
+    Share,
+    Shared,
+)
 from orchestration.links.links import Links
-from orchestration.links.words import POPULATION, HasSettled, ProposedDivision, ProposedEnd, Share, Shared, Word
 
 
 class Heirs:
@@ -93,6 +101,6 @@ class InPopulation:
             case Settled(name):
                 self.say(HasSettled(owner, name))
 
-    def say(self, word: Word) -> None:
+    def say(self, word: ControlMessage) -> None:
         """Tell the population."""
         self._links.outboxes.put(POPULATION, word, 1.0)  # type: ignore[arg-type]  # no core ever sees it

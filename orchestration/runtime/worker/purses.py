@@ -13,7 +13,7 @@ from actors.substrate.budget import Limits
 from environment.errors import SubliminalError
 from orchestration.clock import wall
 from orchestration.housing import embedded_in
-from orchestration.links.words import Moved
+from orchestration.links.control import Moved
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from environment.collections import Collections
 from environment.errors import FencedOut, StoreUnavailable
 from environment.ports import PerceptionLog, RegistryStore, Stores, StreamLog, TraceStore, Write
 
@@ -51,6 +52,10 @@ class JointStores:
     @property
     def registry(self) -> RegistryStore:
         return self._stores.registry
+
+    @property
+    def collections(self) -> Collections:
+        return self._stores.collections
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
         if not writes:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 import structlog
 
+from actors.sight import Look
 from environment.errors import StoreUnavailable
 from environment.messages import Modality, Perception
 from environment.ports import PerceptionLog
 from orchestration.runtime.settings import ReadSettings
+from orchestration.runtime.worker.eye import Eye
 from orchestration.runtime.worker.touch import Touch
 
 _log = structlog.get_logger(__name__)
@@ -22,8 +25,10 @@ class LogWatch:
     asked. Where files cannot be watched it is asked at growing pauses from ``fast`` to ``idle``.
     """
 
-    def __init__(self, log: PerceptionLog, settings: ReadSettings, touch: Touch) -> None:
+    def __init__(self, log: PerceptionLog, settings: ReadSettings, touch: Touch, eye: Eye | None = None) -> None:
+        """``eye`` looks at images before they are handed on."""
         self._log = log
+        self._eye = eye
         self._settings = settings
         self._touch = touch
 
@@ -41,6 +46,8 @@ class LogWatch:
                 await asyncio.sleep(max(error.retry_after, settings.idle))
                 continue
             told = False
+            if found and self._eye is not None and modality is Modality.IMAGE:
+                return await self._eye.see(found)
             if found:
                 return found
             await self._touch.wait(settings.certain if self._touch.sees else pause)
@@ -48,6 +55,13 @@ class LogWatch:
             if self._touch.sees:  # many small commits are one reason to look
                 await asyncio.sleep(settings.gather)
 
+    @property
+    def looks(self) -> Mapping[bytes, Look]:
+        """What was seen of the images among those that ``next`` returned last, by digest of their bytes."""
+        return self._eye.looks if self._eye is not None else {}
+
     def close(self) -> None:
         """Stop watching. May be called twice."""
         self._touch.close()
+        if self._eye is not None:
+            self._eye.close()

@@ -13,8 +13,8 @@ from actors.attention.pacing import Budget, BudgetPace, RatePace
 from actors.attention.settings import AttentionSettings
 from actors.effects import Generate, Send
 from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Salient, Started, Tick
+from actors.peers import Directory
 from actors.submind.budget import Allowance
-from actors.submind.peers import Directory
 from actors.substrate.ports import Generation
 from environment.messages import Level, PerceptionRef, ThoughtKind
 from tests.actors.making import DIM, entry, thought, trace, unit

@@ -99,17 +99,6 @@ def test_memory_is_bounded():
     assert max(sizes[1:]) < 1.5 * sizes[0]
 
 
-@pytest.mark.parametrize("cut", [0, 1, 150, 300])
-def test_a_snapshot_continues_the_same(cut):
-    texts = ordinary(300, 3)
-    whole = appraise(Appraiser(DIM, AppraisalSettings()), texts)
-    appraiser = Appraiser(DIM, AppraisalSettings())
-    first = appraise(appraiser, texts[:cut])
-    again = Appraiser(DIM, AppraisalSettings())
-    again.load(unpack(pack(appraiser.dump()), dict[str, object]))
-    assert first + appraise(again, texts[cut:]) == whole
-
-
 def test_a_snapshot_of_another_embedder_or_window_is_learned_anew():
     appraiser = Appraiser(DIM, AppraisalSettings())
     appraise(appraiser, ordinary(50))

@@ -8,13 +8,13 @@ import pytest
 from actors.chance import Chance
 from actors.effects import Read, Send, WakeAt
 from actors.events import Perceived, Post, Posted, Started, Tick
+from actors.peers import Directory, Peer
 from actors.perception.core import PerceptualCore
 from actors.perception.image import ImageInterpreter
 from actors.perception.settings import PerceptionSettings
 from actors.perception.telemetry import TelemetryInterpreter
 from actors.perception.text import TextInterpreter
 from actors.settings import ConnectionSettings, TopicSettings
-from actors.submind.peers import Directory, Peer
 from actors.submind.voice import Voice
 from environment.messages import Modality, ThoughtKind
 from tests.actors.perception.perceiving import DIM, EMBEDDER, START, read_off, said, shown
@@ -26,7 +26,7 @@ GOALS = ["keep food cold", "watch payments", "help customers"]
 def core(interpreter=TextInterpreter, modality=Modality.TEXT, **given):
     settings = PerceptionSettings(**given)
     vectors = EMBEDDER.embed_now(GOALS)
-    peers = [Peer(f"peer{i}", "cognitive", g, v) for i, (g, v) in enumerate(zip(GOALS, vectors, strict=True))]
+    peers = [Peer(f"peer{i}", True, g, v) for i, (g, v) in enumerate(zip(GOALS, vectors, strict=True))]
     voice = Voice(
         modality.value, DIM, TopicSettings(), ConnectionSettings(), Directory(peers), Chance(1, modality.value)
     )

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from actors.perception.folding import Folding, Turn
 from actors.perception.settings import FoldingSettings
-from actors.snapshots import pack, unpack
 
 
 def turns(folding, times, template="t", source="s"):
@@ -84,27 +83,6 @@ lines = st.lists(
     st.tuples(st.sampled_from("abc"), st.sampled_from(["x", "y"]), st.sampled_from([0.0, 0.01, 1.0, 60.0, 4000.0])),
     max_size=120,
 )
-
-
-@given(lines, st.integers(0, 120))
-def test_a_snapshot_continues_the_same(log, cut):
-    settings = FoldingSettings(templates=16, least=4, regular=3, forget_after=3600.0)
-
-    def run(folding, part, now):
-        out = []
-        for template, source, gap in part:
-            now += gap
-            turn, series, since = folding.take(source, template, now)
-            out.append((turn, series.count, series.in_window, since))
-            out.append([(s.source, s.template) for s in folding.silences(now)])
-        return out, now
-
-    whole, _ = run(Folding(settings), log, 0.0)
-    folding = Folding(settings)
-    first, now = run(folding, log[:cut], 0.0)
-    again = Folding(settings)
-    again.load(unpack(pack(folding.dump()), dict[str, object]))
-    assert first + run(again, log[cut:], now)[0] == whole
 
 
 @given(lines)

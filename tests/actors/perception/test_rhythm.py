@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import random
 
-import msgspec
-from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.perception.rhythm import Rhythm, Watch
@@ -93,28 +91,3 @@ def test_memory_does_not_grow_with_jitter_or_churn():
 
 
 steps = st.lists(st.tuples(st.integers(0, 2), st.sampled_from([10.0, 10.5, 11.0, 60.0])), min_size=1, max_size=200)
-
-
-@given(steps, st.integers(0, 200))
-def test_a_snapshot_continues_the_same(beats, cut):
-    def run(watch, rhythms, part, now):
-        out = []
-        for who, gap in part:
-            now += gap
-            key = ("s", str(who))
-            if key in rhythms:
-                out.append(watch.beat(key, rhythms[key], now))
-            else:
-                rhythms[key] = Rhythm(now)
-            out.append(watch.silences(now, rhythms.get))
-        return out, now
-
-    whole, _ = run(Watch(3, 4.0), {}, beats, 0.0)
-    watch, rhythms = Watch(3, 4.0), {}
-    first, now = run(watch, rhythms, beats[:cut], 0.0)
-    again, copies = Watch(3, 4.0), {}
-    again.latest = watch.latest
-    for key, rhythm in rhythms.items():
-        copies[key] = msgspec.msgpack.decode(msgspec.msgpack.encode(rhythm), type=Rhythm)
-        again.restore(key, copies[key])
-    assert first + run(again, copies, beats[cut:], now)[0] == whole

@@ -71,15 +71,3 @@ def test_of_telemetry(metrics):
         return letters(chance, 250) if metrics == 1 else "rig", None, {name: chance.gauss(0, 1) for name in names}
 
     assert feed(TelemetryInterpreter(DIM, SETTINGS), said, 600) < 100 * (4 * 256 + 2 * DIM + 8 * 40 + 400)
-
-
-def test_what_is_saved_goes_on_as_if_nothing_had_happened():
-    chance = random.Random(2)
-    lines = [letters(chance, 300) for _ in range(10)] * 3
-    one, other = TextInterpreter(DIM, SETTINGS), TextInterpreter(DIM, SETTINGS)
-    feed(one, lambda n: ("log", lines[n], None), 15)
-    other.load(one.dump())
-    told = [Perception("log", 1e9 + n, 1e9 + n, lines[n], None, None, None, {}, 0.5, f"p{n}", n) for n in range(15, 30)]
-    for perception in told:
-        assert one.interpret(perception, {}) == other.interpret(perception, {})
-    assert one.dump() == other.dump()

@@ -183,18 +183,3 @@ def test_a_snapshot_continues_the_same(log, cut):
     keys = [(tuple(p.id for p in e.perceptions), e.part) for e in whole]
     assert len(set(keys)) == len(keys)
     assert all(0 <= e.salience <= 1 for e in whole)
-
-
-def test_the_cost_of_a_reading_does_not_grow():
-    from time import thread_time
-
-    interpreter = reading()
-    chance = random.Random(1)
-    costs = []
-    for block in range(6):
-        batch = [read_off(block * 2000 + i, {"x": chance.gauss(0, 1), "y": chance.random()}) for i in range(2000)]
-        start = thread_time()
-        for perception in batch:
-            interpreter.interpret(perception, {})
-        costs.append(thread_time() - start)
-    assert min(costs[3:]) < 2 * min(costs[:3])

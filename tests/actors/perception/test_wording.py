@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.perception.running import FadingCounts
 from actors.perception.wording import clean, read, segments, span, telling, template
+from actors.running import FadingCounts
 
 HOSTILE = [
     "\x00\x01null\x00bytes\x1b[31mred\x1b[0m",

@@ -8,10 +8,10 @@ from actors.chance import Chance
 from actors.effects import Divide, Retire, Send
 from actors.events import Message
 from actors.growth import Pressure
+from actors.handover import Goal
+from actors.peers import Directory, Peer
 from actors.settings import ApoptosisSettings, CognitiveSettings, DivisionSettings
-from actors.submind.binding import Goal
 from actors.submind.core import SubmindCore
-from actors.submind.peers import Directory, Peer
 from actors.submind.voice import Voice
 from tests.actors.making import DIM, thought, unit
 
@@ -25,8 +25,8 @@ SETTINGS = CognitiveSettings(
 def directory():
     return Directory(
         [
-            *(Peer(name, "cognitive", name, unit(700 + i)) for i, name in enumerate(NAMES)),
-            Peer("text", "perceptual", "read", unit(801)),
+            *(Peer(name, True, name, unit(700 + i)) for i, name in enumerate(NAMES)),
+            Peer("text", False, "read", unit(801)),
         ]
     )
 

@@ -15,8 +15,8 @@ def born(now=0.0, peers=None):
     """A child, its parent as it was, and when."""
     parent = submind()
     proposal, now = pressed(parent, fed(parent, now))
-    child = submind("own-2", peers=peers, goals=list(proposal.legacy.goals))
-    child.restore(first_state("own-2", proposal.legacy, SETTINGS, now))
+    child = submind("own-2", peers=peers, goals=list(proposal.handover.goals))
+    child.restore(first_state("own-2", proposal.handover, SETTINGS, now))
     return child, parent, now
 
 
@@ -39,7 +39,7 @@ def test_one_that_was_born_ends_when_idle_for_long_and_not_before():
     again.restore(child.snapshot())
     retire = ending(again, now + IDLE)
     assert retire.heir in {"own", "cold", "bank", "help"}
-    assert {t.key for t in retire.legacy.topics} == set(again.topics)
+    assert {t.key for t in retire.handover.topics} == set(again.topics)
     assert any(isinstance(e, Commit) and isinstance(e.write, WriteState) for e in child.handle(Tick(), now + IDLE))
 
 
@@ -84,12 +84,12 @@ def test_the_heir_has_topics_connections_and_what_was_not_durable_once():
     child._voice.registry.open(min(child.topics), "x", "bank", now, "test")
     late = thought(author="own-2")
     retire = ending(child, now)
-    legacy = type(retire.legacy)(
-        **{f: getattr(retire.legacy, f) for f in retire.legacy.__slots__} | {"waiting": (late,)}
+    handover = type(retire.handover)(
+        **{f: getattr(retire.handover, f) for f in retire.handover.__slots__} | {"waiting": (late,)}
     )
     heir = submind("cold")
     heir.handle(message(2, 0), now)
-    effects = heir.handle(Inherited("own-2", legacy, 1.5), now)
+    effects = heir.handle(Inherited("own-2", handover, 1.5), now)
     assert child.topics <= heir.topics
     assert ("cold", "bank") in {(c.owner, c.peer) for c in heir._voice.registry.all()}
     assert [e.thoughts for _, e in sent(effects, Post)] == [(late,)]
@@ -99,14 +99,14 @@ def test_the_heir_has_topics_connections_and_what_was_not_durable_once():
     again = submind("cold")
     again.restore(state)
     assert again.topics == heir.topics, "taking over is durable with the step that did"
-    assert again.handle(Inherited("own-2", legacy, 1.5), now + 1) == [Settled("own-2")]
+    assert again.handle(Inherited("own-2", handover, 1.5), now + 1) == [Settled("own-2")]
 
 
 def test_alike_topics_join_and_late_credit_finds_them():
     child, parent, now = born()
     retire = ending(child, now + IDLE)
     before = len(parent.topics)
-    parent.handle(Inherited("own-2", retire.legacy, 1.0), now + IDLE)
+    parent.handle(Inherited("own-2", retire.handover, 1.0), now + IDLE)
     assert len(parent.topics) == before, "the parent that had not let go has them already"
 
 
@@ -127,17 +127,17 @@ def test_the_last_event_hands_on_what_is_left():
 def test_the_parent_has_back_what_went_along_as_soon_as_it_is_told():
     parent = submind()
     proposal, now = pressed(parent, fed(parent))
-    saved = parent.allowance.left + proposal.legacy.saved
-    assert proposal.legacy.saved == parent.allowance.left > 0, "half of what it had saved up is put by"
-    child = submind("own-2", goals=list(proposal.legacy.goals))
-    child.restore(first_state("own-2", proposal.legacy, SETTINGS, now))
-    parent.handle(Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.legacy.topics), 0.5), now)
+    saved = parent.allowance.left + proposal.handover.saved
+    assert proposal.handover.saved == parent.allowance.left > 0, "half of what it had saved up is put by"
+    child = submind("own-2", goals=list(proposal.handover.goals))
+    child.restore(first_state("own-2", proposal.handover, SETTINGS, now))
+    parent.handle(Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.handover.topics), 0.5), now)
     assert parent.allowance.left + child.allowance.left == saved
     whole = parent.allowance._rate + child.allowance._rate
     now += IDLE
     retire = ending(child, now)
     assert not child.allowance.ready(now), "it has given all away"
-    parent.handle(Inherited("own-2", retire.legacy, 1.0), now)
+    parent.handle(Inherited("own-2", retire.handover, 1.0), now)
     assert parent.allowance._rate == whole
     assert parent.describe().figures["share"] == 1.0
 

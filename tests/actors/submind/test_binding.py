@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from actors.handover import Goal
 from actors.settings import BindingSettings
 from actors.snapshots import pack, unpack
-from actors.submind.binding import Binder, Goal, Rarity, Window, kinship, related
+from actors.submind.binding import Binder, Rarity, Window, kinship, related
 from environment.messages import PerceptionRef
 from tests.actors.making import thought, unit
 

@@ -8,14 +8,13 @@ import pytest
 from actors.effects import Commit, Settled
 from actors.events import Crawl, Credit, Found, Message, Started, Tick
 from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted, Pressure
+from actors.handover import Goal, HandoverState
+from actors.peers import Peer
 from actors.settings import CognitiveSettings, DivisionSettings
 from actors.snapshots import pack, unpack
-from actors.submind.binding import Goal
 from actors.submind.division import hint
-from actors.submind.legacy import Legacy
 from actors.submind.load import Load
 from actors.submind.newborn import first_state
-from actors.submind.peers import Peer
 from environment.ports import WriteConnections, WriteState
 from tests.actors.making import unit
 from tests.actors.submind.growing import (
@@ -36,9 +35,9 @@ def keys(core):
 
 
 def granted(proposal):
-    legacy = proposal.legacy
-    keys = tuple(topic.key for topic in legacy.topics)
-    return Divided(proposal.growth, "own-2", keys, 0.5, goals=tuple(goal.text for goal in legacy.goals))
+    handover = proposal.handover
+    keys = tuple(topic.key for topic in handover.topics)
+    return Divided(proposal.growth, "own-2", keys, 0.5, goals=tuple(goal.text for goal in handover.goals))
 
 
 def divided(core, now):
@@ -46,8 +45,8 @@ def divided(core, now):
     proposal, now = pressed(core, now)
     assert proposal is not None
     effects = core.handle(granted(proposal), now)
-    child = submind("own-2", goals=list(proposal.legacy.goals))
-    child.restore(first_state("own-2", proposal.legacy, SETTINGS, now))
+    child = submind("own-2", goals=list(proposal.handover.goals))
+    child.restore(first_state("own-2", proposal.handover, SETTINGS, now))
     return proposal, effects, child, now
 
 
@@ -57,12 +56,12 @@ def test_sustained_overload_of_two_groups_proposes_one_of_them():
     before = keys(core)
     proposal, now = pressed(core, now)
     assert proposal is not None
-    given = {t.key for t in proposal.legacy.topics}
+    given = {t.key for t in proposal.handover.topics}
     assert 0 < len(given) < len(before)
     groups = {t.key: int(t.centroid[6] > t.centroid[0]) for t in core._voice.topics.holdings()}
     assert len({groups[k] for k in given}) == 1, "one group"
     assert {groups[k] for k in before - given} == {1 - groups[next(iter(given))]}, "all of the other"
-    assert proposal.legacy.share == 0.5
+    assert proposal.handover.share == 0.5
     assert keys(core) == before, "a proposal changes nothing"
 
 
@@ -101,7 +100,7 @@ def test_the_child_begins_with_topics_connections_history_and_work_in_flight():
         core._voice.registry.use(held.key, "bank", now)
         core._voice.registry.credit(held.key, "bank", now, "conscious")
     proposal, effects, child, now = divided(core, now)
-    given = {t.key for t in proposal.legacy.topics}
+    given = {t.key for t in proposal.handover.topics}
     assert keys(child) == given
     assert keys(core).isdisjoint(given)
     links = {(c.topic, c.peer): c for c in child._voice.registry.all()}
@@ -113,10 +112,10 @@ def test_the_child_begins_with_topics_connections_history_and_work_in_flight():
     assert not [c for c in core._voice.registry.all() if c.topic in given]
     assert any(c.peer == "own" for c in links.values()), "it knows its parent"
     assert any(c.peer == "own-2" for c in core._voice.registry.all()), "and its parent knows it"
-    assert proposal.legacy.events, "events were waiting"
+    assert proposal.handover.events, "events were waiting"
     crawls = sent(child.handle(Started(), now), Crawl)
-    assert len(crawls) == len(proposal.legacy.events)
-    assert not {e.id for e in core._window.events(now)} & {e.id for e in proposal.legacy.events}
+    assert len(crawls) == len(proposal.handover.events)
+    assert not {e.id for e in core._window.events(now)} & {e.id for e in proposal.handover.events}
     assert Settled("own-2") in effects
     writes = [e.write for e in effects if isinstance(e, Commit)]
     assert any(isinstance(w, WriteState) for w in writes), "letting go is durable with the step that did"
@@ -130,7 +129,7 @@ def test_letting_go_survives_a_crash_and_is_done_once():
     again = submind()
     again.restore(state)
     assert keys(again) == keys(core)
-    event = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.legacy.topics), 0.5)
+    event = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.handover.topics), 0.5)
     assert again.handle(event, now + 1) == [Settled("own-2")]
     assert sent(again.handle(message(0, 1), now + 2), Message) or sent(again.handle(message(1, 1), now + 2), Message)
 
@@ -138,7 +137,7 @@ def test_letting_go_survives_a_crash_and_is_done_once():
 def test_what_comes_for_a_topic_given_away_reaches_the_child_once_and_the_sender_learns():
     core = submind()
     proposal, _, child, now = divided(core, fed(core))
-    group = int(proposal.legacy.topics[0].centroid[6] > proposal.legacy.topics[0].centroid[0])
+    group = int(proposal.handover.topics[0].centroid[6] > proposal.handover.topics[0].centroid[0])
     told = message(group, 1)
     effects = core.handle(told, now + 1)
     assert sent(effects, Message) == [("own-2", told)]
@@ -147,13 +146,12 @@ def test_what_comes_for_a_topic_given_away_reaches_the_child_once_and_the_sender
     assert any(isinstance(e.event, Crawl) for e in child.handle(told, now + 2) if hasattr(e, "event"))
     mine = message(1 - group, 1)
     assert not sent(core.handle(mine, now + 3), Message)
-    late = Credit("bank", proposal.legacy.topics[0].key, "t-1", "conscious")
+    late = Credit("bank", proposal.handover.topics[0].key, "t-1", "conscious")
     assert sent(core.handle(late, now + 4), Credit) == [("own-2", late)]
 
 
 def test_a_sender_speaks_to_the_child_once_it_is_told():
-    core = submind("cold", peers=(peers := directory()))
-    peers.add(Peer("own-2", "cognitive", "x", unit(3)))
+    core = submind("cold", peers=directory().adding(Peer("own-2", True, "x", unit(3))))
     topic = core._voice.place(unit(1), ["x"], 0.0)
     core._voice.registry.open(topic.key, "x", "own", 0.0, "test")
     core._voice.registry.credit(topic.key, "own", 1.0, "conscious")
@@ -169,7 +167,7 @@ def test_what_is_promised_is_not_bound_twice():
     now = fed(core)
     crawl = sent(core.handle(message(1, 3), now + 1), Crawl)
     proposal, now = pressed(core, now + 1)
-    promised = {e.id for e in proposal.legacy.events}
+    promised = {e.id for e in proposal.handover.events}
     searched = [e for _, e in crawl if e.exclude_lineage[0] in promised]
     for each in searched:
         assert not core.handle(Found(each.token, (), ()), now)
@@ -188,7 +186,7 @@ def test_an_unanswered_proposal_is_repeated_under_its_name_and_given_up():
         names += [p.growth for p in proposed(core.handle(Tick(), now))]
     assert set(names) == {proposal.growth}
     assert len(names) == 4
-    late = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.legacy.topics), 0.5)
+    late = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.handover.topics), 0.5)
     assert Settled("own-2") in core.handle(late, now), "granted once is granted"
 
 
@@ -198,7 +196,7 @@ def test_what_was_put_by_for_a_child_that_comes_late_is_had_once():
     proposal, now = pressed(core, now)
     has = core.allowance.left
     core.allowance.configure(0.0, now, burst=1000.0)  # none come back by waiting
-    assert proposal.legacy.saved == pytest.approx(has)
+    assert proposal.handover.saved == pytest.approx(has)
     for _ in range(10):
         now += SETTINGS.division.answer_within
         core.handle(message(0, 1), now)
@@ -208,7 +206,7 @@ def test_what_was_put_by_for_a_child_that_comes_late_is_had_once():
     refused, now = pressed(core, now + 2 * SETTINGS.division.cooldown)
     left = core.allowance.left
     core.handle(GrowthRefused(refused.growth, "rate", now + 1000), now)
-    assert core.allowance.left == pytest.approx(left + refused.legacy.saved), "what is refused is taken back"
+    assert core.allowance.left == pytest.approx(left + refused.handover.saved), "what is refused is taken back"
 
 
 def test_a_refusal_is_heeded():
@@ -235,7 +233,7 @@ def test_objectives_go_with_the_topics_they_are_near():
     goals = [Goal("About one.", about(0, 1)), Goal("About the other.", about(1, 1))]
     core = submind(goals=goals)
     proposal, _, child, _ = divided(core, fed(core))
-    (gone,) = proposal.legacy.goals
+    (gone,) = proposal.handover.goals
     assert [g.text for g in core._growing.goals] == [g.text for g in goals if g.text != gone.text]
     assert child.describe().goal == gone.text
 
@@ -247,7 +245,7 @@ def test_one_that_died_between_asking_and_the_answer_lets_go_of_objectives_as_we
     again = submind(goals=goals)
     again.restore(core.snapshot())
     again.handle(granted(proposal), now)
-    (gone,) = proposal.legacy.goals
+    (gone,) = proposal.handover.goals
     assert [g.text for g in again._growing.goals] == [g.text for g in goals if g.text != gone.text]
     twice = submind()
     proposal, now = pressed(twice, fed(twice))
@@ -268,12 +266,12 @@ def test_half_the_budget_goes_along():
 def test_the_first_state_depends_on_nothing_else_and_topics_of_its_own_have_names_of_their_own():
     core = submind()
     proposal, now = pressed(core, fed(core))
-    again = unpack(pack(proposal.legacy), Legacy)
-    assert first_state("own-2", again, SETTINGS, now) == first_state("own-2", proposal.legacy, SETTINGS, now)
-    child = submind("own-2", goals=list(proposal.legacy.goals))
-    child.restore(first_state("own-2", proposal.legacy, SETTINGS, now))
+    again = unpack(pack(proposal.handover), HandoverState)
+    assert first_state("own-2", again, SETTINGS, now) == first_state("own-2", proposal.handover, SETTINGS, now)
+    child = submind("own-2", goals=list(proposal.handover.goals))
+    child.restore(first_state("own-2", proposal.handover, SETTINGS, now))
     child.handle(message(2, 0), now + 1)
-    assert {k.partition(".")[0] for k in keys(child) - {t.key for t in proposal.legacy.topics}} == {"own-2"}
+    assert {k.partition(".")[0] for k in keys(child) - {t.key for t in proposal.handover.topics}} == {"own-2"}
 
 
 @pytest.mark.parametrize(
@@ -290,11 +288,12 @@ def test_who_is_born_is_known_and_who_is_gone_is_replaced_by_its_heir():
     core = submind(peers=(peers := directory()))
     topic = core._voice.place(unit(1), ["x"], 0.0)
     core._voice.registry.open(topic.key, "x", "cold", 0.0, "test")
-    core.handle(Born(Peer("new", "cognitive", "x", unit(3))), 1.0)
-    assert "new" in peers
+    core.handle(Born(Peer("new", True, "x", unit(3))), 1.0)
+    assert "new" in core._voice._peers
+    assert "new" not in peers
     for _ in range(2):
         core.handle(Gone("cold", "new"), 2.0)
-    assert "cold" not in peers
+    assert "cold" not in core._voice._peers
     assert [c.peer for c in core._voice.registry.all()] == ["new"]
 
 
@@ -305,8 +304,8 @@ def test_a_child_that_comes_back_is_whole_again_and_damps_the_next_division():
     waits = []
     for _ in range(3):
         _, _, child, now = divided(core, now)
-        legacy = child._growing._apoptosis.proposal("x", child.belongings(now), child._voice, now).legacy
-        inherited = Inherited("own-2", legacy, 1.0)
+        handover = child._growing._apoptosis.proposal("x", child.belongings(now), child._voice, now).handover
+        inherited = Inherited("own-2", handover, 1.0)
         effects = core.handle(inherited, now)
         core._growing._children.clear()
         core._growing._took.clear()
@@ -334,11 +333,11 @@ def test_undamped_there_is_no_such_wait():
 def test_centroids_are_not_shared():
     core = submind()
     proposal, _, child, _ = divided(core, fed(core))
-    kept = proposal.legacy.topics[0].centroid.copy()
+    kept = proposal.handover.topics[0].centroid.copy()
     for i in range(20):
         child.handle(message(0, i), 1e4 + i)
         child.handle(message(1, i), 1e4 + i)
-    assert np.array_equal(kept, proposal.legacy.topics[0].centroid)
+    assert np.array_equal(kept, proposal.handover.topics[0].centroid)
 
 
 def test_what_an_operator_permits_is_proposed_at_once_if_it_is_still_wanted():
@@ -350,7 +349,7 @@ def test_what_an_operator_permits_is_proposed_at_once_if_it_is_still_wanted():
     again.restore(core.snapshot())
     for one in (core, again):  # also of one that died meanwhile
         (second,) = proposed(one.handle(Permitted(end=False), now + 2))
-        assert second.legacy.labels == proposal.legacy.labels
+        assert second.handover.labels == proposal.handover.labels
     core.handle(GrowthRefused(second.growth, "", now + 60), now + 3)
     core.handle(Pressure(0.0, 0), now + 4)
     assert not proposed(core.handle(Permitted(end=False), now + 5)), "it is overloaded no more"

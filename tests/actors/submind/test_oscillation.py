@@ -30,15 +30,15 @@ def oscillated(damping: float, days: float) -> list[float]:
         born += 1
         times.append(now)
         name = f"own-{born}"
-        child = submind(name, settings=settings, goals=list(proposal.legacy.goals))
-        child.restore(first_state(name, proposal.legacy, settings, now))
-        core.handle(Divided(proposal.growth, name, tuple(t.key for t in proposal.legacy.topics), 0.5), now)
+        child = submind(name, settings=settings, goals=list(proposal.handover.goals))
+        child.restore(first_state(name, proposal.handover, settings, now))
+        core.handle(Divided(proposal.growth, name, tuple(t.key for t in proposal.handover.topics), 0.5), now)
         ends: list[Retire] = []
         while not ends and now < days * DAYS:
             now += 1800
             ends = [e for e in child.handle(Tick(), now) if isinstance(e, Retire)]
         if ends:
-            core.handle(Inherited(name, ends[0].legacy, 1.0), now)
+            core.handle(Inherited(name, ends[0].handover, 1.0), now)
     return times
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from actors.chance import Chance
 from actors.effects import Send
+from actors.peers import Directory, Peer
 from actors.settings import ConnectionSettings, TopicSettings
-from actors.submind.peers import Directory, Peer
 from actors.submind.registry import Link
 from actors.submind.routing import LEARNED, Occasion, Routing
 from actors.submind.voice import Voice
 from tests.actors.making import DIM, thought, unit
 
-PEERS = Directory(Peer(name, "cognitive", name, unit(700 + i)) for i, name in enumerate("abcdef"))
+PEERS = Directory(Peer(name, True, name, unit(700 + i)) for i, name in enumerate("abcdef"))
 ABOUT = thought(vector=unit(1), associations=("rain",))
 
 

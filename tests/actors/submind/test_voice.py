@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from actors.chance import Chance
 from actors.effects import Commit, Send
 from actors.events import Credit, Message, Register
+from actors.peers import Directory, Peer
 from actors.settings import ConnectionSettings, TopicSettings
 from actors.snapshots import pack, unpack
-from actors.submind.peers import Directory, Peer
 from actors.submind.voice import Voice
 from environment.messages import ChangeKind
 from tests.actors.making import DIM, thought, unit
 
 NAMES = ["own", "cold", "bank", "help", "plan"]
-PEERS = [Peer(name, "cognitive", name, unit(700 + i)) for i, name in enumerate(NAMES)]
-PEERS += [Peer("watcher", "metacognitive", "watch", unit(800)), Peer("text", "perceptual", "read", unit(801))]
+PEERS = [Peer(name, True, name, unit(700 + i)) for i, name in enumerate(NAMES)]
+PEERS += [Peer("watcher", False, "watch", unit(800)), Peer("text", False, "read", unit(801))]
 
 
 def voice(peers=PEERS, **given):

@@ -102,24 +102,6 @@ def test_a_large_batch_is_sliced_without_a_seam():
     assert (whole[333] == EMBEDDER.embed_now([texts[333]])[0]).all()
 
 
-def test_batches_keep_up_with_bare_wordllama():
-    import wordllama
-
-    bare = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
-    texts = [f"{text} {i}" for i in range(6) for text in day()]
-
-    def cost(run):
-        started = time.process_time()  # of this process alone, whatever else the machine is busy with
-        run()
-        return time.process_time() - started
-
-    def ratio():
-        return cost(lambda: EMBEDDER.embed_now(texts)) / cost(lambda: bare.embed(texts, norm=True))
-
-    EMBEDDER.embed_now(texts[:64])
-    assert any(ratio() < 1.5 for _ in range(12))  # pairs, each under one load
-
-
 def test_importing_is_cheap_and_loading_leaves_the_log_alone():
     code = (
         "import sys, logging, asyncio\n"

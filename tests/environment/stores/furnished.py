@@ -3,16 +3,15 @@
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from environment.collections import Document, RemoveDocument, WriteDocument
+from environment.configuration import Configuration, write_configuration
 from environment.errors import StoreUnavailable
 from environment.messages import Image, Level
+from environment.population import write_growth, write_member
 from environment.ports import (
-    Configuration,
-    WriteConfiguration,
     WriteConnections,
     WriteEntries,
-    WriteGrowth,
     WriteLevel,
-    WriteMember,
     WriteReport,
     WriteState,
     WriteTrace,
@@ -22,6 +21,7 @@ from tests.environment.stores.contract import (
     NOON,
     change,
     connection,
+    document,
     entry,
     grown,
     member,
@@ -78,10 +78,15 @@ async def furnish(stores, traces=20, *, middle=True):
     await stores.commit([WriteState("causes", b"\0\xff state"), WriteState("attention", b"x" * 100_000)])
     await stores.commit([WriteReport(report("causes")), WriteReport(report("people"))])
     configured = [Configuration(n, NOON + n, "somebody", f'{{"attention": {{"per_hour": {n}}}}}') for n in (1, 2, 3)]
-    await stores.commit([WriteConfiguration(each) for each in configured])
+    await stores.commit([write_configuration(each) for each in configured])
     for n in (1, 2, 3):
-        await stores.commit([WriteGrowth(grown(n)), WriteMember(member(n))])
-    await stores.commit([WriteGrowth(grown(4)), WriteMember(member(2, retired=NOON + 9, heir="causes"))])
+        await stores.commit([write_growth(grown(n)), write_member(member(n))])
+    await stores.commit([write_growth(grown(4)), write_member(member(2, retired=NOON + 9, heir="causes"))])
+    noted = [document(n, expires=NOON * 2 if n % 2 else None, vector=vector(n)) for n in range(5)]
+    await stores.commit([WriteDocument(each) for each in noted])
+    await stores.commit([WriteDocument(replace(noted[1], body=b"second")), RemoveDocument("notes", "4")])
+    await stores.commit([WriteDocument(document(1, vector=vector(1))), WriteDocument(document(1, collection="more"))])
+    await stores.commit([WriteDocument(Document(".aside", "of this place", b""))])
     return [name("t", n) for n in range(traces)]
 
 
@@ -95,6 +100,7 @@ class GivingOut:
         self.perceptions = _Part(stores.perceptions, self._guard)
         self.moving = _Part(stores.moving, self._guard)
         self.traces, self.stream, self.registry = stores.traces, stores.stream, stores.registry
+        self.collections = stores.collections
 
     async def _guard(self, write):
         self._left -= 1

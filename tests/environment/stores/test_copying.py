@@ -4,13 +4,14 @@ import itertools
 
 import pytest
 
+from environment.configuration import read_configurations
 from environment.errors import FencedOut, MoveRefused, StoreUnavailable
 from environment.messages import NewPerception
 from environment.ports import WriteLevel, WriteState
 from environment.stores import copying
 from environment.stores.cassandra.log.layout import LAST_EPOCH
 from environment.stores.copying import MARGIN, Copy, differences, margin, mark_of, tally
-from tests.environment.stores.contract import NOON, live_ids, perception, revision, trace
+from tests.environment.stores.contract import NOON, document, live_ids, perception, revision, trace, vector
 from tests.environment.stores.furnished import GivingOut, furnish, opening
 
 
@@ -41,9 +42,7 @@ async def test_everything_arrives_as_it_was(old, opened):
         "changes": 12,
         "states": 2,
         "reports": 2,
-        "configurations": 3,
-        "growth": 4,
-        "members": 3,
+        "documents": 15,
     }
     assert [kind for kind, _ in itertools.groupby(kind for kind, _ in told)] == list(copying.KINDS)
     # What a tally could have overlooked, by the ports themselves.
@@ -58,7 +57,11 @@ async def test_everything_arrives_as_it_was(old, opened):
     assert await new.registry.history() == await old.registry.history()
     assert await new.registry.history("people") == await old.registry.history("people")
     assert await new.registry.connections() == await old.registry.connections()
-    assert await new.registry.configurations(10) == await old.registry.configurations(10)
+    assert await read_configurations(new.collections, 10) == await read_configurations(old.collections, 10)
+    (moved,) = (await new.collections.get("notes", ["1"])).values()
+    assert (moved, moved.version) == (document(1, vector=vector(1)), 3)
+    assert await new.collections.get("notes", ["4"]) == {}
+    assert await new.collections.names() == [".moving", *(await old.collections.names())[1:]]
     assert await new.traces.between(0, NOON * 2, limit=100) == await old.traces.between(0, NOON * 2, limit=100)
 
 

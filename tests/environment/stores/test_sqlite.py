@@ -16,11 +16,11 @@ import pytest
 
 from environment.errors import FencedOut, StoreBroken, StoreFull, StoreUnavailable, WrongSchema
 from environment.ports import WriteEntries, WriteState, WriteTrace
-from environment.stores.codec import encode, encode_names
 from environment.stores.sqlite import open_stores
 from environment.stores.sqlite.lane import connect, translate
 from environment.stores.sqlite.schema import MIND, PERCEPTIONS, migrate
 from tests.environment.stores.contract import Backend, StoreContract, entry, live_ids, name, perception, trace
+from tests.environment.stores.promises.collections import CollectionPromises
 
 ROOT = str(Path(__file__).parents[3])
 
@@ -34,13 +34,13 @@ def run_python(script: str, *arguments: object) -> subprocess.Popen[str]:
     )
 
 
-class TestThreaded(StoreContract):
+class TestThreaded(StoreContract, CollectionPromises):
     @pytest.fixture
     def backend(self, tmp_path):
         return Backend(lambda mind, **lane: open_stores(tmp_path, mind, **lane))
 
 
-class TestApart(StoreContract):
+class TestApart(StoreContract, CollectionPromises):
     """Perceptions are written by a process of their own."""
 
     @pytest.fixture
@@ -48,7 +48,7 @@ class TestApart(StoreContract):
         return Backend(lambda mind, **lane: open_stores(tmp_path, mind, apart=True, **lane))
 
 
-class TestInline(StoreContract):
+class TestInline(StoreContract, CollectionPromises):
     @pytest.fixture
     def backend(self, tmp_path):
         return Backend(lambda mind, **lane: open_stores(tmp_path, mind, inline=True, synchronous="OFF", **lane))
@@ -152,17 +152,17 @@ async def test_a_newer_schema_is_refused_with_advice(tmp_path):
     assert (refused.value.found, refused.value.known) == (99, len(MIND))
 
 
-async def test_a_log_from_before_there_were_epochs_goes_on(tmp_path):
-    with sqlite3.connect(tmp_path / "perceptions.db") as connection:
-        for statement in PERCEPTIONS[0]:
-            connection.execute(statement)
-        connection.execute("INSERT INTO minds (mind, head, kept, filed) VALUES ('alpha', 41, 0, 0)")
+@pytest.mark.parametrize("file", ["perceptions.db", "mind.db"])
+async def test_a_file_of_before_the_schema_began_anew_is_refused_as_it_is(tmp_path, file):
+    with sqlite3.connect(tmp_path / file) as connection:
+        connection.execute("CREATE TABLE members (mind TEXT)")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
-    stores = await open_stores(tmp_path, "alpha")
-    assert [r.seq for r in await stores.perceptions.append([perception(1)])] == [42]
-    assert await stores.perceptions.lead() == 2
-    await stores.close()
+    with pytest.raises(WrongSchema, match="choose another data folder"):
+        await open_stores(tmp_path, "alpha")
+    with sqlite3.connect(tmp_path / file) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("members",)]
+    connection.close()
 
 
 @pytest.mark.parametrize("file", ["perceptions.db", "mind.db"])
@@ -366,23 +366,9 @@ def test_migrations_only_add_and_are_applied_in_order(tmp_path):
     connection.close()
 
 
-async def test_the_traces_of_an_older_file_are_met_as_well(tmp_path):
-    older = connect(tmp_path / "mind.db", "FULL", 1.0)
-    migrate(older, MIND[:1])
-    written = trace(1)
-    body, authors = encode(written.thought), encode_names(written.authors)
-    older.execute("INSERT INTO contents VALUES (1, 'alpha', 1, NULL, .5, 1, 60, ?, ?)", (authors, body))
-    older.execute("INSERT INTO traces VALUES ('alpha', ?, 1, 1, 1, NULL, .5, 1, 60, 1)", (written.id,))
-    older.close()
-    stores = await open_stores(tmp_path, "alpha")
-    (met,) = await stores.traces.between(written.thought.at, written.thought.at + 1, author="text", topic="disks")
-    assert met.thought == written.thought
-    await stores.close()
-
-
 def test_every_table_carries_the_mind():
     tables = [statement for step in (*PERCEPTIONS, *MIND) for statement in step if statement.startswith("CREATE TABLE")]
-    assert len(tables) == 15
+    assert len(tables) == 13
     placed = [table for table in tables if "position INTEGER" in table]  # the position says the mind as well
     assert len(placed) == 2
     assert all("mind TEXT NOT NULL" in table for table in tables if table not in placed)

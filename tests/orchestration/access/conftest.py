@@ -23,8 +23,9 @@ from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
+from orchestration.gateway.services import all_handlers
 from orchestration.gateway.settings import GatewaySettings, IntakeSettings
-from orchestration.growth.desk import GrowthDesk
+from orchestration.growth.admin import GrowthAdmin
 from orchestration.growth.settings import GrowthSettings
 from orchestration.view.mind import MindView
 from orchestration.view.settings import TailSettings
@@ -95,13 +96,14 @@ async def serving(directory, settings, *, feed=None, gateway=None, verify=True):
     tail = StreamTail(stores.stream, TailSettings(fast=0.002, idle=0.02))
     intake = Intake(stores.perceptions, IntakeSettings(), time.time)
     view = MindView(stores, WordLlamaEmbedder(), mind=MIND, clock=time.time, wall=time.time)
-    desk = GrowthDesk(stores, GrowthSettings(), {"concern": "cognitive"}, time.time)
+    desk = GrowthAdmin(stores, GrowthSettings(), {"concern": "cognitive"}, time.time)
     nodes = NoNodes()
     chosen = GatewaySettings(**({"listen": "127.0.0.1:0", "drain": 0, "grace": 1} | (gateway or {})))
-    server = GatewayServer(intake, tail, view, chosen, desk, nodes, access)
+    handlers = all_handlers(view, tail, desk, nodes)
+    server = GatewayServer(intake, handlers, chosen, access)
     port = await server.start()
     chosen_feed = FeedSettings(**({"listen": "127.0.0.1:0", "grace": 1} | (feed or {})))
-    app = create_app(view, tail, intake, chosen_feed, access=access, version="1", desk=desk)
+    app = create_app(view, intake, handlers, chosen_feed, access=access, version="1")
     feed_server = FeedServer(app, chosen_feed)
     await feed_server.start()
     keeping = asyncio.create_task(access.keep())

@@ -4,6 +4,7 @@ import json
 import stat
 import threading
 
+from environment.population import read_growth
 from orchestration.access.audit import NAME, AuditLog, read_audit
 from orchestration.access.gate import Access
 from orchestration.access.scopes import Scope
@@ -30,7 +31,9 @@ async def test_orders_stand_in_it_with_who_what_and_what_came_of_it(serve, keys,
         nodes = nodes_pb2_grpc.NodeServiceStub(served.channel)
         order = growth_pb2.Order(by="ann@desk", reason="odd")
         await growth.Freeze(growth_pb2.FreezeRequest(order=order), metadata=bearer(ops))
-        failed = await refused(growth.Approve(growth_pb2.ApproveRequest(proposal=7, order=order), metadata=bearer(ops)))
+        failed = await refused(
+            growth.Approve(growth_pb2.ApproveRequest(proposal="7", order=order), metadata=bearer(ops))
+        )
         await nodes.DrainNode(nodes_pb2.DrainNodeRequest(node="n-1"), metadata=bearer(ops))
         await refused(nodes.RestartSubmind(nodes_pb2.RestartSubmindRequest(name="x"), metadata=bearer(reader)))
         await served.http.post("/v1/growth/thaw", json={"by": "bob"}, headers=header(ops))
@@ -40,7 +43,7 @@ async def test_orders_stand_in_it_with_who_what_and_what_came_of_it(serve, keys,
         keys.revoke("reader")
         await until(lambda: served.access.figures()["access_tokens"] == 1)
         lines = list(read_audit(folder))
-        events = await served.stores.registry.growth(0, 10)
+        events = await read_growth(served.stores.collections, 0, 10)
     told = [(one["by"], one["action"], one["outcome"]) for one in lines]
     assert told[0] == ("ops", "Freeze", "done")
     assert told[1] == ("ops", "Approve", failed.text)

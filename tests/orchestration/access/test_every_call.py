@@ -7,10 +7,13 @@ import grpc
 import httpx
 import pytest
 
+from environment.population import growth_head
 from orchestration.access.audit import NAME, read_audit
-from orchestration.access.scopes import ROUTES, RPCS, Free, Scope
+from orchestration.access.needs import ROUTES, RPCS
+from orchestration.access.scopes import Free, Scope
+from orchestration.feed.guard import EVENT_PATHS
 from tests.orchestration.access.conftest import MIND, bearer, header
-from tests.orchestration.access.test_scopes import METHODS, _called
+from tests.orchestration.access.test_scopes import METHODS, _called, asked
 from tests.orchestration.until import until
 
 PROTOS = Path(__file__).parents[3] / "proto" / "submind" / "v1"
@@ -23,10 +26,6 @@ def of_every_proto():
         made = importlib.import_module(f"orchestration.pb.submind.v1.{file.stem}_pb2")
         for service in made.DESCRIPTOR.services_by_name.values():
             yield from (f"/{service.full_name}/{method.name}" for method in service.methods)
-
-
-def asked(path):
-    return path.replace("{id}", "g-1")
 
 
 def test_no_file_of_the_schema_is_left_out():
@@ -52,7 +51,7 @@ async def test_a_token_that_does_not_hold_opens_nothing(serve, keys, why):
             answer = await served.http.request(method, asked(path), headers=header(token))
             assert (answer.status_code == 401) is (need not in OPEN), (method, path, answer.status_code)
         assert await served.stores.perceptions.head() == 0
-        assert await served.stores.registry.growth_head() == 0
+        assert await growth_head(served.stores.collections) == 0
 
 
 async def test_a_cookie_opens_what_its_token_does_and_only_to_the_page_itself(serve, keys):
@@ -61,7 +60,7 @@ async def test_a_cookie_opens_what_its_token_does_and_only_to_the_page_itself(se
         assert (await browser.post("/v1/session", json={"token": token})).status_code == 200
         own = served.feed.url.rstrip("/")
         for (method, path), need in ROUTES.items():
-            if path.endswith("/events") or path == "/v1/session":
+            if path in EVENT_PATHS or path == "/v1/session":
                 continue  # does not end; ends the log-in
             changes = method not in {"GET", "HEAD"}
             for origin, refused in ((None, {401}), ("https://evil.example", {403}), ("null", {403})):

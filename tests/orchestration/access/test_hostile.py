@@ -285,6 +285,7 @@ async def test_ten_thousand_who_say_nothing(tmp_path, keys, authority):
         await until_hung_up(idle)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(400)
 async def test_ten_thousand_who_say_nothing_to_ports_of_tls_and_hundreds_who_say_nothing_more(
     tmp_path, keys, authority

@@ -6,13 +6,13 @@ import os
 import httpx
 import pytest
 
+from environment.collections import Document, WriteDocument
 from environment.errors import StoreUnavailable
-from environment.ports import WriteState
-from environment.stores.copying import LOG_OUTS, state_names
+from environment.stores.copying import tally
 from environment.stores.sqlite import open_stores
 from orchestration.access.caller import Caller
 from orchestration.access.errors import Unauthenticated
-from orchestration.access.logouts import LogOuts
+from orchestration.access.logouts import LOG_OUTS, LogOuts
 from orchestration.access.scopes import Scope
 from orchestration.access.sessions import Sessions
 from orchestration.access.settings import SessionSettings
@@ -109,11 +109,11 @@ async def test_what_would_have_expired_is_forgotten_and_their_number_is_bounded(
     await one.tell()
     assert "n0" not in one
     assert "n4999" in one
-    assert len(await stores.registry.state(LOG_OUTS)) < 200_000
+    assert len(await LOG_OUTS.get(stores.collections, "all")) <= 4096
     now[0] = 10_000.0
     one.add("new", 20_000.0)
     await one.tell()
-    assert await stores.registry.state(LOG_OUTS) == b'{"new": 20000.0}'
+    assert await LOG_OUTS.get(stores.collections, "all") == {"new": 20_000.0}
 
 
 def test_log_outs_without_end_let_nobody_else_in_again():
@@ -131,25 +131,25 @@ def test_log_outs_without_end_let_nobody_else_in_again():
     assert f"{whose}.0" not in sessions.over
 
 
-@pytest.mark.parametrize("note", [b"", b"nonsense", b"[]", b'{"a": "b", "c": null}', b"\xff"])
+@pytest.mark.parametrize("note", [b"", b"nonsense", b"\x90", b"\x81\xa1a\xa1b", b"\xff"])
 async def test_what_is_no_list_of_log_outs_is_replaced(stores, note):
-    await stores.commit([WriteState(LOG_OUTS, note)])
+    await stores.commit([WriteDocument(Document(LOG_OUTS.name, "all", note))])
     one = log_outs(stores)
     one.add("mine", 100.0)
     await one.tell()
-    assert await stores.registry.state(LOG_OUTS) == b'{"mine": 100.0}'
+    assert await LOG_OUTS.get(stores.collections, "all") == {"mine": 100.0}
 
 
 async def test_it_is_looked_at_no_more_often_than_configured_and_not_while_nobody_is_logged_in(serve, keys, session):
     token = keys.make("reader", Scope.WATCH)
     async with serve(session=session | {"heard_every": 60}) as served:
-        read, asked = served.stores.registry.state, []
+        read, asked = served.stores.collections.get, []
 
-        async def counted(name):
+        async def counted(name, keys):
             asked.append(name)
-            return await read(name)
+            return await read(name, keys)
 
-        served.stores.registry.state = counted
+        served.stores.collections.get = counted
         async with httpx.AsyncClient(base_url=served.feed.url, cookies={"submind-alpha": "forged"}) as stranger:
             assert (await stranger.get("/v1/status")).status_code == 401
         assert asked == []
@@ -157,12 +157,12 @@ async def test_it_is_looked_at_no_more_often_than_configured_and_not_while_nobod
             for _ in range(20):
                 assert (await browser.get("/v1/status")).status_code == 200
         await until(lambda: asked)
-        assert asked == [LOG_OUTS]
+        assert asked == [LOG_OUTS.name]
 
 
 async def test_they_are_no_part_of_the_mind(stores):
     one = log_outs(stores)
     one.add("a", 100.0)
     await one.tell()
-    assert LOG_OUTS in await stores.moving.states()
-    assert await state_names(stores) == []
+    assert await stores.collections.names() == [LOG_OUTS.name]
+    assert {each.count for each in (await tally(stores)).values()} == {0}

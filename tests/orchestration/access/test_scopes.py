@@ -1,12 +1,16 @@
 """Every call has a scope, and takes it."""
 
+import re
+
 import grpc
 import pytest
 from google.protobuf.message_factory import GetMessageClass
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from orchestration.access.caller import ANYBODY
-from orchestration.access.scopes import ROUTES, RPCS, Free, Scope, need_of_route
+from orchestration.access.needs import ROUTES, RPCS, need_of_route
+from orchestration.access.scopes import Free, Scope
+from orchestration.feed.guard import EVENT_PATHS
 from orchestration.pb.submind.v1 import (
     consciousness_pb2,
     forwarding_pb2,
@@ -26,6 +30,11 @@ METHODS = {
     for service in file.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 }
+
+
+def asked(path):
+    """A path with something in the place of its fields."""
+    return re.sub(r"\{\w+\}", "g-1", path)
 
 
 def routes(app):
@@ -72,7 +81,7 @@ def _offered(channel):
 async def test_every_route_stands_in_the_table_and_the_other_way_round(serve):
     async with serve() as served:
         found = routes(served.feed._app)
-    assert ("POST", "/v1/growth/{id}/approve") in found
+    assert ("POST", "/v1/growth/{proposal}/approve") in found
     assert found == ROUTES.keys()
 
 
@@ -128,9 +137,9 @@ async def test_a_token_of_one_scope_opens_what_takes_it_and_nothing_else_over_ht
     token = keys.make("one", scope)
     async with serve() as served:
         for (method, path), need in ROUTES.items():
-            if path.endswith("/events") and need is scope:
+            if path in EVENT_PATHS and need is scope:
                 continue  # does not end
-            answer = await served.http.request(method, path.replace("{id}", "g-1"), headers=header(token))
+            answer = await served.http.request(method, asked(path), headers=header(token))
             wanted = need
             if need is Free.FIGURES:
                 wanted = Free.TOKEN if scope in {Scope.WATCH, Scope.METRICS} else Scope.METRICS
@@ -150,7 +159,7 @@ async def test_who_shows_no_token_learns_nothing(serve):
             failed = await refused(call(b"")) if not method.client_streaming else None
             assert failed is None or failed.code is grpc.StatusCode.UNAUTHENTICATED
         for (method, path), need in ROUTES.items():
-            answer = await served.http.request(method, path.replace("{id}", "1"))
+            answer = await served.http.request(method, asked(path))
             assert (answer.status_code == 401) is (need not in {Free.OPEN, Free.PROBE}), path
 
 
@@ -175,10 +184,10 @@ async def test_a_path_that_is_routed_otherwise_than_it_is_looked_up_opens_nothin
     async with serve() as served:
         for (method, path), need in ROUTES.items():
             for tail in ("%0A", "%0D", "%00", "%20", "/", "//", "%2F", ";a", "%E2%80%A8"):
-                if need not in {Free.OPEN, Free.PROBE} and not path.endswith("/events"):
-                    asked = path.replace("{id}", "g-1") + tail
-                    answer = await served.http.request(method, asked, headers=header(mute))
-                    assert answer.status_code in {400, 403, 404, 405}, (method, asked, answer.text)
+                if need not in {Free.OPEN, Free.PROBE} and path not in EVENT_PATHS:
+                    strange = asked(path) + tail
+                    answer = await served.http.request(method, strange, headers=header(mute))
+                    assert answer.status_code in {400, 403, 404, 405}, (method, strange, answer.text)
 
 
 async def test_an_order_of_nobody_in_particular_stands_under_the_name_of_the_token(serve, keys):

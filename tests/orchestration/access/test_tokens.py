@@ -24,7 +24,7 @@ from orchestration.access.gate import Access
 from orchestration.access.scopes import Scope
 from orchestration.access.settings import AccessSettings
 from orchestration.access.tokens import digest, new_token, parse_tokens, read_tokens
-from orchestration.gateway.binding import Guard
+from orchestration.gateway.binding import CallGuard
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.pb.submind.v1 import consciousness_pb2
 from tests.orchestration.access.conftest import bearer, header, refused
@@ -213,6 +213,7 @@ async def test_what_a_token_has_open_ends_with_it(serve, keys, how):
                 async for _ in events.aiter_bytes():
                     pass
         await served.think(1)
+        assert (await staying.read()).mark == 0  # where it begins
         assert (await staying.read()).entry.seq == 1
         assert served.access.figures()["access_streams"] == 1
         assert await served.texts() == ["kept"]
@@ -221,7 +222,7 @@ async def test_what_a_token_has_open_ends_with_it(serve, keys, how):
 
 async def test_a_call_whose_token_goes_while_it_opens_hears_that_and_nothing_else(keys):
     access = Access(AccessSettings(tokens_file=keys.path), mind="alpha", wall=lambda: 0.0)
-    guard = Guard(GatewaySettings(), access)
+    guard = CallGuard(GatewaySettings(), access)
     token = keys.make("leaver", Scope.WATCH)
     access.refresh()
     CALLER.set(await access.caller(f"Bearer {token}"))
@@ -232,7 +233,7 @@ async def test_a_call_whose_token_goes_while_it_opens_hears_that_and_nothing_els
         raise ZeroDivisionError
 
     with pytest.raises(errors.Unauthenticated):
-        await guard.until_stop(work())
+        await guard.lifetimes.run(work())
     await asyncio.sleep(0)  # saying so is not interrupted
     assert access.figures()["access_streams"] == 0
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,11 @@ from orchestration.clock import wall
 from tests.orchestration.gateway.conftest import gateway, serve
 
 __all__ = ["gateway", "serve"]
+ROOT = Path(__file__).parents[3]
+STARTS = ("LANG", "LC_ALL", "PYTHONPATH", "PYTHONUTF8", "PYTHONIOENCODING")
+"""What of the environment says how Python starts."""
+PIPE = 60_000
+"""Bytes that a pipe holds before anybody reads."""
 
 
 @dataclass
@@ -65,7 +74,31 @@ async def finish(process: asyncio.subprocess.Process, stdin: bytes | None = None
 
 
 async def submind(*args: object, stdin: bytes = b"", within: float = 240, **options: Any) -> Done:
-    return await finish(await start(*args, **options), stdin, within)
+    """What a command comes to: run by a fork of a process that has imported all, where nothing speaks against that."""
+    env = options.get("env") or environ()
+    cold = options.keys() - {"env"} or args[0] in {"run", "serve"} or len(stdin) > PIPE
+    if cold or any(env.get(name) != os.environ.get(name) for name in STARTS):
+        return await finish(await start(*args, **options), stdin, within)
+    wish = {"args": [*map(str, args)], "env": env, "cwd": str(Path.cwd()), "stdin": stdin.decode("latin-1")}
+    async with asyncio.timeout(within):
+        reader, writer = await asyncio.open_unix_connection(await asyncio.to_thread(warm))
+        writer.write(f"{json.dumps(wish)}\n".encode())
+        told = json.loads(await reader.read())
+        writer.close()
+    assert "Traceback" not in told["err"], told["err"]
+    return Done(told["code"], *(told[name].encode("latin-1").decode() for name in ("out", "err")))
+
+
+@cache
+def warm() -> str:
+    """Where commands are forked (`warm.py`), as long as this process lives."""
+    at = f"{tempfile.mkdtemp()}/commands"
+    command = [sys.executable, "-m", "tests.orchestration.cli.warm", at]
+    forker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ(), cwd=ROOT)
+    atexit.register(forker.stdin.close)  # type: ignore[union-attr]
+    assert forker.stdout is not None
+    assert forker.stdout.readline() == b"ready\n"
+    return at
 
 
 def by_check(done: Done) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -239,10 +238,3 @@ async def test_no_secret_is_in_a_backup(living: Path, tmp_path: Path) -> None:
     bodies = [reader.body(block) for block in reader.manifest.blocks]
     assert any(b"nothing secret" in body for body in bodies)
     assert not any(b"nobody-may-see" in body for body in bodies)
-
-
-def test_it_is_told_of_in_the_help() -> None:
-    from orchestration.cli import COMMANDS
-
-    told: dict[str, Any] = dict(COMMANDS)
-    assert {"backup", "restore"} <= set(told)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from environment.ports import WriteReport, WriteState
-from environment.stores.copying import KINDS, MARK
+from environment.stores.copying import KINDS, MOVING, Mark
 from environment.stores.opening import open_stores
 from tests.environment.stores.contract import NOON, perception, report
 from tests.environment.stores.furnished import furnish
@@ -71,7 +71,7 @@ async def test_a_mind_that_runs_is_not_moved(old: Path, tmp_path: Path) -> None:
 
 async def test_a_mind_that_has_not_arrived_is_not_started(old: Path, tmp_path: Path) -> None:
     stores = await open_stores(tmp_path / "new", "mind")
-    await stores.commit([WriteState(MARK, b'{"source":"/old","stage":"traces"}')])
+    await stores.commit([MOVING.write("mark", Mark("/old", "traces"))])
     await stores.close()
     done = await submind("run", "--data-dir", tmp_path / "new", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0")
     assert done.code == 1
@@ -79,6 +79,7 @@ async def test_a_mind_that_has_not_arrived_is_not_started(old: Path, tmp_path: P
     assert "--from /old" in done.err
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(240)
 async def test_onto_a_cluster_killed_again_and_again_and_back(old: Path, tmp_path: Path, keyspace) -> None:  # type: ignore[no-untyped-def]
     place = f"{keyspace}?dc={keyspace.dc}"

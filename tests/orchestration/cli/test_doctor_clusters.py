@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from environment.ports import Configuration, WriteConfiguration
+from environment.configuration import Configuration, write_configuration
 from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.schema.keyspaces import create_keyspace
 from environment.stores.opening import open_stores
@@ -24,9 +24,9 @@ from orchestration.cli.doctor.checks import Finding, State
 from orchestration.cli.doctor.databases import clocks, databases
 from orchestration.clock import wall
 from orchestration.loading import load_settings
+from orchestration.membership.backends import open_coordination
 from orchestration.membership.etcd.address import parse_address, read_credentials
-from orchestration.membership.etcd.client import Member
-from orchestration.membership.opening import open_coordination
+from orchestration.membership.etcd.client import EtcdMember
 from orchestration.settings import Settings
 from tests.orchestration.cli.conftest import by_check, environ, here, submind
 from tests.orchestration.nodes.raylets import Raylets
@@ -74,6 +74,7 @@ async def test_clocks_that_are_apart(keyspace: Any) -> None:
     assert clocks("clocks", {"a": 0.2, "b": -40.0}).found == "that of b is 40.0 s behind this machine's"
 
 
+@pytest.mark.soak
 async def test_a_server_that_is_away_is_missed(cassandra_cluster: Any) -> None:
     address = cassandra_cluster.address("minds")
     assert await create_keyspace(address, 3, rng=random.Random(1))
@@ -114,7 +115,7 @@ async def test_an_etcd_that_is_full_is_named_with_the_way_out(small_etcd: EtcdSe
     good = by_check(await submind(*here(tmp_path), "--coordination", address))
     assert good["alarm"]["state"] == "good"
     parsed = parse_address(address)
-    member = Member("127.0.0.1", small_etcd.port, parsed, read_credentials(parsed), 5.0)
+    member = EtcdMember("127.0.0.1", small_etcd.port, parsed, read_credentials(parsed), 5.0)
 
     async def fill() -> None:
         for n in range(100):
@@ -167,7 +168,7 @@ async def test_two_hosts_that_would_not_think_alike(keyspace: Any, etcd: str, tm
     at_work = load_settings(environ={}, flags={"": ("attention.per_hour", 3.0), " ": ("gateway.listen", "127.0.0.1:1")})
     stores = await open_stores(place, mind)
     body = at_work.model_dump_json()
-    await stores.commit([WriteConfiguration(Configuration(1, wall(), "somebody", body))])
+    await stores.commit([write_configuration(Configuration(1, wall(), "somebody", body))])
     await stores.close()
     address = f"etcd://{etcd}"
     async with (
@@ -242,6 +243,7 @@ async def test_a_ray_without_room_of_another_version_and_with_a_token(tmp_path: 
         await asyncio.to_thread(raylets.end)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(600)
 async def test_a_ray_whose_head_keeps_what_it_knows(tmp_path: Path) -> None:
     kept = {"RAY_gcs_storage": "rocksdb", "RAY_gcs_storage_path": str(tmp_path / "gcs")}

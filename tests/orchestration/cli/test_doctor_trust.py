@@ -149,23 +149,3 @@ def test_what_others_reach_is_encrypted_and_has_its_name(tmp_path: Path) -> None
         settings = load_settings(environ={}, flags=tls | {"d": ("host.advertise", advertised)})
         assert [each.state for each in trust.exposed(settings)] == [State.BAD] * wrong, advertised
     assert {each.check for each in trust.certificates(settings, wall())} == {"certificate"}
-
-
-def test_links_between_machines_are_encrypted(tmp_path: Path) -> None:
-    authority, files = trustme.CA(), {name: tmp_path / name for name in ("certificate", "key", "ca")}
-    issued = authority.issue_cert("links.example.org")
-    issued.cert_chain_pems[0].write_to_path(files["certificate"])
-    issued.private_key_pem.write_to_path(files["key"])
-    authority.cert_pem.write_to_path(files["ca"])
-    plain: dict[str, tuple[str, object]] = {"a": ("runtime.cluster.address", "auto")}
-    (found,) = trust.exposed(load_settings(environ={}, flags=plain))
-    assert (found.state, "runtime.link.tls.certificate" in found.fix) == (State.DOUBTFUL, True)
-    alone: dict[str, tuple[str, object]] = {"a": ("runtime.cluster.address", "127.0.0.1:6379")}
-    assert list(trust.exposed(load_settings(environ={}, flags=alone))) == []
-    tls = load_settings(environ={}, flags=plain | {n: (f"runtime.link.tls.{n}", p) for n, p in files.items()})
-    assert list(trust.exposed(tls)) == []
-    files["key"].chmod(0o644)
-    (secret,) = trust.secrets(tls)
-    assert (secret.state, "runtime.link.tls key" in secret.found) == (State.DOUBTFUL, True)
-    assert [each.state for each in trust.certificates(tls, wall())] == [State.GOOD] * 2
-    assert [each.state for each in trust.certificates(tls, wall() + 1000 * 366 * trust.DAY)] == [State.BAD] * 2

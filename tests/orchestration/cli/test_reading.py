@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from orchestration.cli.failure import Failure
 from orchestration.cli.input.lines import BadLine
-from orchestration.cli.input.reading import Line, Splitter, file_lines, growing_lines, stream_lines
+from orchestration.cli.input.reading import InputLine, Splitter, file_lines, growing_lines, stream_lines
 
 
 @given(st.lists(st.binary(max_size=40), max_size=20))
@@ -109,7 +109,7 @@ def test_who_is_stopped_while_more_comes_stops_in_silence(monkeypatch: pytest.Mo
     assert raised == []
 
 
-async def following(lines: AsyncIterator[Line]) -> bytes:
+async def following(lines: AsyncIterator[InputLine]) -> bytes:
     return (await asyncio.wait_for(anext(lines), 60)).raw
 
 

@@ -12,10 +12,10 @@ from environment.lineage import NodeKind
 from environment.messages import EntryKind, Image, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
 from environment.search import SearchFilters
-from orchestration.client import Busy, ClientError, Denied, MindClient, Rejected, Unavailable, UnknownId
-from orchestration.gateway.errors import FieldViolation
+from orchestration.client import Busy, ClientError, Denied, MindClient, NotFound, Rejected, Unavailable
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import mind_pb2
+from orchestration.schema.errors import FieldViolation
 from orchestration.view.changes import ChangeFilter
 from orchestration.view.status import MindState
 from orchestration.view.tail import EntryFilter
@@ -90,9 +90,9 @@ async def test_a_wrong_perception_is_named(gateway, mind):
 
 
 async def test_what_is_not_there(mind):
-    with pytest.raises(UnknownId):
+    with pytest.raises(NotFound):
         await mind.trace("t-none")
-    with pytest.raises(UnknownId, match="99"):
+    with pytest.raises(NotFound, match="99"):
         await mind.explain(99)
 
 
@@ -234,7 +234,7 @@ async def test_reads_come_back_as_messages(gateway, mind):
         Unavailable("UNAVAILABLE", "away", 0.5),
         Busy("RESOURCE_EXHAUSTED", "full", 0.5),
         Denied("UNAUTHENTICATED", "no"),
-        UnknownId("NOT_FOUND", "no"),
+        NotFound("NOT_FOUND", "no"),
     ],
 )
 def test_errors_survive_pickling(error):
@@ -284,4 +284,4 @@ async def test_lists_longer_than_a_page_are_read_to_their_end(gateway, mind):
     assert await mind.connections() == held[::-1], "strongest first, whichever page they were on"
     request = mind_pb2.ListSubmindsRequest(page_token="none of ours")  # noqa: S106 - where a page begins
     with pytest.raises(Rejected, match="page_token"):
-        await mind.ask("MindService/ListSubminds", request, mind_pb2.ListSubmindsResponse)
+        await mind.ask("MindService/ListSubminds", request)

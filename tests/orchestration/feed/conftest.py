@@ -17,6 +17,7 @@ from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
+from orchestration.gateway.services import all_handlers
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.view.mind import MindView, Surroundings
 from orchestration.view.settings import TailSettings
@@ -67,7 +68,7 @@ async def serving(
     if token is not None:
         (directory / "token").write_text(token)
         access = Access(AccessSettings(), mind="alpha", wall=time.time, operator_token=directory / "token")
-    app = create_app(view, tail, taken, chosen, access=access, version="1.2.3", age=age)
+    app = create_app(view, taken, all_handlers(view, tail), chosen, access=access, version="1.2.3", age=age)
     server = FeedServer(app, chosen)
     await server.start()
     await stores.commit([WriteReport(replace(report("causes"), at=NOON))])

@@ -22,7 +22,7 @@ async def test_figures_of_host_and_actors(feed):
     await feed.client.post("/v1/perceptions", json={"perceptions": [{"source": "ops", "text": "hello"}]})
     await feed.client.get("/v1/explain/77")
     await feed.client.get("/v1/nothing")
-    await feed.client.get("/v1/stream?limit=0")
+    await feed.client.get("/v1/stream?limit=10001")
     answer = await feed.client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     read = samples(answer.text)

@@ -241,7 +241,7 @@ async def test_answers_under_way_are_finished_when_stopping(feed):
     answer = asyncio.create_task(feed.client.get("/v1/subminds"))
     await asked.wait()
     stopping = asyncio.create_task(feed.server.stop())
-    await until(feed.context.closing.is_set)
+    await until(lambda: feed.context.lifetimes.stopping)
     held.set()
     assert (await answer).status_code == 200
     await asyncio.wait_for(stopping, 60)

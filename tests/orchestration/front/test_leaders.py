@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.front.leaders import Leaders, is_same
 from orchestration.membership.alone import Alone
-from orchestration.membership.opening import open_coordination
+from orchestration.membership.backends import open_coordination
 from tests.orchestration.membership.joining import SHORT, STEADY
 from tests.orchestration.until import until
 
@@ -77,7 +77,7 @@ def test_a_front_knows_itself(address, own, same):
 
 
 async def test_who_is_alone_leads_or_nobody_does():
-    alone = Alone("mind")
+    alone = Alone()
     async with alone.leadership("here"), aclosing(alone.leaders()) as told:
         assert (await anext(told)).candidate == "here"
     await alone.close()

@@ -33,7 +33,7 @@ async def fronting(leader, keys, token_file, quotas):  # noqa: F811
         access = Access(AccessSettings(tokens_file=keys.path, quotas=quotas), mind="alpha", wall=time.time)
         access.quotas = LeaderQuotas(QuotaSettings(**quotas), time.monotonic, way.upstream)
         settings = GatewaySettings(listen="127.0.0.1:0", drain=0.0)
-        server = GatewayServer(way.intake, leader.tail, leader.view, settings, access=access)
+        server = GatewayServer(way.intake, {}, settings, access)
         port = await server.start()
         async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
             yield perception_pb2_grpc.PerceptionServiceStub(channel), access

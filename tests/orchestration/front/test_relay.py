@@ -1,7 +1,6 @@
 """Perceptions from a front to a leader: a real gateway over real stores, and what may come between."""
 
 import asyncio
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import grpc
@@ -10,12 +9,12 @@ import pytest
 from environment.errors import StoreFull
 from environment.messages import Image, NewPerception
 from orchestration.access.errors import Forbidden
-from orchestration.front.asking import LeaderNodes
+from orchestration.front.asking import forwarded
 from orchestration.front.errors import LeaderFailed, NoLeader
-from orchestration.gateway.binding import Guard, both_streams
-from orchestration.gateway.errors import InvalidRequest, OverQuota, TooLarge
-from orchestration.gateway.settings import GatewaySettings, IntakeSettings
-from orchestration.gateway.uploads import PerceptionService
+from orchestration.gateway.errors import OverQuota, TooLarge
+from orchestration.gateway.settings import IntakeSettings
+from orchestration.pb.submind.v1.nodes_pb2 import ListNodesRequest
+from orchestration.schema.errors import InvalidRequest
 from tests.environment.stores.contract import NOON
 from tests.orchestration.front.relaying import relaying, said
 from tests.orchestration.gateway.conftest import serve  # noqa: F401 - a fixture
@@ -300,9 +299,12 @@ async def test_whoever_is_no_mind_is_named():
 
 
 async def test_a_host_that_stands_by_takes_nothing_and_callers_are_told_why(serve):  # noqa: F811
-    from orchestration.host.gate import Gate
+    from orchestration.host.appenders import LeaderOnlyAppender
 
-    async with serve(log=lambda inner: Gate(inner, 0.1)) as leader, relaying(leader.target, hold=1.5) as way:
+    async with (
+        serve(log=lambda inner: LeaderOnlyAppender(inner, 0.1)) as leader,
+        relaying(leader.target, hold=1.5) as way,
+    ):
         with pytest.raises(NoLeader, match="stands by"):
             await way.tell("to the wrong one")
         assert way.relay.figures()["front_given_up_total"] == 1
@@ -317,58 +319,9 @@ async def test_more_than_may_be_under_way_waits_its_turn(serve):  # noqa: F811
         assert replace(told[0][0], seq=2) != told[0][0]
 
 
-class BeforeThat(grpc.GenericRpcHandler):
-    """A host of a version before batches of many callers were handed on together: it knows ``PerceiveStream`` alone."""
-
-    def __init__(self, intake, guard):
-        self._stream = both_streams(guard, PerceptionService(intake, guard).perceive_stream)
-
-    def service(self, call):
-        return self._stream if call.method == "/submind.v1.PerceptionService/PerceiveStream" else None
-
-
-@asynccontextmanager
-async def older(leader):
-    """A server of the version before, over the stores of a gateway."""
-    server = grpc.aio.server()
-    server.add_generic_rpc_handlers((BeforeThat(leader.intake, Guard(GatewaySettings())),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
-    try:
-        yield f"127.0.0.1:{port}"
-    finally:
-        await server.stop(0)
-
-
-async def test_a_leader_of_an_older_version_is_handed_batches_one_by_one(serve):  # noqa: F811
-    narrow = IntakeSettings(text_bytes=10)
-    async with serve(intake=narrow) as leader, older(leader) as target, relaying(target, hold=5.0) as way:
-        first = await way.tell("one", "two", key="k")
-        assert [(each.seq, each.new) for each in first] == [(1, True), (2, True)]
-        again = await way.tell("one", "two", "three", key="k")
-        assert [(each.seq, each.new) for each in again] == [(1, False), (2, False), (3, True)]
-        keyless = await asyncio.gather(*(way.tell(f"{n}", f"{n}'") for n in range(20)))
-        assert sorted(each.seq for receipts in keyless for each in receipts) == list(range(4, 44))
-        assert all(each.new for receipts in keyless for each in receipts)
-        with pytest.raises(InvalidRequest, match="10 allowed"):
-            await way.tell("much too long for it")
-        assert way.relay.figures()["front_given_up_total"] == 0
-
-
-async def test_nobody_is_refused_while_a_leader_is_renewed_and_goes_back(serve):  # noqa: F811
-    async with serve() as leader, older(leader) as before, relaying("", hold=10.0) as way:
-        receipts = []
-        for round_, address in enumerate([before, leader.target, before, leader.target]):
-            way.elect(address)
-            await until(lambda address=address: way.leaders.address == address)
-            receipts += await way.tell(f"round {round_}", key=f"r{round_}")
-        assert [each.seq for each in receipts] == [1, 2, 3, 4]
-        assert way.relay.figures()["front_given_up_total"] == 0
-
-
-async def test_what_an_older_leader_does_not_know_is_asked_of_it_again_later(serve):  # noqa: F811
-    async with serve() as leader, older(leader) as target, relaying(target, hold=10.0) as way:
-        await way.tell("until it is met as what it is, connections to it come and go")
-        with pytest.raises(NoLeader, match="does not know NodeService/ListNodes") as told:
-            await LeaderNodes(way.upstream).listed()
+async def test_what_a_leader_of_an_older_version_does_not_know_is_asked_of_it_again_later(serve):  # noqa: F811
+    async with serve() as leader, relaying(leader.target) as way:
+        nodes = forwarded(way.upstream, "submind.v1.NodeService")  # which this leader does not offer
+        with pytest.raises(NoLeader, match="does not know ListNodes") as told:
+            await nodes["/submind.v1.NodeService/ListNodes"](ListNodesRequest())
         assert told.value.retry_after == 5.0

@@ -8,16 +8,24 @@ import pytest
 from orchestration.access.audit import read_audit
 from orchestration.access.caller import CALLER, Caller
 from orchestration.access.scopes import Scope
-from orchestration.front.asking import AskedStatus, LeaderNodes
+from orchestration.front.asking import AskedStatus, forwarded
 from orchestration.front.errors import NoLeader
 from orchestration.front.settings import FrontSettings
 from orchestration.gateway.admission import BEHALF
+from orchestration.pb.submind.v1 import nodes_pb2
 from orchestration.placement.errors import PlacementError
+from orchestration.schema.methods import METHODS
 from tests.orchestration.access.conftest import Authority, authority, keys, serve  # noqa: F401 - fixtures
 from tests.orchestration.front.relaying import relaying
 from tests.orchestration.until import until
 
 WANTED = (Scope.PERCEIVE, Scope.WATCH, Scope.OPERATE, Scope.FORWARD)
+
+
+async def ask_nodes(way, call, /, **fields):
+    """One question about nodes, handed on to the leader."""
+    rpc = f"/submind.v1.NodeService/{call}"
+    return await forwarded(way.upstream, "submind.v1.NodeService")[rpc](METHODS[rpc].request(**fields))
 
 
 async def test_over_mutual_tls_with_a_token_of_its_own(serve, keys, authority, tmp_path):  # noqa: F811
@@ -29,9 +37,8 @@ async def test_over_mutual_tls_with_a_token_of_its_own(serve, keys, authority, t
         assert [each.new for each in await way.tell("a", "b")] == [True, True]
         asked = AskedStatus(way.upstream, FrontSettings())
         assert (await asked.status()).mind == "alpha"
-        nodes = LeaderNodes(way.upstream)
-        assert await nodes.listed() == ([], {})
-        assert await nodes.restart("concern") == ["concern"]
+        assert await ask_nodes(way, "ListNodes") == nodes_pb2.ListNodesResponse()
+        assert list((await ask_nodes(way, "RestartSubmind", name="concern")).renewed) == ["concern"]
 
 
 async def test_a_leader_of_another_authority_is_not_believed(serve, keys, authority, tmp_path):  # noqa: F811
@@ -47,7 +54,7 @@ async def test_a_leader_of_another_authority_is_not_believed(serve, keys, author
             await way.tell("to an impostor")
         assert await leader.texts() == []
         with pytest.raises(NoLeader):
-            await LeaderNodes(way.upstream).listed()
+            await ask_nodes(way, "ListNodes")
 
 
 async def test_a_token_that_is_ended_and_replaced_loses_nothing(serve, keys, tmp_path):  # noqa: F811
@@ -73,7 +80,7 @@ async def test_a_token_without_the_scopes_it_takes(serve, keys, tmp_path):  # no
         with pytest.raises(NoLeader, match="`perceive`"):
             await way.tell("more than it may")
         with pytest.raises(PlacementError, match="`operate`"):
-            await LeaderNodes(way.upstream).drain("node", undo=False)
+            await ask_nodes(way, "DrainNode", node="node")
         asked = AskedStatus(way.upstream, FrontSettings(ask_every=0))
         while await asked.status() is None:  # noqa: ASYNC110 - the relay, which is refused, hangs up again and again
             await asyncio.sleep(0.01)
@@ -104,7 +111,7 @@ async def test_who_called_the_front_is_named_to_the_leader(serve, keys, tmp_path
         assert BEHALF not in dict(way.upstream.metadata())
         CALLER.set(Caller("José 雪", "token", frozenset({Scope.OPERATE})))
         assert unquote(dict(way.upstream.metadata())[BEHALF]) == "José 雪"
-        assert await LeaderNodes(way.upstream).restart("concern") == ["concern"]
+        assert list((await ask_nodes(way, "RestartSubmind", name="concern")).renewed) == ["concern"]
 
 
 async def test_a_name_with_a_percent_sign_is_no_other_name_at_the_leader(serve, keys, tmp_path):  # noqa: F811
@@ -113,7 +120,7 @@ async def test_a_name_with_a_percent_sign_is_no_other_name_at_the_leader(serve, 
     async with serve() as leader, relaying(leader.target, upstream={"token_file": token}) as way:
         leader.access.audit._path = tmp_path / "audit.log"
         CALLER.set(Caller("%6Fps", "jwt", frozenset({Scope.OPERATE})))  # decoded twice: ops
-        assert await LeaderNodes(way.upstream).restart("concern") == ["concern"]
+        assert list((await ask_nodes(way, "RestartSubmind", name="concern")).renewed) == ["concern"]
         assert [one["behalf"] for one in read_audit(tmp_path) if one["action"] == "RestartSubmind"] == ["%6Fps"]
 
 

@@ -95,7 +95,7 @@ async def test_a_front_answers_as_the_mind_would(cluster):
         receipts = await client.perceive([said(text, text) for text in texts])
         assert [(each.seq, each.new) for each in receipts] == [(n, True) for n in range(1, 21)]
         answer = await http.post("/v1/perceptions", json={"perceptions": [{"source": "http", "text": "by http"}]})
-        assert answer.json()["receipts"][0] == {"id": f"p-{21:020x}", "new": True}
+        assert answer.json()["receipts"][0] == {"id": f"p-{21:020x}", "new": True, "seq": 21}
         refused = await http.post("/v1/perceptions", json={"perceptions": [{"source": "http", "text": " "}]})
         assert refused.status_code == 422
         await spoken(cluster, [*texts, "by http"])

@@ -38,7 +38,7 @@ async def test_the_caller_s_trace_leads_over_the_front_to_what_the_leader_took_i
         leader.intake._accepted = Entrance(host).accepted
         own = Entrance(front, relays=True).accepted if traced else None
         intake = Intake(way.relay, way.intake.settings, lambda: NOON, accepted=own)
-        server = GatewayServer(intake, leader.tail, leader.view, GatewaySettings(listen="127.0.0.1:0", drain=0.0))
+        server = GatewayServer(intake, {}, GatewaySettings(listen="127.0.0.1:0", drain=0.0))
         port = await server.start()
         async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
             stub = perception_pb2_grpc.PerceptionServiceStub(channel)

@@ -13,6 +13,7 @@ from environment.ports import Stores, WriteEntries
 from environment.stores.sqlite import open_stores
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
+from orchestration.gateway.services import all_handlers
 from orchestration.gateway.settings import GatewaySettings, IntakeSettings
 from orchestration.pb.submind.v1 import (
     consciousness_pb2,
@@ -22,10 +23,14 @@ from orchestration.pb.submind.v1 import (
     perception_pb2,
     perception_pb2_grpc,
 )
+from orchestration.schema.methods import METHODS
 from orchestration.view.mind import MindView, Surroundings
 from orchestration.view.settings import TailSettings
 from orchestration.view.tail import StreamTail
 from tests.environment.stores.contract import NOON, entry
+
+NAMES = {one.service for one in METHODS.values()} - {"submind.v1.GrowthService", "submind.v1.NodeService"}
+"""What a gateway offers where nobody is given to order growth and nodes."""
 
 
 @dataclass
@@ -66,8 +71,7 @@ class Gateway:
         await self.stores.commit([WriteEntries(entries)])
 
     def watch(self, from_seq=0, **filters):
-        wanted = consciousness_pb2.WatchFilter(**filters)
-        return self.consciousness.Watch(consciousness_pb2.WatchRequest(from_seq=from_seq, filter=wanted))
+        return self.consciousness.Watch(consciousness_pb2.WatchRequest(from_seq=from_seq, **filters))
 
     async def texts(self):
         return [one.text for one in await self.stores.perceptions.read(0, 100_000)]
@@ -86,7 +90,7 @@ async def serving(
     taken = Intake(log(stores.perceptions) if log else stores.perceptions, chosen.intake, clock)
     around = Surroundings(version="1.2.3", limit_hits=taken.limit_hits)
     view = MindView(stores, WordLlamaEmbedder(), mind="alpha", clock=clock, wall=clock, surroundings=around)
-    server = GatewayServer(taken, tail, view, chosen, desk, nodes, access, age=age)
+    server = GatewayServer(taken, all_handlers(view, tail, desk, nodes), chosen, access, age=age)
     port = await server.start()
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
     try:

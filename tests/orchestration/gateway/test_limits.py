@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environment.messages import Image, NewPerception, PerceptionBatch, Receipts
-from orchestration.gateway import decode, encode, errors
+from orchestration.gateway import decode, errors
 from orchestration.gateway.acknowledging import acknowledgement
-from orchestration.gateway.binding import Guard
-from orchestration.gateway.errors import FieldViolation, IntakeRejected, InvalidRequest
-from orchestration.gateway.limits import Limits
-from orchestration.gateway.settings import GatewaySettings, IntakeSettings
+from orchestration.gateway.errors import IntakeRejected
+from orchestration.gateway.limits import IntakeLimits
+from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import perception_pb2
+from orchestration.schema.errors import FieldViolation, InvalidRequest
+from orchestration.schema.rules import check
+from orchestration.schema.times import seconds_of, timestamp
 from tests.environment.stores.contract import NOON
 
-GUARD = Guard(GatewaySettings())
 TIGHT = IntakeSettings(batch=3, text_bytes=12, labels=2, label_bytes=5, trust={"feed/*": 0.5})
 
 texts = st.one_of(st.text(max_size=14), st.sampled_from(["a b", " ", "x" * 13, "\u96ea" * 5]))
@@ -42,8 +43,8 @@ def wrong(look):
 @given(st.lists(sent, max_size=4), st.lists(st.floats(NOON - 1e12, NOON + 1000), min_size=4, max_size=4))
 def test_what_looks_plain_keeps_every_rule(perceptions, times):
     for one, time in zip(perceptions, times, strict=False):
-        one.time.CopyFrom(encode.timestamp(time))
-    limits = Limits(TIGHT)
+        one.time.CopyFrom(timestamp(time))
+    limits = IntakeLimits(TIGHT)
     for name in ("ops", "feed/a"):
         limits.check([NewPerception(name, NOON, NOON, "x")], NOON)
     made = decode.perceptions(perceptions, NOON, limits.trust_of)
@@ -52,13 +53,13 @@ def test_what_looks_plain_keeps_every_rule(perceptions, times):
     size = batch and limits.size_of_plain(batch, sent, NOON)
     if size is not None and len(made):
         assert batch == PerceptionBatch.of(made) or batch == replace(PerceptionBatch.of(made), labels=())
-        assert wrong(lambda: GUARD.check(perception_pb2.PerceiveRequest(perceptions=perceptions))) is None
+        assert wrong(lambda: check(perception_pb2.PerceiveRequest(perceptions=perceptions))) is None
         assert wrong(lambda: limits.check(made, NOON)) is None
         assert size == sum(len(one.text.encode()) for one in made)
 
 
 def test_an_unknown_source_is_looked_at():
-    limits = Limits(TIGHT)
+    limits = IntakeLimits(TIGHT)
     sent = [perception_pb2.Perception(source="feed/a", text="x")]
     assert limits.size_of_plain(decode.texts(sent, NOON, limits.known_trust), 20, NOON) is None
     limits.check([NewPerception("feed/a", NOON, NOON, "x")], NOON)
@@ -89,7 +90,7 @@ def test_an_acknowledgement_is_the_message_it_stands_for(number, first, count, o
 
 
 def test_remembered_sources_are_bounded():
-    limits = Limits(IntakeSettings())
+    limits = IntakeLimits(IntakeSettings())
     for number in range(10_000):
         limits.check([NewPerception(f"s{number}", NOON, NOON, "x")], NOON)
     assert len(limits._known) <= 4096
@@ -114,15 +115,15 @@ def test_remembered_sources_are_bounded():
 def test_what_the_wire_could_not_carry_is_refused_from_elsewhere(fields):
     given_fields = {"source": "ops", "time": NOON, "received": NOON} | fields
     with pytest.raises(IntakeRejected) as refused:
-        Limits(IntakeSettings()).check([NewPerception(**given_fields)], NOON)
+        IntakeLimits(IntakeSettings()).check([NewPerception(**given_fields)], NOON)
     assert refused.value.field.startswith("perceptions[0].")
 
 
 @given(st.floats(-62_135_596_800, 253_402_300_799))
 def test_times_survive_the_wire_to_the_nanosecond(time):
-    assert decode.instant(encode.timestamp(time)) == pytest.approx(time, abs=1e-6)
+    assert seconds_of(timestamp(time)) == pytest.approx(time, abs=1e-6)
     if abs(time) > 1e8:
-        assert decode.instant(encode.timestamp(time)) == time
+        assert seconds_of(timestamp(time)) == time
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from environment.lineage import NodeKind, Standing
-from environment.messages import EntryKind, SubmindState, ThoughtKind
-from orchestration.gateway import decode
+from environment.messages import ChangeKind, EntryKind, SubmindState, ThoughtKind
+from environment.population import GrowthKind
 from orchestration.gateway.settings import IntakeSettings
-from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, mind_pb2
+from orchestration.schema.fields import numbers
 from orchestration.view.status import MindState
 
 ROOT = Path(__file__).parents[3]
@@ -31,21 +32,20 @@ def test_the_schema_is_clean():
 
 
 @pytest.mark.parametrize(
-    ("numbers", "words", "sent"),
+    ("enum", "words"),
     [
-        (decode.ENTRY_KINDS, EntryKind, consciousness_pb2.EntryKind),
-        (decode.NODE_KINDS, NodeKind, consciousness_pb2.ExplanationKind),
-        (decode.STANDINGS, Standing, consciousness_pb2.Standing),
-        (decode.THOUGHT_KINDS, ThoughtKind, environment_pb2.ThoughtKind),
-        (decode.SUBMIND_STATES, SubmindState, mind_pb2.SubmindState),
-        (decode.MIND_STATES, MindState, mind_pb2.MindState),
+        (consciousness_pb2.EntryKind, EntryKind),
+        (consciousness_pb2.ExplanationKind, NodeKind),
+        (consciousness_pb2.Standing, Standing),
+        (environment_pb2.ThoughtKind, ThoughtKind),
+        (growth_pb2.GrowthKind, GrowthKind),
+        (mind_pb2.ChangeKind, ChangeKind),
+        (mind_pb2.SubmindState, SubmindState),
+        (mind_pb2.MindState, MindState),
     ],
 )
-def test_every_word_has_its_number(numbers, words, sent):
-    assert set(numbers.values()) == set(words)
-    assert {0, *numbers} == set(sent.values())
-    for number, word in numbers.items():
-        assert sent.Name(number).endswith(f"_{word.name}")
+def test_every_word_has_its_number(enum, words):
+    assert set(numbers(enum.DESCRIPTOR)) == {word.value for word in words}
 
 
 def test_no_setting_is_wider_than_the_schema():

@@ -12,9 +12,8 @@ from orchestration.access.errors import BadCredentials
 from orchestration.access.tokens import read_token
 from orchestration.gateway import auth
 from orchestration.gateway.errors import CannotListen, UnsafeListen
-from orchestration.gateway.services import NAMES
 from orchestration.pb.submind.v1 import consciousness_pb2, mind_pb2
-from tests.orchestration.gateway.conftest import part, perceived, refusal, request
+from tests.orchestration.gateway.conftest import NAMES, part, perceived, refusal, request
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - of this test alone
 
@@ -111,8 +110,8 @@ async def test_a_stock_reflection_client_finds_every_method_and_its_messages(gat
     assert methods == {
         "submind.v1.PerceptionService": ["Perceive", "PerceiveStream"],
         "submind.v1.ForwardService": ["Allow", "Forward"],
-        "submind.v1.ConsciousnessService": ["Explain", "Watch"],
-        "submind.v1.EnvironmentService": ["GetTrace", "Search"],
+        "submind.v1.ConsciousnessService": ["Explain", "ListEntries", "Watch"],
+        "submind.v1.EnvironmentService": ["GetTrace", "ListTraces", "Search"],
         "submind.v1.MindService": [
             "GetStatus",
             "ListConnectionChanges",

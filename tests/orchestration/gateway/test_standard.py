@@ -8,9 +8,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from orchestration.gateway.binding import Kind
-from orchestration.gateway.services import NAMES
-from tests.orchestration.gateway.conftest import refusal
+from orchestration.gateway.binding import CallKind
+from tests.orchestration.gateway.conftest import NAMES, refusal
 from tests.orchestration.until import until
 
 SERVING, NOT_SERVING = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
@@ -61,7 +60,7 @@ async def open_blocked(gateway):
     """One who watches health and takes nothing; returns when the answer waits for it."""
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     writer.write(without_window(WATCH))
-    await until(lambda: len(gateway.server._guard._endless) == 1)
+    await until(lambda: len(gateway.server._guard.lifetimes._open) == 1)
     return reader, writer
 
 
@@ -81,7 +80,7 @@ async def test_who_takes_nothing_keeps_nobody_else_from_being_told(serve):
 async def test_who_takes_nothing_is_let_go(serve):
     async with serve(reader_timeout=0.3) as gateway:
         _, writer = await open_blocked(gateway)
-        await until(lambda: not gateway.server._guard._endless)
+        await until(lambda: not gateway.server._guard.lifetimes._open)
         assert gateway.server.figures()["gateway_refusals_total:TooSlow"] == 1
         writer.close()
 
@@ -90,7 +89,7 @@ async def test_who_goes_away_while_something_waits_for_it_is_no_failure(serve, c
     async with serve() as gateway:
         _, writer = await open_blocked(gateway)
         writer.transport.abort()
-        await until(lambda: not gateway.server._guard._endless)
+        await until(lambda: not gateway.server._guard.lifetimes._open)
         assert not gateway.server._guard.refused
     assert "call_failed" not in capsys.readouterr().out
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
@@ -117,7 +116,7 @@ async def test_they_end_with_age_so_that_their_callers_spread(serve):
 async def test_a_probe_is_answered_however_busy_the_server_is(serve):
     async with serve(calls=1, watchers=1, streams=1) as gateway:
         guard = gateway.server._guard
-        with guard.slot(Kind.CALLS), guard.slot(Kind.WATCHERS), guard.slot(Kind.STREAMS):
+        with guard.slot(CallKind.CALLS), guard.slot(CallKind.WATCHERS), guard.slot(CallKind.STREAMS):
             for name in ("", *NAMES):
                 answer = await health(gateway).Check(health_pb2.HealthCheckRequest(service=name))
                 assert answer.status == SERVING
@@ -133,7 +132,7 @@ async def test_without_a_token_nobody_is_counted(serve):
         assert gateway.server._guard.access.quotas._streams == {}
         for call in streams:
             call.cancel()
-        await until(lambda: not gateway.server._guard._endless)
+        await until(lambda: not gateway.server._guard.lifetimes._open)
 
 
 async def test_a_service_that_is_not_known_is_told_so(gateway):

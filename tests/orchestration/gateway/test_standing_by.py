@@ -4,7 +4,6 @@ import pickle
 
 import grpc
 import pytest
-from google.rpc import error_details_pb2 as details
 
 from orchestration.feed.problems import refusal_of
 from orchestration.gateway.answers import describe
@@ -14,12 +13,10 @@ from orchestration.gateway.errors import StandingBy
 @pytest.mark.parametrize("leader", ["host-2:50051", ""])
 def test_a_caller_learns_who_leads_and_when_to_come_back(leader):
     error = pickle.loads(pickle.dumps(StandingBy(leader, 2.0)))  # noqa: S301 - made here
-    code, text, rich = describe(error)
-    assert code is grpc.StatusCode.UNAVAILABLE
-    assert (leader or "nobody is known to lead") in text
-    retry, info = rich
-    assert isinstance(retry, details.RetryInfo)
-    assert retry.retry_delay.ToTimedelta().total_seconds() == 2.0
+    told = describe(error)
+    assert (told.code, told.retry_after) == (grpc.StatusCode.UNAVAILABLE, 2.0)
+    assert (leader or "nobody is known to lead") in told.text
+    (info,) = told.details
     assert (info.reason, info.domain, info.metadata["leader"]) == ("STANDING_BY", "submind", leader)
     refusal = refusal_of(error)
     assert (refusal.status, refusal.retry_after) == (503, 2.0)

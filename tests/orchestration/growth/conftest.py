@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from actors.substrate.embedding import WordLlamaEmbedder
+from environment.population import growth_head
 from environment.ports import Stores, WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.client import MindClient
@@ -14,14 +15,15 @@ from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
+from orchestration.gateway.services import all_handlers
 from orchestration.gateway.settings import GatewaySettings
-from orchestration.growth.desk import GrowthDesk
+from orchestration.growth.admin import GrowthAdmin
 from orchestration.growth.log import GrowthLog
 from orchestration.growth.settings import GrowthSettings
 from orchestration.view.mind import MindView
 from orchestration.view.settings import TailSettings
 from orchestration.view.tail import StreamTail
-from tests.orchestration.growth.test_guard import CONFIGURED, LOOSE, NOON, division
+from tests.orchestration.growth.test_policy import CONFIGURED, LOOSE, NOON, division
 
 
 @dataclass
@@ -50,17 +52,17 @@ async def desk(tmp_path):
     bounds = GrowthSettings(**LOOSE, approval="divisions")
 
     async def tell():
-        told.append(await stores.registry.growth_head())
+        told.append(await growth_head(stores.collections))
 
-    made = GrowthDesk(stores, bounds, CONFIGURED, lambda: now[0], runs=lambda: runs[0], told=tell)
+    made = GrowthAdmin(stores, bounds, CONFIGURED, lambda: now[0], runs=lambda: runs[0], told=tell)
     tail = StreamTail(stores.stream, TailSettings())
     gateway = GatewaySettings(listen="127.0.0.1:0", drain=0.0, grace=1.0)
     intake = Intake(stores.perceptions, gateway.intake, lambda: now[0])
     view = MindView(stores, WordLlamaEmbedder(), mind="alpha", clock=lambda: now[0], wall=lambda: now[0])
-    server = GatewayServer(intake, tail, view, gateway, made)
+    server = GatewayServer(intake, all_handlers(view, tail, made), gateway)
     port = await server.start()
     settings = FeedSettings(listen="127.0.0.1:0", grace=2, probe_every=0)
-    feed = FeedServer(create_app(view, tail, intake, settings, desk=made), settings)
+    feed = FeedServer(create_app(view, intake, all_handlers(view, tail, made), settings), settings)
     await feed.start()
     client = MindClient(f"127.0.0.1:{port}", patience=5.0)
     http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{feed.port}", timeout=60, trust_env=False)

@@ -2,7 +2,7 @@
 
 Several processes decide through stores of their own on the same files, all at the same time, while operators freeze,
 thaw, approve and reject, clocks stand still and jump, and processes die and begin anew. What came of it is judged by
-the log alone, by checks that share no code with the guard. ``SUBMIND_GROWTH_EXAMPLES`` asks for more of it.
+the log alone, by checks that share no code with the policy. ``SUBMIND_GROWTH_EXAMPLES`` asks for more of it.
 """
 
 import asyncio
@@ -12,12 +12,12 @@ import shutil
 from collections import Counter
 from itertools import pairwise
 
-from environment.population import GrowthKind
+from environment.population import GrowthKind, read_growth, read_members
 from environment.ports import WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.growth.errors import GrowthError
 from orchestration.growth.log import GrowthLog
-from orchestration.growth.proposals import Act, Proposal
+from orchestration.growth.proposals import GrowthAct, GrowthProposal
 from orchestration.growth.settings import Approval, GrowthSettings
 
 NOON = 1_772_539_200.0
@@ -79,7 +79,7 @@ class World:
 
     def number(self, log, one, other):
         """Of something that waits, as this process knows it; sometimes any number."""
-        waiting = sorted(log.guard.waiting)
+        waiting = sorted(log.policy.waiting)
         return waiting[one % len(waiting)] if waiting and other % 5 else other
 
     async def do(self, number, step):
@@ -89,15 +89,17 @@ class World:
         match what:
             case "divide":
                 growth = f"{one}/{len(self.made)}"
-                proposal = Proposal(Act.DIVIDE, self.name(one), growth, goals=("Look.",), topics=("t",))
+                proposal = GrowthProposal(GrowthAct.DIVIDE, self.name(one), growth, goals=("Look.",), topics=("t",))
             case "retire":
                 gone = self.born[one % len(self.born)] if self.born else self.name(one)
-                proposal = Proposal(Act.RETIRE, gone, f"{one}/{len(self.made)}", heir=self.name(other))
+                proposal = GrowthProposal(GrowthAct.RETIRE, gone, f"{one}/{len(self.made)}", heir=self.name(other))
             case "replay" if self.made:
                 proposal = self.made[one % len(self.made)]
             case "forge" if self.made:  # the word of another's proposal
                 proposal = self.made[one % len(self.made)]
-                proposal = Proposal(proposal.act, self.name(other), proposal.growth, ("Look.",), ("t",), heir="causes")
+                proposal = GrowthProposal(
+                    proposal.act, self.name(other), proposal.growth, ("Look.",), ("t",), heir="causes"
+                )
         if proposal is not None:
             self.made.append(proposal)
             await log.consider(proposal, lambda member: [WriteState(member.name, member.growth.encode())])
@@ -126,12 +128,12 @@ class World:
                     await self.begin(given_)
                 else:
                     await asyncio.gather(*(self.do(n, step) for n, step in enumerate(given_)))
-                    members = await self.opened[0].registry.members()
+                    members = await read_members(self.opened[0].collections)
                     self.names = [*CONFIGURED, "nobody", *(m.name for m in members)]
                     self.born = [m.name for m in members if m.living]
             return (
-                await self.opened[0].registry.growth(0, 10_000),
-                await self.opened[0].registry.members(),
+                await read_growth(self.opened[0].collections, 0, 10_000),
+                await read_members(self.opened[0].collections),
                 {name: await self.opened[0].registry.state(name) for name in self.names},
             )
         finally:

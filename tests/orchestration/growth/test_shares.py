@@ -5,14 +5,14 @@ from itertools import permutations
 
 import pytest
 
-from orchestration.growth.remembered import DAY
-from orchestration.growth.shares import Shares
-from tests.orchestration.growth.test_guard import CONFIGURED, NOON, division, grant, guard, retirement
+from orchestration.growth.history import DAY
+from orchestration.growth.shares import BudgetShares
+from tests.orchestration.growth.test_policy import CONFIGURED, NOON, division, grant, policy, retirement
 
 
 def test_a_share_is_given_back_when_the_process_that_had_it_has_ended():
-    to = guard()
-    shares = Shares(to)
+    to = policy()
+    shares = BudgetShares(to)
     child = grant(to, division()).name
     grant(to, retirement(child, "causes"))
     shares.leaving.add(child)
@@ -25,8 +25,8 @@ def test_a_share_is_given_back_when_the_process_that_had_it_has_ended():
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_a_line_of_heirs_that_all_end_at_once_gives_back_each_share_once(order):
-    to = guard()
-    shares = Shares(to)
+    to = policy()
+    shares = BudgetShares(to)
     first = grant(to, division(growth="1")).name
     second = grant(to, division(growth="2")).name
     third = grant(to, division(growth="3")).name

@@ -1,7 +1,7 @@
 """A process in which one actor notes the numbers that it hears: `python -m tests.orchestration.links.hearer`.
 
-The endpoint of the directory as JSON, its own place and the secret come on standard input; what it heard goes to
-standard output, a line for each batch.
+The endpoint of the directory as JSON, its own place and the credentials of the run come on standard input; what it
+heard goes to standard output, a line for each batch.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ async def main():
         Path(told["place"]),
         SETTINGS,
         random.Random(1),
-        secret=bytes.fromhex(told["secret"]),
+        credentials=told["credentials"].encode(),
         host="127.0.0.1",
     )
     links.house("peer", Hearer())

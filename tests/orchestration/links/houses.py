@@ -7,8 +7,8 @@ import secrets
 from contextlib import AsyncExitStack
 
 from actors.events import Reinforce
+from orchestration.links.credentials import new_credentials
 from orchestration.links.directory import Directory
-from orchestration.links.handshake import new_secret
 from orchestration.links.links import Links
 from orchestration.links.settings import LinkSettings
 
@@ -49,9 +49,9 @@ class Town:
 
     def __init__(self, tmp_path, settings=SETTINGS):
         self.tmp_path, self.settings = tmp_path, settings
-        self.secret = new_secret()
+        self.credentials = new_credentials()
         self._stack = AsyncExitStack()
-        self.directory = Directory(self.place("mind"), settings, secret=self.secret, host="127.0.0.1")
+        self.directory = Directory(self.place("mind"), settings, credentials=self.credentials, host="127.0.0.1")
 
     def place(self, machine):
         return self.tmp_path / machine
@@ -64,7 +64,7 @@ class Town:
     async def __aexit__(self, *error):
         await self._stack.aclose()
 
-    def links(self, process, *, machine="mind", settings=None, secret=None, life=None, number=0):
+    def links(self, process, *, machine="mind", settings=None, credentials=None, life=None, number=0):
         """The links of a process that is not open yet."""
         links = Links(
             process,
@@ -73,7 +73,7 @@ class Town:
             self.place(machine),
             settings or self.settings,
             random.Random(1),
-            secret=self.secret if secret is None else secret,
+            credentials=self.credentials if credentials is None else credentials,
             host="127.0.0.1",
             number=number,
         )

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from orchestration.host.supervise import _configured
 from orchestration.links.addresses import AddressBook, Endpoint
 from orchestration.links.directory import Directory
 from orchestration.links.frames import Pong
+from orchestration.membership.tunables import settings_update
 from orchestration.settings import Settings
 from tests.orchestration.links.houses import SETTINGS, Listener, Town, event
 from tests.orchestration.links.test_links import MACHINES
@@ -18,7 +18,7 @@ async def test_it_asks_how_an_actor_is_and_tells_it_what_it_shall_do(tmp_path, m
         assert await town.directory.ping("peer", 60) is None
         _, peer, other = await town.house("peer", "other", machine=machine)
         await until(lambda: town.directory.find("other"))
-        changed = _configured(Settings(), 7)
+        changed = settings_update(Settings(), 7)
         pongs = await asyncio.gather(town.directory.ping("other", 60), town.directory.ping("peer", 60))
         assert [pong.name for pong in pongs] == ["other", "peer"]
         assert pongs[0].health == {"born": 1.0}
@@ -57,14 +57,14 @@ async def test_all_are_told_who_comes_goes_and_moves(tmp_path):
         one, _ = await town.house("one")
         two, _ = await town.house("two", machine="other")
         await until(lambda: len(one.book) == len(two.book) == 2)
-        assert {one.book.find("two").machine, two.book.find("one").machine} == {
-            two._here.machine,
-            one._here.machine,
+        assert {one.book.get("two").machine, two.book.get("one").machine} == {
+            two._context.machine,
+            one._context.machine,
         }
         two.house("born", Listener())
-        await until(lambda: one.book.find("born") is not None)
+        await until(lambda: one.book.get("born") is not None)
         two.forget("born")
-        await until(lambda: one.book.find("born") is None)
+        await until(lambda: one.book.get("born") is None)
         await two.close()
         await until(lambda: len(one.book) == 1)
         late, _ = await town.house("late")
@@ -91,8 +91,8 @@ async def test_the_end_of_an_old_life_does_not_unlist_the_new_one(tmp_path):
         await until(lambda: town.directory.find("peer") != was)
         await old.close()
         watcher, _ = await town.house("watcher")
-        await until(lambda: watcher.book.find("peer"))
-        assert watcher.book.find("peer") == new._endpoint
+        await until(lambda: watcher.book.get("peer"))
+        assert watcher.book.get("peer") == new._endpoint
         assert await town.directory.ping("peer", 60) is not None
 
 
@@ -104,13 +104,13 @@ async def test_who_comes_back_after_another_took_its_place_is_told_to_stop_and_f
         watcher, _ = await town.house("watcher")
         directory.begin("pack", 1)
         asleep, process, _ = await town.house("pack", "member", process="pack-1", number=1)
-        await until(lambda: watcher.book.find("member"))
+        await until(lambda: watcher.book.get("member"))
         directory.begin("pack", 3)
         await until(lambda: process.stopped and told == ["pack"])
         assert directory.find("pack") is None
         assert directory.find("member") is None
         new, its_own, _ = await town.house("pack", "member", process="pack-3", number=3)
-        await until(lambda: watcher.book.find("member") == new._endpoint)
+        await until(lambda: watcher.book.get("member") == new._endpoint)
         asleep.house("late", Listener())  # it knows nothing of that yet, and says who lives there
 
         cut_off, lost, _ = await town.house("pack", "member", process="pack-2", number=2)
@@ -118,12 +118,12 @@ async def test_who_comes_back_after_another_took_its_place_is_told_to_stop_and_f
         for late in (asleep, cut_off):
             late._line.abort()
         await until(lambda: len(told) == 4)
-        assert watcher.book.find("member") == directory.find("pack") == new._endpoint
+        assert watcher.book.get("member") == directory.find("pack") == new._endpoint
         assert directory.find("late") is None
         assert await directory.ping("pack", 60) is not None
         for late in (asleep, cut_off):
             await late.close()
-        assert watcher.book.find("member") == directory.find("pack") == new._endpoint
+        assert watcher.book.get("member") == directory.find("pack") == new._endpoint
         assert not its_own.stopped
 
 
@@ -133,7 +133,7 @@ async def test_the_end_of_an_old_life_leaves_the_socket_to_the_new_one(tmp_path)
         new, heard = await town.house("peer")
         await old.close()
         sender, _ = await town.house("sender")
-        await until(lambda: sender.book.find("peer") == new._endpoint)
+        await until(lambda: sender.book.get("peer") == new._endpoint)
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: heard.heard == ["1"])
 
@@ -142,7 +142,7 @@ async def test_processes_wait_for_a_directory_that_is_not_open_yet(tmp_path):
     town = Town(tmp_path)
     directory = Directory(town.place("mind"), SETTINGS)
     path = str(town.place("mind") / "~mind.sock")
-    directory._endpoint = Endpoint(directory._doors._here.machine, path)
+    directory._endpoint = Endpoint(directory._listener._context.machine, path)
     town.directory = directory
     links, _ = await town.house("early")
     await directory.open()
@@ -152,16 +152,13 @@ async def test_processes_wait_for_a_directory_that_is_not_open_yet(tmp_path):
 
 
 def test_a_book_tells_what_changed_and_nothing_else():
-    told, a, b = [], Endpoint("m", "a"), Endpoint("m", "b")
+    a, b = Endpoint("m", "a"), Endpoint("m", "b")
     book = AddressBook()
-    book.listeners.append(told.append)
-    book.update({"one": a, "two": b})
-    book.update({"one": a})
-    book.update({"three": None})
-    book.update({"two": a, "one": None})
-    book.update({"four": b}, whole=True)
-    assert told == [{"one", "two"}, {"one", "two"}, {"two", "four"}]
-    assert (len(book), book.find("four")) == (1, b)
+    assert book.learn({"one": a, "two": b}) == {"one", "two"}
+    assert book.learn({"one": a}) == book.learn({"three": None}) == frozenset()
+    assert book.learn({"two": a, "one": None}) == {"one", "two"}
+    assert book.learn({"four": b}, whole=True) == {"two", "four"}
+    assert book == {"four": b}
 
 
 async def test_of_a_large_process_only_changes_are_told(tmp_path):

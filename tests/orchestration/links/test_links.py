@@ -11,9 +11,9 @@ from actors.events import Vitals
 from orchestration.backoff import backoff
 from orchestration.links.addresses import Endpoint, machine_of, socket_path
 from orchestration.links.codec import encode
-from orchestration.links.connection import Here, call
+from orchestration.links.connection import LinkContext, call, link_context
+from orchestration.links.credentials import new_credentials
 from orchestration.links.frames import Batch
-from orchestration.links.handshake import new_secret
 from tests.orchestration.links.houses import SETTINGS, Town, event, mail
 from tests.orchestration.until import until
 
@@ -53,7 +53,7 @@ async def test_a_peer_that_moves_is_found_again(tmp_path, machine):
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: before.heard)
         await first.close()
-        await until(lambda: sender.book.find("peer") is None)
+        await until(lambda: sender.book.get("peer") is None)
         sender.outboxes.put("peer", event(2), 0.5)
         second, after = await town.house("peer", process="second", machine="third")
         await until(lambda: after.heard)
@@ -69,7 +69,7 @@ async def test_who_moves_while_its_old_process_lives_is_heard_at_its_new_one(tmp
         await until(lambda: before.heard)
         old.forget("peer")
         _, after = await town.house("peer", process="new")
-        await until(lambda: sender.book.find("peer") != sender.book.find("stays"))
+        await until(lambda: sender.book.get("peer") != sender.book.get("stays"))
         sender.outboxes.put("peer", event(2), 0.5)
         sender.outboxes.put("stays", event(3), 0.5)
         await until(lambda: after.heard and stays.heard)
@@ -81,7 +81,7 @@ async def test_a_socket_is_taken_over_from_a_life_that_was_killed(tmp_path):
         _, killed = await town.house("peer")
         _, heir = await town.house("peer")
         sender, _ = await town.house("me")
-        await until(lambda: sender.book.find("peer"))
+        await until(lambda: sender.book.get("peer"))
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: heir.heard)
         assert not killed.heard
@@ -96,7 +96,7 @@ async def test_one_process_holds_many_actors_and_what_goes_astray_is_counted(tmp
             sender.outboxes.put(name, event(name), 0.5)
         await until(lambda: all(peer.heard for peer in peers))
         assert [peer.heard for peer in peers] == [[name] for name in names]
-        link = await call(house._endpoint, house._here, lambda *_: None)
+        link = await call(house._endpoint, house._context, lambda *_: None)
         link.write(encode(Batch("me", "x", 1, [("stranger", mail(1))])))
         await until(lambda: house.counters["messages_astray_total"] == 1)
         link.close()
@@ -106,7 +106,7 @@ async def test_what_is_doubled_is_heard_once_and_what_is_missing_is_counted(tmp_
     async with Town(tmp_path) as town:
         house, peer = await town.house("peer")
         answers = []
-        link = await call(house._endpoint, house._here, lambda frame, _: answers.append(frame.through))
+        link = await call(house._endpoint, house._context, lambda frame, _: answers.append(frame.through))
         for batch in (
             Batch("me", "a", 1, [("peer", mail(1, 2))]),
             Batch("me", "a", 1, [("peer", mail(1, 2))]),
@@ -142,7 +142,7 @@ async def test_closing_sends_what_waits_but_does_not_wait_for_the_dead(tmp_path)
     async with Town(tmp_path) as town:
         _, peer = await town.house("peer")
         sender, _ = await town.house("me")
-        await until(lambda: sender.book.find("peer"))
+        await until(lambda: sender.book.get("peer"))
         for number in range(50):
             sender.outboxes.put("peer", event(number), 0.5)
             sender.outboxes.put("nobody", event(number), 0.5)
@@ -196,12 +196,12 @@ async def test_a_link_ends_with_the_process_it_leads_to(tmp_path):
         await until(lambda: not sender.outboxes._links)
 
 
-async def test_without_a_secret_no_other_machine_is_called(tmp_path):
-    here = Here("here", SETTINGS)
+async def test_without_credentials_no_other_machine_is_called(tmp_path):
+    here = LinkContext("here", SETTINGS)
     with pytest.raises(ConnectionRefusedError):
         await call(Endpoint("there", "/nowhere", "127.0.0.1", 1), here, lambda *_: None)
     with pytest.raises(ConnectionRefusedError):
-        await call(Endpoint("there", "/nowhere"), Here("here", SETTINGS, new_secret()), lambda *_: None)
+        await call(Endpoint("there", "/nowhere"), link_context("here", SETTINGS, new_credentials()), lambda *_: None)
 
 
 @given(st.integers(0, 10_000), st.integers(0, 1 << 30))

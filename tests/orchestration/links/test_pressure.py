@@ -61,7 +61,7 @@ async def test_no_room_is_said_before_the_window_opens_again(tmp_path, machine):
     async with Town(tmp_path, NARROW) as town:
         house, peer = await town.house("peer")
         other, told = town.links("other", machine=machine), []
-        link = await call(house._endpoint, other._here, lambda frame, _: told.append(frame))
+        link = await call(house._endpoint, other._context, lambda frame, _: told.append(frame))
         peer.room = False
         link.write(b"".join(encode(Batch("me", "a", number, [("peer", mail(number))])) for number in (1, 2, 3)))
         await until(lambda: Received(3) in told)
@@ -82,7 +82,7 @@ async def test_who_has_no_room_is_known_to_those_who_come_later_and_within(tmp_p
         house.outboxes.put("inside", event("b"), 0.5)
         await until(lambda: inside.heard)
         told = []
-        link = await call(house._endpoint, house._here, lambda frame, _: told.append(frame))
+        link = await call(house._endpoint, house._context, lambda frame, _: told.append(frame))
         link.write(encode(Batch("x", "a", 1, [("inside", mail("y"))])))
         await until(lambda: len(told) == 2)
         assert told == [Full(("peer",), whole=True), Received(1)]
@@ -101,7 +101,7 @@ async def test_no_more_is_on_its_way_than_the_window(tmp_path):
         got = []
         house._inbox._on_batch = lambda batch, _: got.append(batch)
         sender, _ = await town.house("me")
-        await until(lambda: sender.book.find("peer"))
+        await until(lambda: sender.book.get("peer"))
         for first, wanted in ((0, 40), (40, 64)):  # no more at a time than an outbox holds
             for number in range(first, first + 40):
                 sender.outboxes.put("peer", event(number), 0.5)
@@ -129,7 +129,7 @@ async def test_what_is_told_of_a_large_pack_grows_with_what_changes_and_not_with
     async with Town(tmp_path, NARROW) as town:
         house, *scouts = await town.house(*names, process="pack")
         told = []
-        link = await call(house._endpoint, house._here, lambda frame, _: told.append(frame))
+        link = await call(house._endpoint, house._context, lambda frame, _: told.append(frame))
         link.write(encode(Batch("x", "a", 1, [(names[0], mail("y"))])))
         await until(lambda: told)
         for scout in scouts:

@@ -33,7 +33,7 @@ async def hearer(town, life, machine):
     told = {
         "directory": dataclasses.asdict(town.directory.endpoint),
         "place": str(town.place(machine)),
-        "secret": town.secret.hex(),
+        "credentials": town.credentials.decode(),
         "life": life,
     }
     process.stdin.write(json.dumps(told).encode() + b"\n")
@@ -81,7 +81,7 @@ async def test_a_process_that_stands_still_then_dies_costs_a_bounded_amount_and_
             await until(lambda: not sender.outboxes.waiting)
             process.kill()
             await process.wait()
-        await until(lambda: sender.book.find("peer") is None)
+        await until(lambda: sender.book.get("peer") is None)
         put("peer", event(20_101), 0.5)
         async with hearer(town, "two", machine) as (_, again):
             await until(lambda: again)
@@ -140,7 +140,7 @@ async def _cut(bursts, cuts):
             house._told = None  # the directory knows nothing of this address: it is told everybody
             house._say()
             sender, _ = await town.house("me", machine="other")
-            await until(lambda: (found := sender.book.find("peer-2")) and found.port == port)
+            await until(lambda: (found := sender.book.get("peer-2")) and found.port == port)
             number = 0
             for count, peer in bursts:
                 for _ in range(count):

@@ -20,29 +20,29 @@ from environment.messages import EntryKind, StreamEntry
 from environment.ports import Stores, WriteEntries
 from environment.stores.sqlite import open_stores
 from orchestration.membership.election import (
+    BeginTerm,
     Campaign,
     Candidacy,
     Elected,
+    ElectionAction,
+    ElectionEvent,
+    EndTerm,
     Failed,
     Grant,
     Granted,
-    Lead,
-    Look,
-    Looked,
+    LeaderRead,
     Phase,
+    ReadLeader,
     Renew,
     Renewed,
     Resign,
     Revoke,
-    Step,
-    Stop,
-    Tick,
-    Told,
+    TimePassed,
     Vacated,
     Wake,
 )
 from orchestration.membership.errors import CoordinationUnavailable, NotLeading
-from orchestration.membership.leading import take_lead
+from orchestration.membership.fencing import take_lead
 from tests.orchestration.membership.made_up_etcd import LEASE, MadeUpEtcd
 
 T = TypeVar("T")
@@ -138,7 +138,7 @@ class World:
     def run(self) -> Counter[str]:
         """Live through it; how often what happened. Raises ``AssertionError`` where something does not hold."""
         for host in self.hosts:
-            self._tell(host, Tick())
+            self._tell(host, TimePassed())
         self._trouble()
         self._run_until(TROUBLE)
         head = at_once(self.stores.stream.head())
@@ -227,34 +227,34 @@ class World:
         host.life += 1
         host.machine = self._candidacy()
         host.fence = 0
-        self._on(host, delay, lambda: self._tell(host, Tick()))
+        self._on(host, delay, lambda: self._tell(host, TimePassed()))
 
     # A host and etcd
 
-    def _tell(self, host: Host, told: Told) -> None:
+    def _tell(self, host: Host, told: ElectionEvent) -> None:
         for step in host.machine.handle(told, host.local(self.now)):
             self._perform(host, step)
 
-    def _perform(self, host: Host, step: Step) -> None:
+    def _perform(self, host: Host, step: ElectionAction) -> None:
         match step:
             case Wake():
                 host.wake += 1
                 wake = host.wake
                 delay = (step.at - host.local(self.now)) / host.rate
-                self._on(host, delay + 1e-6, lambda: self._tell(host, Tick()) if host.wake == wake else None)
-            case Lead():
+                self._on(host, delay + 1e-6, lambda: self._tell(host, TimePassed()) if host.wake == wake else None)
+            case BeginTerm():
                 self.seen["term"] += 1
                 self._on(host, self.chance.expovariate(20), lambda: self._take_lead(host))
-            case Stop():
+            case EndTerm():
                 self.seen["stop"] += 1
                 self._on(host, self.chance.uniform(0, 2), lambda: self._resign(host))
             case Revoke():
                 self._request(host, None, lambda: self._revoke(step.lease))
-            case Look() | Grant() | Campaign() | Renew():
+            case ReadLeader() | Grant() | Campaign() | Renew():
                 sent = host.local(self.now)
                 self._request(host, step.turn, lambda: self._answer(host, step, sent))
 
-    def _request(self, host: Host, turn: int | None, answer: Callable[[], Told | None]) -> None:
+    def _request(self, host: Host, turn: int | None, answer: Callable[[], ElectionEvent | None]) -> None:
         """Carry a request to etcd and its answer back; either may be lost, or late."""
         trouble = self._troubled()
         lost, forgotten = (self.chance.random() < 0.05 and trouble for _ in range(2))
@@ -271,11 +271,11 @@ class World:
         if turn is not None:
             self._on(host, TIMEOUT / host.rate, lambda: self._tell(host, Failed(turn, "no answer in time")))
 
-    def _answer(self, host: Host, step: Look | Grant | Campaign | Renew, sent: float) -> Told:
+    def _answer(self, host: Host, step: ReadLeader | Grant | Campaign | Renew, sent: float) -> ElectionEvent:
         etcd = self.etcd
         match step:
-            case Look():
-                return Looked(step.turn, etcd.leader is not None, *etcd.counter)
+            case ReadLeader():
+                return LeaderRead(step.turn, etcd.leader is not None, *etcd.counter)
             case Grant():
                 self._leases += 1
                 etcd.grant(self.now, self._leases)

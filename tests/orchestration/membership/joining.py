@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-from orchestration.membership.etcd.address import Credentials, parse_address
+from orchestration.membership.backends import open_coordination
+from orchestration.membership.etcd.address import EtcdCredentials, parse_address
 from orchestration.membership.etcd.client import EtcdClient
 from orchestration.membership.keys import Keys
-from orchestration.membership.opening import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.membership.settings import CoordinationSettings
 
@@ -18,7 +18,7 @@ STEADY = CoordinationSettings(lease=60, request_timeout=20, connect_timeout=60)
 
 
 def client_of(endpoint: str, mind: str, timeout: float = 20.0) -> EtcdClient:
-    return EtcdClient(parse_address(f"etcd://{endpoint}"), Credentials(), Keys(mind).prefix, timeout)
+    return EtcdClient(parse_address(f"etcd://{endpoint}"), EtcdCredentials(), Keys(mind).prefix, timeout)
 
 
 class Joining:

@@ -1,4 +1,4 @@
-"""Leadership, directory and configuration in a real etcd, several processes' worth of them."""
+"""Leadership and configuration in a real etcd, several processes' worth of them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from orchestration.membership.errors import (
     NotLeading,
 )
 from orchestration.membership.etcd.client import EtcdClient
+from orchestration.membership.fencing import take_lead
 from orchestration.membership.keys import Keys
-from orchestration.membership.leading import take_lead
-from orchestration.membership.ports import Leadership, Listing
+from orchestration.membership.ports import ConfigurationVersion, LeaderTerm, QuotaRate
 from orchestration.membership.settings import CoordinationSettings
 from tests.orchestration.membership.joining import STEADY, Joining
 
@@ -35,13 +35,6 @@ REPORT = WriteReport(SubmindReport(name="x", role="cognitive", goal="", state=Su
 
 async def next_of(following: AsyncIterator[T], within: float = 60.0) -> T:
     return await asyncio.wait_for(anext(following), within)
-
-
-async def until(following: AsyncIterator[T], wanted: T, within: float = 60.0) -> None:
-    async with asyncio.timeout(within):
-        async for seen in following:
-            if seen == wanted:
-                return
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -76,7 +69,7 @@ async def test_a_candidate_that_resigns_is_followed_at_once(join: Joining) -> No
     first, second = await join(), await join()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(first.leadership("first"))
-        waiting: asyncio.Task[Leadership] = asyncio.create_task(stack_enter(stack, second))
+        waiting: asyncio.Task[LeaderTerm] = asyncio.create_task(stack_enter(stack, second))
         await asyncio.sleep(0.3)
         assert not waiting.done()
         await first.close()
@@ -86,7 +79,7 @@ async def test_a_candidate_that_resigns_is_followed_at_once(join: Joining) -> No
         assert term.token == 2
 
 
-async def stack_enter(stack: AsyncExitStack, coordination: object) -> Leadership:
+async def stack_enter(stack: AsyncExitStack, coordination: object) -> LeaderTerm:
     return await stack.enter_async_context(coordination.leadership("second"))  # type: ignore[attr-defined]
 
 
@@ -140,35 +133,6 @@ async def test_a_token_rises_while_signs_of_life_are_given(join: Joining) -> Non
         leader = await coordination.leader()
         assert leader is not None
         assert leader.token == given[-1]
-
-
-async def test_listings_go_with_the_process_that_gave_them(join: Joining) -> None:
-    one, two, reader = await join(), await join(), await join()
-    watching = reader.directory.watch()
-    assert await next_of(watching) == {}
-    text, image = Listing("text", ("weather", "traffic"), "10.0.0.1:1", "a"), Listing("image", (), "10.0.0.2:1", "b")
-    await one.directory.announce(text)
-    await two.directory.announce(image)
-    await until(watching, {"text": text, "image": image})
-    moved = Listing("text", ("weather",), "10.0.0.3:1", "b")
-    await two.directory.announce(moved)
-    await until(watching, {"text": moved, "image": image})
-    await one.directory.withdraw("text")  # it is another's by now
-    await one.close()
-    assert await reader.directory.listings() == {"text": moved, "image": image}
-    await two.directory.withdraw("image")
-    await until(watching, {"text": moved})
-    await two.close()
-    await until(watching, {})
-    with pytest.raises(ValueError, match="no slash"):
-        await reader.directory.announce(Listing("a/b"))
-
-
-async def test_an_unreadable_listing_hides_no_other(join: Joining, client: EtcdClient, mind: str) -> None:
-    coordination = await join()
-    await coordination.directory.announce(Listing("text"))
-    await client.put(f"{Keys(mind).subminds}broken", b"no json")
-    assert set(await coordination.directory.listings()) == {"text"}
 
 
 async def test_settings_change_live_with_who_and_when(join: Joining) -> None:
@@ -244,33 +208,14 @@ async def test_two_minds_in_one_etcd_never_meet(join: Joining, mind: str) -> Non
     one, other = await join(), await join(mind=f"{mind}-2")
     async with one.leadership("one") as mine, other.leadership("other") as theirs:
         assert mine.token == theirs.token == 1
-        await one.directory.announce(Listing("text"))
         await one.configuration.change({"attention.per_hour": 2}, by="ada", at=1.0)
-        from orchestration.membership.ports import Allowance
-
-        allowance = Allowance(1, 0)
+        allowance = QuotaRate(1, 0)
         assert (await one.quotas.take("tokens", 1, allowance, 1.0)).granted
         assert (await other.quotas.take("tokens", 1, allowance, 1.0)).granted
-        async with one.shards.hold("a", 2) as hold:
-            await until(hold.changes(), {0: 1, 1: 1})
-            assert await other.shards.owners() == {}
-        assert await other.directory.listings() == {}
-        assert await next_of(other.directory.watch()) == {}
+        assert await next_of(other.configuration.watch()) == ConfigurationVersion()
         assert (await other.configuration.current()).version == 0
         assert await other.configuration.history() == []
         assert (await other.leader()).candidate == "other"  # type: ignore[union-attr]
-
-
-async def test_a_closed_coordination_ends_its_readers(join: Joining) -> None:
-    coordination = await join()
-    watching = [coordination.directory.watch(), coordination.configuration.watch()]
-    for one in watching:
-        await next_of(one)
-    await coordination.close()
-    for one in watching:
-        with pytest.raises(StopAsyncIteration):
-            await next_of(one)
-    await coordination.close()
 
 
 async def test_what_is_unreadable_is_said(join: Joining, client: EtcdClient, mind: str) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import math
 import pickle
 from pathlib import Path
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from environment.errors import FencedOut
 from environment.stores.sqlite import open_stores
-from orchestration.membership.bucket import fresh
+from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import (
     BadCoordination,
     ConfigurationMoved,
@@ -19,10 +18,10 @@ from orchestration.membership.errors import (
     CoordinationUnavailable,
     NotLeading,
 )
-from orchestration.membership.leading import take_lead
-from orchestration.membership.opening import open_coordination
-from orchestration.membership.ports import Allowance, Listing
+from orchestration.membership.fencing import take_lead
+from orchestration.membership.ports import QuotaRate
 from orchestration.membership.settings import CoordinationSettings
+from orchestration.membership.token_bucket import full_bucket
 
 
 async def test_alone_one_leads_until_it_resigns(tmp_path: Path) -> None:
@@ -55,46 +54,20 @@ def _report() -> object:
     return WriteReport(SubmindReport(name="x", role="cognitive", goal="", state=SubmindState.RUNNING, at=0.0))
 
 
-async def test_alone_everybody_is_listed_and_watched() -> None:
-    async with open_coordination("alone", "mind") as coordination:
-        seen: list[set[str]] = []
-
-        async def watch() -> None:
-            seen.extend([set(listings) async for listings in coordination.directory.watch()])
-
-        watching = asyncio.create_task(watch())
-        await asyncio.sleep(0)
-        await coordination.directory.announce(Listing("text", ("weather",), "10.0.0.1:1", "a"))
-        await asyncio.sleep(0.01)
-        await coordination.directory.withdraw("text")
-        await coordination.directory.withdraw("nobody")
-        assert await coordination.directory.listings() == {}
-        await asyncio.sleep(0.01)
-    await asyncio.wait_for(watching, 60)
-    assert seen[0] == set()
-    assert {"text"} in seen
-    assert seen[-1] == set()
-
-
-async def test_alone_all_shards_live_here_and_nothing_changes_live() -> None:
+async def test_alone_nothing_changes_live() -> None:
     async with open_coordination(None, "mind") as coordination:
-        async with coordination.shards.hold("a", 3) as hold:
-            assert set(hold.mine()) == {0, 1, 2}
-            assert {owner.node for owner in (await coordination.shards.owners()).values()} == {"a"}
-        assert hold.mine() == {}
         assert (await coordination.configuration.current()).version == 0
         with pytest.raises(BadCoordination, match="--coordination"):
             await coordination.configuration.change({"attention.per_hour": 3}, by="me", at=0.0)
 
 
 async def test_alone_a_quota_is_a_bucket() -> None:
-    allowance = Allowance(10, 2)
+    allowance = QuotaRate(10, 2)
     async with open_coordination(None, "mind") as coordination:
         assert (await coordination.quotas.take("tokens", 8, allowance, 100.0)).granted
         refused = await coordination.quotas.take("tokens", 8, allowance, 100.0)
         assert not refused.granted
         assert refused.retry_after == pytest.approx(3)
-        assert await coordination.quotas.left("tokens", allowance, 102.0) == pytest.approx(6)
         assert (await coordination.quotas.take("tokens", 8, allowance, 103.0)).granted
         assert (await coordination.quotas.take("tokens", 11, allowance, 1000.0)).retry_after == math.inf
 
@@ -108,8 +81,8 @@ def test_a_bucket_never_gives_more_than_it_holds_and_gets(
     takes: list[tuple[float, float, bool]], capacity: float, per_second: float
 ) -> None:
     """Over every stretch of time, also with clocks that go back."""
-    allowance = Allowance(capacity, per_second)
-    now, furthest, bucket = 50.0, 50.0, fresh(allowance, 50.0)
+    allowance = QuotaRate(capacity, per_second)
+    now, furthest, bucket = 50.0, 50.0, full_bucket(allowance, 50.0)
     granted: list[tuple[float, float]] = []
     for amount, step, back in takes:
         now = max(0.0, now - step) if back else now + step
@@ -131,10 +104,10 @@ def test_a_bucket_never_gives_more_than_it_holds_and_gets(
 
 
 def test_a_bucket_takes_only_amounts() -> None:
-    allowance = Allowance(1, 1)
+    allowance = QuotaRate(1, 1)
     for wrong in (-1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="an amount"):
-            fresh(allowance, 0.0).take(wrong, allowance, 0.0)
+            full_bucket(allowance, 0.0).take(wrong, allowance, 0.0)
 
 
 async def test_another_scheme_is_refused_in_a_sentence() -> None:

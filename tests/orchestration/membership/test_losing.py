@@ -9,12 +9,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 
+from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import CoordinationUnavailable
-from orchestration.membership.opening import open_coordination
-from orchestration.membership.ports import Allowance, Coordination, Listing
+from orchestration.membership.ports import Coordination, QuotaRate
 from orchestration.membership.settings import CoordinationSettings
-from tests.orchestration.membership.joining import SHORT, STEADY, Joining
-from tests.orchestration.until import until
+from tests.orchestration.membership.joining import SHORT
 from tests.servers.etcd import EtcdCluster, EtcdServer
 
 PATIENT = CoordinationSettings(lease=8, request_timeout=1, connect_timeout=5)
@@ -41,7 +40,7 @@ async def test_a_leader_goes_on_while_its_lease_lasts_then_stops_then_takes_over
         # Or this process stood still meanwhile.
         assert term.leads() or time.monotonic() - gone > BRIEF.lease / 3, "it stopped while its lease ran"
         with pytest.raises(CoordinationUnavailable):
-            await coordination.quotas.take("tokens", 1, Allowance(5, 1), 1.0)
+            await coordination.quotas.take("tokens", 1, QuotaRate(5, 1), 1.0)
         await asyncio.sleep(gone + BRIEF.lease - time.monotonic())
         assert not term.leads(), "its lease may be over, and it leads"
         await asyncio.wait_for(term.lost.wait(), 60)
@@ -66,73 +65,27 @@ async def test_a_term_outlasts_a_short_loss(etcd_of_its_own: EtcdServer) -> None
     lease = max(PATIENT.lease, 5 * (time.monotonic() - began))  # this machine may be slow, or busy
     patient = CoordinationSettings(lease=lease, request_timeout=PATIENT.request_timeout, connect_timeout=60)
     async with joined(etcd_of_its_own.endpoint, patient) as coordination, coordination.leadership("host") as term:
-        await coordination.directory.announce(Listing("text"))
         etcd_of_its_own.kill()
         await asyncio.to_thread(etcd_of_its_own.start)
         assert term.leads(), "etcd took longer to come back than the lease: the test says nothing"
         await asyncio.sleep(lease)
         assert term.leads()
         assert term.token == 1
-        assert set(await coordination.directory.listings()) == {"text"}
-
-
-async def test_what_was_under_a_lost_lease_comes_back_by_itself(etcd_of_its_own: EtcdServer) -> None:
-    server = etcd_of_its_own
-    async with (
-        joined(server.endpoint) as one,
-        joined(server.endpoint, STEADY) as other,
-        AsyncExitStack() as stack,
-    ):
-        await one.directory.announce(Listing("text", address="a:1"))
-        await one.directory.announce(Listing("image", address="a:1"))
-        hold = await stack.enter_async_context(one.shards.hold("a", 3))
-        await until(lambda: len(hold.mine()) == 3)
-        tokens = dict(hold.mine())
-        server.pause()
-        await asyncio.sleep(SHORT.lease * 1.5)
-        assert hold.mine() == {}, "shards are held that may be another's"
-        server.resume()
-        await other.directory.announce(Listing("image", address="b:1"))  # moved meanwhile: it is not taken back
-        async with asyncio.timeout(60):
-            async for listings in other.directory.watch():
-                if {name: one.address for name, one in listings.items()} == {"text": "a:1", "image": "b:1"}:
-                    break
-        await until(lambda: len(hold.mine()) == 3)
-        again = hold.mine()
-        assert all(token >= tokens[shard] for shard, token in again.items())
-        await asyncio.sleep(SHORT.lease)
-        async with asyncio.timeout(60):  # on a busy machine a lease may be lost once more, and all comes back again
-            async for listings in other.directory.watch():
-                if {name: one.address for name, one in listings.items()} == {"text": "a:1", "image": "b:1"}:
-                    break
-
-
-async def test_listings_of_a_dead_process_go_with_its_lease(join: Joining) -> None:
-    one, other = await join(BRIEF), await join()
-    await one.directory.announce(Listing("text"))
-    lease = one.lease  # type: ignore[attr-defined]  # what a process that dies no longer does: keep it
-    lease._task.cancel()
-    began = time.monotonic()
-    async with asyncio.timeout(60):
-        async for listings in other.directory.watch():
-            if not listings:
-                break
-    assert time.monotonic() - began > BRIEF.lease * 0.4, "it went before its lease was over"
 
 
 async def test_a_member_that_freezes_is_turned_from(etcd_cluster: EtcdCluster) -> None:
     """The one that is asked, though its connection stays open: the others are asked in time."""
     async with joined(etcd_cluster.endpoints, PATIENT) as coordination, coordination.leadership("host") as term:
-        watching = coordination.directory.watch()
-        assert await anext(watching) == {}
+        watching = coordination.configuration.watch()
+        assert (await anext(watching)).version == 0
         frozen = etcd_cluster.members[coordination._client._at]  # type: ignore[attr-defined]
         frozen.pause()
         async with asyncio.timeout(60):
             while coordination._client.turned == 0:  # type: ignore[attr-defined]  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
         with suppress(CoordinationUnavailable):  # while the others elect another among themselves
-            await coordination.directory.announce(Listing("text"))
-        assert set(await asyncio.wait_for(anext(watching), 60)) == {"text"}
+            await coordination.configuration.change({"attention.per_hour": 3}, by="ada", at=1.0)
+        assert (await asyncio.wait_for(anext(watching), 60)).version == 1
         await asyncio.sleep(PATIENT.lease)
         assert term.leads()
         assert term.token == 1

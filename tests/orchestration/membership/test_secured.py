@@ -15,11 +15,10 @@ import pytest_asyncio
 import structlog
 import trustme
 
+from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import BadCoordination
 from orchestration.membership.etcd.address import parse_address
 from orchestration.membership.etcd.diagnosis import _meet
-from orchestration.membership.opening import open_coordination
-from orchestration.membership.ports import Listing
 from tests.orchestration.membership.joining import STEADY
 from tests.servers.etcd import EtcdServer
 from tests.servers.secured_etcd import PASSWORDS, SecuredEtcd
@@ -60,24 +59,20 @@ async def test_everything_works_over_tls_with_a_password_also_after_the_proof_ha
 ) -> None:
     with structlog.testing.capture_logs() as logs:
         async with open_coordination(secured.address(), "mind", settings=STEADY) as one:
-            watching = one.directory.watch()
-            assert await anext(watching) == {}
+            watching = one.configuration.watch()
+            assert (await anext(watching)).version == 0
             async with one.leadership("host") as term:
                 assert term.token == 1
-                await one.directory.announce(Listing("text"))
-                assert set(await asyncio.wait_for(anext(watching), 60)) == {"text"}
                 assert (await one.configuration.change({"attention.per_hour": 3}, by="ada", at=1.0)).version == 1
+                assert (await asyncio.wait_for(anext(watching), 60)).version == 1
             await asyncio.to_thread(secured.server.stop)  # forgets who we are: proofs are kept in its memory
             await asyncio.to_thread(secured.server.start)
             async with asyncio.timeout(60), one.leadership("host") as again:
                 assert again.token is not None
                 assert again.token >= 2
             assert (await one.configuration.current()).version == 1
-            await one.directory.announce(Listing("image"))
-            async with asyncio.timeout(60):
-                async for listings in watching:
-                    if set(listings) == {"text", "image"}:
-                        break
+            assert (await one.configuration.change({"attention.per_hour": 4}, by="ada", at=2.0)).version == 2
+            assert (await asyncio.wait_for(anext(watching), 60)).version == 2
     assert PASSWORDS["submind"] not in f"{logs}{capfd.readouterr()}{one.address}"
 
 

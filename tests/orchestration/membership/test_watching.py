@@ -9,7 +9,6 @@ import pytest
 
 from orchestration.membership.etcd.client import EtcdClient, Kv
 from orchestration.membership.etcd.watch import Compacted, mirror, watching
-from orchestration.membership.latest import Latest
 from tests.orchestration.membership.cable import Cable
 from tests.orchestration.membership.joining import client_of
 
@@ -85,21 +84,3 @@ async def test_a_silent_watch_is_opened_anew(client: EtcdClient) -> None:
         for _ in range(3):
             await anext(states)
     await states.aclose()  # type: ignore[attr-defined]  # as above
-
-
-async def test_who_follows_sees_the_newest_and_the_end() -> None:
-    latest: Latest[int] = Latest()
-    slow, seen = latest.follow(), []
-    latest.set(1)
-    seen.append(await anext(slow))
-    for number in (2, 2, 3):
-        latest.set(number)
-    seen.append(await anext(slow))
-    waiting = asyncio.ensure_future(anext(slow))
-    latest.set(3)  # the same again is no news
-    await asyncio.sleep(0.01)
-    assert not waiting.done()
-    latest.close()
-    with pytest.raises(StopAsyncIteration):
-        await waiting
-    assert seen == [1, 3]

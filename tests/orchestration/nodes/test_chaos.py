@@ -66,6 +66,7 @@ class Havoc:
         eventually(again, 180.0)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(SECONDS * 3 + 900)
 async def test_nothing_is_lost_or_doubled_while_actors_and_raylets_are_killed(tmp_path):
     raylets = await asyncio.to_thread(lambda: Raylets().add("a", "b"))

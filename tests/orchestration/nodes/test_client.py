@@ -13,7 +13,7 @@ from tests.orchestration.nodes.telling import Teller, heard
 from tests.orchestration.nodes.test_nodes import ALL, becomes, places, submind
 from tests.servers.process import free_ports
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 GRACE = {"RAY_CLIENT_RECONNECT_GRACE_PERIOD": "5"}
 
 

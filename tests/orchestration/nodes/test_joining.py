@@ -8,7 +8,7 @@ import pytest
 from orchestration.placement.errors import ClusterUnreachable
 from orchestration.placement.placement import Placement, Seen
 from orchestration.placement.settings import ClusterSettings
-from orchestration.runtime.machines.ground import _unusable
+from orchestration.runtime.machines.backend import _unusable
 from orchestration.runtime.machines.joining import _why, found, join, joining_environment, reachable_from
 from orchestration.runtime.machines.lookout import Witness, _has
 from tests.orchestration.nodes.raylets import Raylets

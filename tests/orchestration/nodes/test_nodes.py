@@ -60,7 +60,7 @@ def submind(mind, *words, ok=True):
 def places(mind):
     """Node to who lives there; everybody has a place."""
     report = mind.report()
-    assert not report["homeless"]
+    assert not report["unschedulable"]
     return {node["name"]: set(node["actors"]) for node in report["nodes"]}
 
 
@@ -212,6 +212,7 @@ async def test_who_wakes_up_after_others_took_their_places_writes_nothing_and_en
     assert not any(actor["quarantined"] for actor in mind.report()["actors"].values())
 
 
+@pytest.mark.soak
 async def test_two_minds_share_nothing_and_leave_each_other_their_part(mind, raylets, tmp_path):
     """The second one wants more than its quota; the first goes on where it is, and hears nothing of it."""
     mine = places(mind)
@@ -226,8 +227,8 @@ async def test_two_minds_share_nothing_and_leave_each_other_their_part(mind, ray
         await becomes(lambda: other.report()["state"] == "running", 180.0)
         report = other.report()
         assert sum(node["taken"] for node in report["nodes"]) == 5
-        assert len(report["homeless"]) == 10
-        assert all("may take 5 units" in why for why in report["homeless"].values())
+        assert len(report["unschedulable"]) == 10
+        assert all("may take 5 units" in why for why in report["unschedulable"].values())
         assert {"text", "environment", "stream"} <= {who for node in report["nodes"] for who in node["actors"]}
         async with Teller(other, "theirs", pause=0.0, batch=64), Teller(mind, "ours") as ours:
             heard_now = len(ours.acknowledged)
@@ -241,6 +242,7 @@ async def test_two_minds_share_nothing_and_leave_each_other_their_part(mind, ray
         other.end()
 
 
+@pytest.mark.soak
 async def test_packs_move_with_whom_they_bore_and_nothing_is_there_twice(mind, raylets, tmp_path):
     """Subminds packed by two on both nodes; children are born, a node is drained, another lost amid a division."""
     await asyncio.to_thread(raylets.add, "d")

@@ -30,15 +30,16 @@ from environment.messages import (
     ThoughtKind,
     Trace,
 )
-from environment.population import GrowthEvent, GrowthKind, Member
-from environment.ports import WriteConnections, WriteEntries, WriteGrowth, WriteMember, WriteReport, WriteTrace
+from environment.population import GrowthEvent, GrowthKind, Member, read_growth, write_growth, write_member
+from environment.ports import WriteConnections, WriteEntries, WriteReport, WriteTrace
 from environment.stores.sqlite import open_stores
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
+from orchestration.gateway.services import all_handlers
 from orchestration.gateway.settings import IntakeSettings
-from orchestration.growth.desk import GrowthDesk
+from orchestration.growth.admin import GrowthAdmin
 from orchestration.growth.settings import Approval, GrowthSettings
 from orchestration.view.mind import MindView
 from orchestration.view.tail import StreamTail
@@ -158,19 +159,19 @@ class World:
         """The next entry of the audit log of growth; a division comes with its child, who reports."""
         self.audited += 1
         event = GrowthEvent(self.audited, time.time(), kind, more.pop("by", "guard"), **more)
-        writes = [WriteGrowth(event)]
+        writes = [write_growth(event)]
         if kind is GrowthKind.DIVIDED:
             child = Member(
                 event.other, "cognitive", ("To notice.",), event.submind, 1, event.seq, event.at, 0.5, event.topics
             )
-            writes += [WriteMember(child)]
+            writes += [write_member(child)]
             self.report(event.other)
         finish(self.stores.commit(writes))
         return event
 
     @property
     def audit(self):
-        return finish(self.stores.registry.growth(0, 100))
+        return finish(read_growth(self.stores.collections, 0, 100))
 
     def many(self, count, peers):
         """So many cognitive subminds, each connected with so many others, at all weights."""
@@ -226,8 +227,8 @@ class Server:
         intake = Intake(stores.perceptions, IntakeSettings(), time.time)
         settings = FeedSettings(listen=f"127.0.0.1:{self.port}", grace=1)
         bounds = GrowthSettings(approval=Approval.DIVISIONS)
-        desk = GrowthDesk(stores, bounds, {"concern": "cognitive"}, time.time, runs=lambda: True)
-        app = create_app(view, tail, intake, settings, access=self.access, version="test", desk=desk)
+        desk = GrowthAdmin(stores, bounds, {"concern": "cognitive"}, time.time, runs=lambda: True)
+        app = create_app(view, intake, all_handlers(view, tail, desk), settings, access=self.access, version="test")
         server = FeedServer(app, settings)
         await server.start()
         keeping = asyncio.create_task(self.access.keep()) if self.access else None

@@ -47,10 +47,10 @@ def test_what_others_take_is_left_to_them():
     made = placement(6)
     made.looked(seen(("a", 1.0), ("b", 4.0)), 0.0)
     assert sorted(made.places.values()) == ["id-a", *["id-b"] * 4]
-    assert list(made.homeless) == ["n5"]
+    assert list(made.unschedulable) == ["n5"]
     all_born(made, 1.0)
     made.looked(seen(("a", 3.0), ("b", 0.0)), 10.0)  # the others have gone
-    assert made.homeless == {}
+    assert made.unschedulable == {}
 
 
 def test_who_waits_in_vain_gets_another_place():
@@ -97,7 +97,7 @@ def test_the_lost_come_back_at_once_and_drained_is_known_to_the_next():
     made.looked(seen("a", "c"), 2.0)
     assert "id-b" not in made.places.values()
     later = placement(4)
-    later.restore(made.saved())
+    later.restore(made.drained)
     later.looked(seen("a", "c"), 0.0)
     assert set(later.places.values()) == {"id-a"}
     later.drain("c", undo=True)
@@ -191,7 +191,7 @@ def test_where_all_nodes_have_their_subminds_a_newborn_has_no_place_and_others_d
     all_born(made, 1.0)
     assert min(made.crowds(4, 1.0).values()) == 2
     made.add(born("child"), 2.0)
-    assert made.homeless["child"].endswith("and fewer than 2 subminds")
+    assert made.unschedulable["child"].endswith("and fewer than 2 subminds")
     made.looked(seen(("a", 6.0)), 3.0)  # a node is lost: whom the mind is configured with live on
     assert set(made.places) == {"n0", "n1", "n2", "n3"}
     made.looked(seen(("a", 4.0), ("b", 8.0), ("c", 8.0)), 4.0)

@@ -66,9 +66,9 @@ def possible(nodes, needs, where):
 def test_everybody_is_placed_within_room_and_quota_or_named_with_a_reason(nodes, needs, where, rules):
     made = plan(nodes, needs, where, rules)
     known = {node.id: node for node in nodes}
-    assert set(made.places) | set(made.homeless) == {need.name for need in needs}
-    assert not set(made.places) & set(made.homeless)
-    assert all(made.homeless.values())
+    assert set(made.places) | set(made.unschedulable) == {need.name for need in needs}
+    assert not set(made.places) & set(made.unschedulable)
+    assert all(made.unschedulable.values())
     for node, units in taken(made, needs).items():
         assert units <= known[node].room + 1e-6
     if rules.quota is not None:
@@ -87,7 +87,7 @@ def test_moves_say_what_changed_and_few_are_moved_that_had_a_good_place(nodes, n
         name: node for name, node in made.places.items() if where.get(name) != node
     }
     voluntary = [m for m in made.moves if m.source in known]
-    evicted = [name for name, why in made.homeless.items() if "needs its place" in why]
+    evicted = [name for name, why in made.unschedulable.items() if "needs its place" in why]
     assert len(voluntary) <= rules.moves + len(evicted)
 
 
@@ -98,7 +98,7 @@ def test_who_is_needed_more_is_never_left_out_for_who_is_needed_less(nodes, need
     made = plan(nodes, units, possible(nodes, units, where), rules)
     room = {node.id for node in nodes if not node.drained and node.room >= 1}
     for rank, need in enumerate(units):
-        if need.name in made.homeless:
+        if need.name in made.unschedulable:
             assert not [n.name for n in units[rank + 1 :] if made.places.get(n.name) in room]
 
 
@@ -149,7 +149,7 @@ def test_the_loss_of_a_node_moves_all_it_had_at_once():
     where = {f"n{i}": "abc"[i % 3] for i in range(6)}
     made = plan([Node("a", 4), Node("b", 4)], needs, where, Rules(moves=1))
     assert {m.name for m in made.moves} == {"n2", "n5"}
-    assert not made.homeless
+    assert not made.unschedulable
 
 
 def test_a_drained_node_gives_up_a_few_at_a_time_and_keeps_whom_nobody_can_take():
@@ -167,10 +167,10 @@ def test_without_room_the_last_give_way_and_it_says_to_whom():
     needs = [Need("environment"), Need("x"), Need("y")]
     made = plan([Node("a", 2)], needs, {"x": "a", "y": "a", "environment": "gone"}, Rules())
     assert made.places == {"environment": "a", "x": "a"}
-    assert made.homeless == {"y": "environment needs its place more"}
+    assert made.unschedulable == {"y": "environment needs its place more"}
 
 
-def test_a_node_that_has_just_come_takes_the_homeless_but_moves_nobody():
+def test_a_node_that_has_just_come_takes_the_unschedulable_but_moves_nobody():
     needs = [Need(f"n{i}") for i in range(4)]
     nodes = [Node("a", 3), Node("b", 4, steady=False)]
     made = plan(nodes, needs, {"n0": "a", "n1": "a", "n2": "a"}, Rules())

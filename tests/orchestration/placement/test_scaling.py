@@ -54,7 +54,7 @@ def test_what_all_could_do_without_is_emptied_after_a_while_and_asked_for_no_mor
     assert mind.made.wanted() == [1.0] * 4
     mind.live({"a", "b"} - {left["name"]}, 10.0)
     assert mind.made.elsewhere() == frozenset()
-    assert mind.made.homeless == {}
+    assert mind.made.unschedulable == {}
 
 
 def test_who_lives_on_two_nodes_that_are_needed_is_left_in_peace():
@@ -70,7 +70,7 @@ def test_a_node_that_is_left_takes_actors_again_as_soon_as_it_is_needed():
     (left,) = [node["name"] for node in mind.made.described() if node["barred"]]
     (full,) = [name for name, many in mind.spread.items() if many == 4] or [None]
     mind.live({"a", "b", "c"} - {full}, 2.0)  # all at once are without a place
-    assert mind.made.homeless == {}
+    assert mind.made.unschedulable == {}
     assert left in {name for name, many in mind.spread.items() if many} or full is None
 
 
@@ -137,4 +137,4 @@ def test_what_the_quota_leaves_without_a_place_keeps_no_node():
     mind = Mind(6, SETTINGS.model_copy(update={"quota": 4.0}))
     mind.live("ab", 120.0)
     assert sorted(mind.spread.values()) == [0, 4]
-    assert len(mind.made.homeless) == 2
+    assert len(mind.made.unschedulable) == 2

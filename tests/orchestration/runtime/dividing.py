@@ -24,7 +24,7 @@ from actors.shell import ActorShell
 from environment.messages import SubmindState
 from environment.stores.sqlite import open_stores
 from orchestration import wiring
-from orchestration.links.words import POPULATION
+from orchestration.links.control import POPULATION
 from orchestration.loading import load_settings
 from tests.actors.making import thought
 from tests.orchestration.living import LivingMind

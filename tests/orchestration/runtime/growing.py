@@ -15,9 +15,8 @@ from actors.core import Description
 from actors.effects import Divide, Read, Retire, Send, Settled
 from actors.events import Perceived, Started, Vitals
 from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Permitted
+from actors.handover import Goal, HandoverState, Holding
 from actors.shell import ActorShell
-from actors.submind.binding import Goal
-from actors.submind.legacy import Holding, Legacy
 from environment.messages import Modality
 from orchestration.loading import load_settings
 from orchestration.wiring import ActorPlan, plan_of
@@ -70,9 +69,9 @@ class Grower:
         self.share = 1.0
         self.proposal = None
 
-    def legacy(self):
+    def handover(self):
         topic = Holding(f"{self.name}.k1", "pumps", AXIS[1], 9, {})
-        return Legacy(self.name, (Goal("Find out why.", AXIS[0]),), (topic,), AXIS[1], AXIS[2], 9)
+        return HandoverState(self.name, (Goal("Find out why.", AXIS[0]),), (topic,), AXIS[1], AXIS[2], 9)
 
     def handle(self, event, now):
         match event:
@@ -80,9 +79,9 @@ class Grower:
                 self.asked += 1
                 growth, words = f"{self.name}/{now}/{self.asked}", command.split()
                 if words[0] == "divide":
-                    self.proposal = Divide(growth, words[1] if words[1:] else "", self.legacy(), "told to")
+                    self.proposal = Divide(growth, words[1] if words[1:] else "", self.handover(), "told to")
                     return [self.proposal]
-                return [Retire(growth, words[1], self.legacy(), "told to")]
+                return [Retire(growth, words[1], self.handover(), "told to")]
             case Divided(_, child, _, share):
                 self.share = share
                 self.figures["divided"] += 1
@@ -116,7 +115,7 @@ class Grower:
 
 
 def plan(settings, members=()):
-    configured = tuple(ActorPlan(s.name, s.role.value, s.goals) for s in settings.mind.subminds)
+    configured = tuple(ActorPlan(s.name, s.role, s.goals) for s in settings.mind.subminds)
     return configured + tuple(plan_of(member) for member in members if member.living)
 
 

@@ -14,7 +14,7 @@ from actors.stream.core import StreamCore
 from environment.messages import EntryKind, Level, Trace
 from environment.ports import WriteTrace
 from orchestration.loading import load_settings
-from orchestration.wiring import ActorPlan, _tail
+from orchestration.wiring import ActorPlan
 from tests.orchestration.runtime.tiny import VECTOR, Counter, Keeper
 from tests.orchestration.runtime.tiny import settings as tiny_settings
 
@@ -28,7 +28,7 @@ class Speaker(Keeper):
 
     def handle(self, event, now):
         if isinstance(event, Configured):
-            self.half_life = event.environment.half_life.percept
+            self.half_life = event.section.half_life.percept
         if not isinstance(event, Post):
             return []
         self.kept += len(event.thoughts)
@@ -71,7 +71,7 @@ async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, see
         case "environment":
             core = Speaker(settings.environment.half_life.percept)
         case _:
-            core = StreamCore("stream", len(VECTOR), await _tail(stores, 4096), settings.stream)
+            core = StreamCore("stream", len(VECTOR), await stores.stream.read(1, 4096), settings.stream)
     return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
 
 
@@ -81,7 +81,7 @@ def settings():
     given = tiny_settings().model_dump(
         include={"gateway": {"listen", "drain"}, "feed": {"listen"}, "shell": {"save_every"}}
     )
-    more = {"host": {"restart": 0.1, "list_every": 1}, "runtime": {"supervision": {"ping_every": 0.5}}}
+    more = {"host": {"restart": 0.1}, "runtime": {"supervision": {"ping_every": 0.5}}}
     sections = {**given, **more, "stream": stream}
     return load_settings(flags={section: (section, values) for section, values in sections.items()})
 

@@ -75,7 +75,7 @@ async def test_one_that_dies_comes_back_alone_and_is_given_up_alone(tmp_path):
         shells = {name: members[name].actor.shell for name in CALM}
         for deaths in (1, 2):
             tell(members["doomed"])
-            await until(lambda deaths=deaths: members["doomed"].fate.restarts == deaths)
+            await until(lambda deaths=deaths: members["doomed"].policy.restarts == deaths)
             await until(lambda: members["doomed"].actor.shell)
             assert members["doomed"].actor.shell.counters["restarts_total"] == deaths
         assert cohort.health()["restarts:doomed"] == 2
@@ -101,9 +101,9 @@ async def test_one_that_is_stuck_is_named_and_interrupted_and_the_others_go_on(t
         tell(members["stuck"])
         for name in CALM:
             tell(members[name])
-        await until(lambda: members["stuck"].fate.restarts == 1)
+        await until(lambda: members["stuck"].policy.restarts == 1)
         await until(lambda: all(members[name].actor.shell.core.describe().figures["heard"] == 1 for name in CALM))
-        assert not any(members[name].fate.restarts for name in CALM)
+        assert not any(members[name].policy.restarts for name in CALM)
         await until(lambda: members["stuck"].actor.shell)
 
 
@@ -142,7 +142,7 @@ async def test_who_comes_and_who_leaves_disturbs_nobody(tmp_path):
         for deaths in (1, 2, 3):  # one that is given up can leave as well
             tell(members["doomed"])
             await until(
-                lambda deaths=deaths: members["doomed"].fate.restarts == deaths or members["doomed"].quarantined
+                lambda deaths=deaths: members["doomed"].policy.restarts == deaths or members["doomed"].quarantined
             )
             await until(lambda: members["doomed"].actor.shell or members["doomed"].quarantined)
         await until(lambda: members["doomed"].quarantined)
@@ -183,7 +183,7 @@ async def test_one_that_is_told_to_leave_while_it_waits_for_another_life_has_non
     async with crowd(tmp_path, "doomed") as (members, cohort, _, _):
         await until(lambda: cohort.health()["born"])
         tell(members["doomed"])
-        await until(lambda: members["doomed"].fate.restarts == 1)
+        await until(lambda: members["doomed"].policy.restarts == 1)
         cohort.enlist(1, [], ["doomed"])
         await until(lambda: cohort.health()["roster"] == 1)
         assert {member.plan.name for member in cohort.members} == {*CALM}

@@ -8,15 +8,16 @@ import pytest
 
 from environment.errors import StoreUnavailable
 from environment.messages import SubmindReport, SubmindState
+from environment.population import read_members
 from environment.ports import WriteReport
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock, wall
 from orchestration.growth.log import GrowthLog
-from orchestration.growth.proposals import Act, Proposal, Verdict
+from orchestration.growth.proposals import GrowthAct, GrowthProposal, GrowthVerdict
+from orchestration.growth.retention import remove_retired
 from orchestration.growth.settings import GrowthSettings
-from orchestration.growth.tidying import remove_long_gone
 from orchestration.links.addresses import Endpoint
-from orchestration.links.words import Left
+from orchestration.links.control import Left
 from orchestration.loading import load_settings
 from orchestration.runtime.inhabitants.grown import Grown
 from orchestration.runtime.mind import MindProcess
@@ -50,7 +51,7 @@ async def divide(directory, name, times):
     stores = await open_stores(directory, "mind")
     log = GrowthLog(stores, LOOSE, {"causes": "cognitive", "people": "cognitive"}, wall)
     for turn in range(times):
-        proposal = Proposal(Act.DIVIDE, name, f"{name}/{turn}", ("Look.",), (f"t{turn}",))
+        proposal = GrowthProposal(GrowthAct.DIVIDE, name, f"{name}/{turn}", ("Look.",), (f"t{turn}",))
         await log.consider(proposal, lambda _: [])
     await stores.close()
 
@@ -103,8 +104,8 @@ async def test_one_that_ended_while_the_store_was_away_is_not_said_to_live(tmp_p
         return None
 
     population._grown = Grown(None, leave, nothing, None, nothing, nothing, nothing)
-    ending = Proposal(Act.RETIRE, child, f"{child}/1", heir="people")
-    assert (await population.log.consider(ending, lambda _: [])).verdict is Verdict.GRANTED
+    ending = GrowthProposal(GrowthAct.RETIRE, child, f"{child}/1", heir="people")
+    assert (await population.log.consider(ending, lambda _: [])).verdict is GrowthVerdict.GRANTED
     await population._come_to_pass()
     await asyncio.sleep(0)
     population.deliver([(Left(child), 1.0)])
@@ -139,11 +140,11 @@ async def test_who_is_configured_under_the_name_of_one_that_was_born_lives_as_th
     stores = await open_stores(tmp_path, "mind")
     log = GrowthLog(stores, LOOSE, {"causes": "cognitive", "people": "cognitive"}, wall)
     await log.follow()
-    (child,) = log.guard.members
+    (child,) = log.policy.members
     await log.settle(child, "causes")
     if ended:
-        ending = Proposal(Act.RETIRE, child, f"{child}/1", heir="people")
-        assert (await log.consider(ending, lambda _: [])).verdict is Verdict.GRANTED
+        ending = GrowthProposal(GrowthAct.RETIRE, child, f"{child}/1", heir="people")
+        assert (await log.consider(ending, lambda _: [])).verdict is GrowthVerdict.GRANTED
         await log.settle(child, "people")
     mind = mind_of(tmp_path, ["causes", "people", child])
     orders = await mind._lead(stores, SimpleNamespace(endpoint=Endpoint("here", "nowhere")))
@@ -157,8 +158,8 @@ async def test_who_is_configured_under_the_name_of_one_that_was_born_lives_as_th
     for name in ("causes", child):
         await population._returned(name)
     assert {word for _, word in told.said} == {"Share"}, "nobody is told that it has ended, or was born"
-    assert await remove_long_gone(stores, population.members.values(), wall() + 1, 0, lambda _: ()) == []
-    directory = await build_directory(mind.run.settings, Embedding(), await stores.registry.members())
+    assert await remove_retired(stores, population.members.values(), wall() + 1, 0, lambda _: ()) == []
+    directory = await build_directory(mind.run.settings, Embedding(), await read_members(stores.collections))
     assert [peer.goal for peer in directory if peer.name == child] == ["Find out why."]
     await stores.close()
 

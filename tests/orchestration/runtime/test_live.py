@@ -21,9 +21,9 @@ from environment.messages import Modality, NewPerception, Perception
 from environment.ports import WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock, wall
-from orchestration.host.supervise import _configured
 from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
+from orchestration.membership.tunables import settings_update
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
 from orchestration.runtime.worker.beat import Beat
 from orchestration.runtime.worker.cohort import Cohort
@@ -103,6 +103,11 @@ def living(request):
     return partial(_living, packed=request.param == "packed")
 
 
+def told(live):
+    """What the core hears of settings that were changed."""
+    return [Configured(live.version, live.over(Settings()).submind)]
+
+
 @asynccontextmanager
 async def _living(tmp_path, core, *, packed, refusals=0, fence=0, substrate=None):
     stores = Refusing(await open_stores(tmp_path, "mind", synchronous="OFF"), refusals)
@@ -122,7 +127,7 @@ async def _living(tmp_path, core, *, packed, refusals=0, fence=0, substrate=None
 
         substrates = substrate or ScriptedSubstrate()
         settings = SETTINGS, Beat(SHELL.save_every), random.Random(1)
-        return LiveActor(birth, WallClock(), links, watch, substrates, embedder, *settings)
+        return LiveActor(birth, WallClock(), links, watch, substrates, embedder, *settings, apply=told)
 
     own = ActorPlan(core.name, "cognitive")
     if packed:
@@ -289,10 +294,10 @@ async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path, living)
 async def test_settings_that_change_reach_the_core_once_even_while_the_store_refuses(tmp_path, living):
     core = Recorder()
     async with living(tmp_path, core, refusals=3) as (actor, _, _stores):
-        actor.configure(_configured(Settings(), 2))  # before birth
+        actor.configure(settings_update(Settings(), 2))  # before birth
         await until(lambda: Configured in map(type, core.handled))
-        actor.configure(_configured(Settings(), 1))  # an older one is none
-        actor.configure(_configured(Settings(), 3))
+        actor.configure(settings_update(Settings(), 1))  # an older one is none
+        actor.configure(settings_update(Settings(), 3))
         await until(lambda: actor.health()["configuration"] == 3)
         versions = [event.version for event in core.handled if isinstance(event, Configured)]
         assert versions == [2, 3]

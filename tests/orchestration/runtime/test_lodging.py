@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from environment.population import Member
-from orchestration.growth.remembered import DAY
+from orchestration.growth.history import DAY
 from orchestration.runtime.inhabitants.lodging import Lodgings
 from orchestration.runtime.inhabitants.packing import is_pack
 from orchestration.runtime.settings import DensitySettings

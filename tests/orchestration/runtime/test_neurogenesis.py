@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from environment.messages import SubmindState
-from environment.population import GrowthKind
+from environment.population import GrowthKind, read_growth
 from environment.stores.sqlite import open_stores
 from tests.orchestration.living import LivingMind
 from tests.orchestration.runtime.test_population import at_last
@@ -50,7 +50,7 @@ class Watched:
             (await http.post("/v1/perceptions", json={"perceptions": told})).raise_for_status()
 
     async def event(self, kind):
-        return next((e for e in await self.stores.registry.growth(0, 1000) if e.kind is kind), None)
+        return next((e for e in await read_growth(self.stores.collections, 0, 1000) if e.kind is kind), None)
 
     async def report(self, name):
         reports = {r.name: r for r in await self.stores.registry.reports() if r.state is SubmindState.RUNNING}
@@ -66,7 +66,7 @@ class Watched:
         return all(r.mailbox == 0 for r in reports)
 
 
-@pytest.mark.parametrize("pack", [1, 8], ids=["alone", "packed"])
+@pytest.mark.parametrize("pack", [pytest.param(1, id="alone"), pytest.param(8, id="packed", marks=pytest.mark.soak)])
 async def test_an_overloaded_submind_divides_is_relieved_and_has_all_back_when_its_child_retires(tmp_path, pack):
     chance = random.Random(1)
     directory = tmp_path / "book"

@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from environment.population import GrowthKind
+from orchestration.runtime.inhabitants.growing import LODGINGS
 from tests.orchestration.runtime.test_population import at_last, growing
 
 pytestmark = pytest.mark.timeout(600)
@@ -83,7 +84,7 @@ async def test_children_live_where_there_is_room_and_an_empty_pack_ends(tmp_path
 
 
 async def _lodgers(mind):
-    return set(json.loads(await mind.stores.registry.state("~lodgings"))["homes"])
+    return set(json.loads(await LODGINGS.get(mind.stores.collections, "packs"))["homes"])
 
 
 async def _only(mind, *names):

@@ -12,6 +12,7 @@ from tests.orchestration.runtime.test_population import at_last
 pytestmark = pytest.mark.timeout(900)
 
 
+@pytest.mark.soak
 async def test_a_pack_that_ends_amid_a_division_leaves_nothing_undone_and_nothing_twice(tmp_path):
     async with dividing(tmp_path) as mind:
         await mind.right()

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from environment.messages import SubmindState
-from environment.population import GrowthKind
+from environment.population import GrowthKind, read_growth, read_members
 from environment.stores.sqlite import open_stores
 from tests.orchestration.living import LivingMind
 
@@ -60,14 +60,14 @@ class Growing:
             return await http.post(f"/v1/growth/{path}", json={"by": "ann", **body})
 
     async def events(self, *kinds):
-        return [e for e in await self.stores.registry.growth(0, 1000) if not kinds or e.kind in kinds]
+        return [e for e in await read_growth(self.stores.collections, 0, 1000) if not kinds or e.kind in kinds]
 
     async def reports(self, state=SubmindState.RUNNING):
         return {r.name: r for r in await self.stores.registry.reports() if r.state is state}
 
     async def members(self, *, settled=True):
         """Those who live, once everybody has let go and taken over."""
-        found = await self.stores.registry.members()
+        found = await read_members(self.stores.collections)
         return None if settled and not all(m.settled for m in found) else [m.name for m in found if m.living]
 
     async def whole(self, *names):
@@ -111,7 +111,7 @@ async def test_approved_born_frozen_and_ended(tmp_path):
         await at_last(lambda: _not_there(mind, "actor:pumps-3"))
 
 
-@pytest.mark.parametrize("pack", [1, 2], ids=["alone", "packed"])
+@pytest.mark.parametrize("pack", [pytest.param(1, id="alone"), pytest.param(2, id="packed", marks=pytest.mark.soak)])
 async def test_killed_at_any_moment_it_is_whole_again(tmp_path, pack):
     chance = random.Random(SEED)
     async with growing(tmp_path, pack) as mind:
@@ -127,7 +127,7 @@ async def test_killed_at_any_moment_it_is_whole_again(tmp_path, pack):
             await at_last(lambda: _up(mind))
             await at_last(mind.whole)
         assert await mind.events(GrowthKind.DIVIDED)
-        for member in await mind.stores.registry.members():
+        for member in await read_members(mind.stores.collections):
             assert await mind.stores.registry.state(member.name)
             assert pack > 1 or not member.living or f"actor:{member.name}" in mind.mind.processes()
 

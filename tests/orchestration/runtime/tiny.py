@@ -155,10 +155,11 @@ class Doomed(Keeper):
 
 
 CORES = {"text": Counter, "environment": Keeper, "doomed": Doomed}
+ROLES = {"text": "perceptual", "environment": "environment", "doomed": "cognitive"}
 
 
 def plan(settings, members=()):
-    return tuple(ActorPlan(name, "perceptual" if name == "text" else name, ("a goal",)) for name in CORES)
+    return tuple(ActorPlan(name, role, ("a goal",)) for name, role in ROLES.items())
 
 
 async def in_common(settings, stores, embedder):

@@ -8,11 +8,13 @@ import random
 import tempfile
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from actors.events import Message
+from actors.growth import Born
 from actors.settings import (
     ApoptosisSettings,
     BindingSettings,
@@ -24,14 +26,15 @@ from actors.settings import (
 from actors.snapshots import pack
 from actors.submind.core import SubmindCore
 from environment.messages import NewPerception
-from environment.population import GrowthKind
+from environment.population import GrowthKind, read_growth, read_members
 from environment.stores.codec import encode
 from environment.stores.sqlite import open_stores
 from orchestration.growth.settings import GrowthSettings
-from orchestration.settings import Settings, SubmindRole, SubmindSettings
+from orchestration.settings import Settings, SubmindSettings
 from orchestration.simulation.faults import NONE, ROUGH, UnreliableStores
 from orchestration.simulation.invariants import broken, unowned
 from orchestration.simulation.replay import Replay
+from orchestration.simulation.world import World
 
 SEEDS = int(os.environ.get("SUBMIND_TEST_GROWTH_SEEDS", "4"))
 FIRST = int(os.environ.get("SUBMIND_TEST_SEED", "0"))
@@ -66,7 +69,7 @@ def both(n: int, begins: float, apart: float, chance: random.Random) -> list[New
 
 def growing(**given) -> Settings:
     base = Settings()
-    keep = tuple(s for s in base.mind.subminds if s.role is not SubmindRole.COGNITIVE)
+    keep = tuple(s for s in base.mind.subminds if s.role != "cognitive")
     association = SubmindSettings(name="association", goals=("Connect things that different sources say.",))
     return base.model_copy(
         update={
@@ -119,8 +122,8 @@ async def lived(seed: int, faults=NONE, settings: Settings | None = None, histor
         seen = await stores.stream.read(1, 10_000)
         found = await broken(stores, settings, receipts, seen)
         found += await unowned(stores, {name: core.topics for name, core in cores(world).items()})
-        events = await stores.registry.growth(0, 10_000)
-        members = await stores.registry.members()
+        events = await read_growth(stores.collections, 0, 10_000)
+        members = await read_members(stores.collections)
         found += [f"{m.name} is not settled" for m in members if not m.settled]
         living = {m.name for m in members if m.living} | {"association"}
         shares = {name: core.describe().figures["share"] for name, core in cores(world).items()}
@@ -200,16 +203,43 @@ async def test_what_an_operator_approves_happens_at_once(tmp_path):
     history = both(120, 1e9, 2.0, random.Random(3))
     stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
     world = Replay(settings, stores, seed=3, pace=slow())
-    guard, told, decided = world.population.log.guard, None, None
+    policy, told, decided = world.population.log.policy, None, None
     for perception in history:
         [entry async for entry in world.feed([perception])]
-        if guard.waiting and told is None:
+        if policy.waiting and told is None:
             told = world.world.now
-            await world.population.log.approve(next(iter(guard.waiting)), "ann")
+            await world.population.log.approve(next(iter(policy.waiting)), "ann")
             await world.population.look()
-    events = await stores.registry.growth(0, 1000)
+    events = await read_growth(stores.collections, 0, 1000)
     decided = [e.at for e in events if e.kind is GrowthKind.DIVIDED]
     await stores.close()
     assert told is not None
     assert decided, [e.kind for e in events]
     assert decided[0] <= told + 60.0  # the mailbox before it, at four seconds an event
+
+
+async def test_who_was_not_told_of_a_birth_is_told_again_and_others_know_meanwhile(monkeypatch):
+    """The word of a birth to one core is lost, and only that core does not know of it, until it is said again."""
+    lost, late, knowing = [], [], []
+    original = World.send
+
+    def losing(self, sender, to, event, priority):
+        if isinstance(event, Born) and to == "attention" and event.peer.name not in lost:
+            lost.append(event.peer.name)
+            self.later(5.0, partial(look, self, event.peer.name, late))
+            self.later(60.0, partial(look, self, event.peer.name, knowing))
+            return
+        original(self, sender, to, event, priority)
+
+    async def look(world, name, into):
+        attention, text = (world.shells[one].core for one in ("attention", "text"))
+        into.append((name in text._voice._peers, name in attention._peers))
+
+    monkeypatch.setattr(World, "send", losing)
+    _, events, world, found = await lived(3)
+    assert not found
+    assert len(lost) == sum(e.kind is GrowthKind.DIVIDED for e in events) > 0
+    assert (True, False) in late, "a core shares what it knows with no other"
+    assert all(attention for _, attention in knowing)
+    living = set(cores(world))
+    assert living <= {peer.name for peer in world.world.shells["attention"].core._peers}

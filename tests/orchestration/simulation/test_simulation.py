@@ -4,7 +4,7 @@ import asyncio
 import os
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +21,8 @@ from orchestration.simulation.invariants import broken
 from orchestration.simulation.replay import Replay, replay
 from tests.orchestration.simulation.histories import chatter, day
 
-SEEDS = int(os.environ.get("SUBMIND_TEST_SEEDS", "200"))
-FIRST = int(os.environ.get("SUBMIND_TEST_SEED", "0"))
-"""``SUBMIND_TEST_SEED=17 SUBMIND_TEST_SEEDS=1`` runs one seed alone."""
+SEED = os.environ.get("SUBMIND_TEST_SEED")
+"""``SUBMIND_TEST_SEED=17`` runs that seed alone."""
 
 
 async def rough(seed: int) -> list[str]:
@@ -52,13 +51,14 @@ async def rough(seed: int) -> list[str]:
 
 @pytest.mark.no_cover  # what it runs through is covered by the rest; to be watched at it takes twice as long
 @pytest.mark.timeout(3000)
-def test_no_invariant_breaks_under_faults_whatever_the_seed():
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.soak)], ids=str)
+def test_no_invariant_breaks_under_faults_whatever_the_seed(seeds):
     failed = {}
-    for seed in range(FIRST, FIRST + SEEDS):
+    for seed in seeds if SEED is None else [int(SEED)]:
         found = asyncio.run(rough(seed))
         if found:
             failed[seed] = found
-            print(f"SUBMIND_TEST_SEED={seed} SUBMIND_TEST_SEEDS=1 reruns it alone: {found[0]}")  # noqa: T201
+            print(f"SUBMIND_TEST_SEED={seed} reruns it alone: {found[0]}")  # noqa: T201
     assert not failed
 
 
@@ -131,32 +131,52 @@ async def test_the_rate_bounds_the_stream_whatever_comes_in():
     assert len(thoughts) <= 12 * hours + 3
 
 
-def flood(n: int) -> Iterator[NewPerception]:
-    """Equal lines, ten a second, with one unlike them two thirds in."""
+RARE = "coolant pump B has failed, brine on the floor of hall 3"
+
+
+def equal(number: int) -> str:
+    return f"label printer 4 not ready, retry {number}"
+
+
+def distinct(number: int) -> str:
+    chance = random.Random(number)
+    return " ".join("".join(chance.choices("abdegiklmnoprstu", k=chance.randint(3, 9))) for _ in range(8))
+
+
+def flood(n: int, text: Callable[[int], str]) -> Iterator[NewPerception]:
+    """Ten lines a second from one source, and once another says something, two thirds in."""
     yield from chatter(60, 1)
     begins = 1e9 + 600
     for i in range(n):
-        text = f"label printer 4 not ready, retry {i}"
-        if i == 2 * n // 3:
-            text = "Smoke is coming out of the printer room and the door is locked from inside!"
         at = begins + i / 10
-        yield NewPerception(source="printer", time=at, received=at, text=text)
+        if i == 2 * n // 3:
+            yield NewPerception(source="hall", time=at, received=at, text=RARE)
+        yield NewPerception(source="printer", time=at, received=at, text=text(i))
 
 
 @pytest.mark.no_cover
 @pytest.mark.timeout(3000)
-async def test_a_flood_stays_bounded_and_hides_no_rare_line():
-    n = int(os.environ.get("SUBMIND_TEST_FLOOD", "1000000"))
-    history = flood(n)
+@pytest.mark.parametrize(
+    ("n", "text", "posted"),
+    [
+        pytest.param(100_000, equal, 200, id="equal"),
+        pytest.param(10_000, distinct, 11_000, id="distinct"),
+        pytest.param(1_000_000, equal, 200, id="million-equal", marks=pytest.mark.soak),
+        pytest.param(1_000_000, distinct, 1_010_000, id="million-distinct", marks=pytest.mark.soak),
+    ],
+)
+async def test_a_flood_stays_bounded_and_hides_no_rare_line(n, text, posted):
     with tempfile.TemporaryDirectory() as folder:
         stores = await open_stores(Path(folder), "mind", inline=True, synchronous="OFF")
         world = Replay(Settings(), stores, seed=1)
-        entries = [e async for e in world.run(history)]
+        entries = [e async for e in world.run(flood(n, text))]
         environment = world.world.shells["environment"].core.describe().figures
         snapshot = len(world.world.shells["text"].core.snapshot())
         await stores.close()
-    about_flood = [e for e in entries if "not ready" in e.text and e.kind is EntryKind.THOUGHT]
-    assert len(about_flood) <= 12
-    assert any("Smoke" in e.text for e in entries)
-    assert environment["traces_posted_total"] < 200
-    assert snapshot < 5_000_000
+    hours = n / 10 / 3600
+    about_flood = [e for e in entries if e.kind is EntryKind.THOUGHT and e.perceptions[0].source == "printer"]
+    assert len(about_flood) <= 12 + 12 * hours * (text is distinct)
+    assert any(RARE in e.text for e in entries)
+    assert environment["traces_posted_total"] < posted
+    assert environment["traces_live"] <= Settings().environment.capacity
+    assert snapshot < 15_000_000

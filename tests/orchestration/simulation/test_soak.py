@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[3]
 DAYS = int(os.environ.get("SUBMIND_TEST_SOAK", "0"))
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(7200 if DAYS else 300)
 def test_nothing_that_is_held_grows_with_age():
     options = ["--days", str(DAYS)] if DAYS else ["--days", "12", "--per-second", "0.03"]

@@ -17,7 +17,7 @@ from orchestration.simulation.replay import Replay
 from orchestration.telemetry.settings import TracingSettings
 from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.ids import hex_span, hex_trace
-from orchestration.telemetry.tracing.journey import Journey
+from orchestration.telemetry.tracing.span_recorder import SpanRecorder
 from orchestration.telemetry.tracing.spans import Recorder
 from tests.actors.making import thought
 from tests.orchestration.simulation.histories import day
@@ -35,7 +35,7 @@ class Traced(Replay):
 
     async def _be_born(self, name):
         shell = await super()._be_born(name)
-        journey = Journey(name, self.recorder)
+        journey = SpanRecorder(name, self.recorder)
         shell.core = ObservedCore(shell.core, journey)
         shell._driver = ObservedDriver(shell._driver, journey)
         return shell
@@ -117,7 +117,7 @@ async def test_under_faults_what_is_done_again_is_told_once(tmp_path):
 def test_a_note_names_the_span_it_was_written_in():
     recorder = Recorder("mind", SETTINGS, None, time.time_ns)
     heard = Message(thought(), "text", "k", "label", 1.0)
-    (noted,) = Journey("concern", recorder).handle(heard, lambda: [Note("loop ended", "info", {"about": "x"})])
+    (noted,) = SpanRecorder("concern", recorder).handle(heard, lambda: [Note("loop ended", "info", {"about": "x"})])
     (span,) = recorder._queue
     assert span.name == "hear"
     assert noted.fields == {"about": "x", "trace_id": hex_trace(span.trace), "span_id": hex_span(span.id)}

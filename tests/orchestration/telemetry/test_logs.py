@@ -214,8 +214,41 @@ def test_a_full_disk_loses_lines_and_not_the_caller(capsys):
     if not os.access("/dev/full", os.W_OK):
         pytest.skip("there is no /dev/full here")
     log = logging_to(Path("/dev/full"))
-    log.info("heard")
-    assert "No space left" in capsys.readouterr().err
+    for _ in range(50):
+        log.info("heard")
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said == "/dev/full: No space left on device: log lines are lost, 1 so far"
+
+
+def test_what_a_full_disk_lost_is_counted_in_the_log_once_there_is_room(tmp_path):
+    file = tmp_path / "log"
+    code = f"""
+        import resource, sys
+        sys.path.insert(0, {ROOT!r})
+        from pathlib import Path
+        import structlog
+        from orchestration.telemetry.logs import configure_logs
+        from orchestration.telemetry.settings import LogSettings
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        configure_logs(LogSettings(stderr="off"), file=Path({str(file)!r}))
+        log = structlog.get_logger("full")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most))
+        for number in range(100):
+            log.info("line", number=number)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        log.info("line", number=100)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], check=True, capture_output=True, text=True, timeout=60
+    )
+    (said,) = done.stderr.splitlines()
+    assert said.endswith("log lines are lost, 1 so far")
+    *whole, torn, after, lost = file.read_text("utf-8").splitlines()
+    kept = [json.loads(line)["number"] for line in whole]
+    assert kept == list(range(len(kept)))
+    assert 0 < len(torn) < len(whole[0])
+    assert json.loads(after)["number"] == 100
+    assert (json.loads(lost)["event"], json.loads(lost)["lines"]) == ("log_lines_lost", 100 - len(kept))
 
 
 @given(st.text())

@@ -201,7 +201,7 @@ async def test_status_adds_up_what_the_actors_report(stores, clock):
     assert told.state is MindState.RUNNING
     assert told.reasons == ()
     assert told.subminds["running"] == 2
-    assert (told.tokens.tokens_in, told.tokens.tokens_out, told.tokens.cost, told.tokens.budget_left) == (
+    assert (told.tokens.input, told.tokens.output, told.tokens.cost, told.tokens.budget_left) == (
         100,
         10,
         0.5,

@@ -242,17 +242,6 @@ def test_filters(wants, matches):
     assert wants.matches(replace(entry(1), kind=EntryKind.THOUGHT, text="It was said.", salience=0.5)) is matches
 
 
-async def test_a_filter_leaves_out_and_never_stops():
-    log = Log(random.Random(1))
-    log.append(20)
-    tail = StreamTail(log, QUICK)
-    texts = {one.text for one in log.entries}
-    wanted = max(texts)
-    found = await asyncio.wait_for(anext(tail.follow(1, EntryFilter(contains=wanted))), 60)
-    assert found.text == wanted
-    await tail.close()
-
-
 async def first(entries, count):
     async with aclosing(entries) as open_entries:
         async for one in open_entries:

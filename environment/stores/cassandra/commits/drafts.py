@@ -1,97 +1,117 @@
-"""From the writes of a commit to what is to be decided: checked against what is there, numbered, folded.
+"""From the writes of a commit to the rows that are decided on: checked against what is there, numbered, folded.
 
 Of several writes of one thing the last has the last word, so nothing is written twice by one commit.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
+from environment.collections import RemoveDocument, WriteDocument
 from environment.errors import DuplicateEntry, SequenceGap, StaleRevision
-from environment.messages import StreamEntry, Trace
-from environment.population import GrowthEvent
+from environment.messages import ConnectionChange, Level, StreamEntry
 from environment.ports import (
     Write,
-    WriteConfiguration,
     WriteConnections,
     WriteEntries,
-    WriteGrowth,
     WriteLevel,
-    WriteMember,
     WriteRemoved,
     WriteReport,
     WriteState,
     WriteTrace,
 )
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.commits.doubts import changed_by
-from environment.stores.cassandra.commits.record import (
-    Born,
-    Changed,
-    Configured,
-    Entry,
-    Forgotten,
-    Grown,
-    Kept,
-    LaneState,
-    Payload,
-    Removed,
-    Standing,
-    Version,
-)
-from environment.stores.cassandra.population import GrowthEvents
+from environment.stores.cassandra.commits.record import DOCUMENTS, STREAM, TRACES, Counters, Row, family_of
+from environment.stores.cassandra.documents import DocumentDraft, DocumentMeta, DocumentReader, Place
 from environment.stores.cassandra.stream import EntryNumbers
-from environment.stores.cassandra.traces.standings import Stand, Standings
+from environment.stores.cassandra.traces.status import TraceStatus, TraceStatusCache
+from environment.stores.cassandra.traces.traces import Written
 from environment.stores.codec import encode, encode_history, encode_names
 from environment.stores.repeats import same_content
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a writer knows of what is there."""
+
+    statuses: TraceStatusCache
+    numbers: EntryNumbers
+    documents: DocumentReader
+    listed: Callable[..., bool]
+    """Whether a row of a directory is there already: its statement's name and values."""
+
+
+class _Status(NamedTuple):
+    """How a trace stands after the commit."""
+
+    newest: int
+    live: bool
+    conscious: int
+    """0: not at all."""
+    level: Level
+
+
 @dataclass(slots=True)
 class Draft:
-    """The writes of one commit, before they are numbered into a record."""
+    """The writes of one commit, before they are numbered into rows."""
 
-    traces: LaneState
-    """What the lane of the traces has counted before."""
-    stream: LaneState
-    growth: LaneState
-    """What the lane of growth has counted before."""
-    _stands: dict[str, Stand] = field(default_factory=dict)
+    stamp: int
+    """The write time of the record."""
+    known: Known
+    before: Mapping[str, Counters] = field(default_factory=dict)
+    """What those of its logs have counted that give numbers, by name."""
+    history: int = 0
+    """Changes of connections that the first log has counted before."""
+    rows: dict[tuple[object, ...], Row] = field(default_factory=dict)
+    """By the statement and the row's key."""
+    entries: dict[str, int] = field(default_factory=dict)
+    """Numbers of the entries that are appended, by id."""
+    changed: list[ConnectionChange] = field(default_factory=list)
+    """What is to be listed in the history of connections."""
+    documents: DocumentDraft | None = None
+    forgotten: dict[str, Sequence[Written]] = field(default_factory=dict)
+    """Traces that go, with all their versions."""
+    _there: dict[str, TraceStatus] = field(default_factory=dict)
     _before: dict[str, bool | None] = field(default_factory=dict)
     """Whether each trace that is written was live before; None: it was not there."""
-    _versions: list[tuple[WriteTrace, bytes]] = field(default_factory=list)
-    _standings: dict[str, Standing] = field(default_factory=dict)
-    _entries: dict[str, Entry] = field(default_factory=dict)
-    _connections: dict[tuple[str, str, str], Kept | None] = field(default_factory=dict)
-    _changed: list[Changed] = field(default_factory=list)
+    _versions: dict[str, dict[int, tuple[WriteTrace, bytes]]] = field(default_factory=dict)
+    _statuses: dict[str, _Status] = field(default_factory=dict)
     _states: dict[str, bytes] = field(default_factory=dict)
-    _reports: dict[str, bytes] = field(default_factory=dict)
-    _configurations: dict[int, Configured] = field(default_factory=dict)
-    _growth: dict[int, bytes] = field(default_factory=dict)
-    _members: dict[str, Born] = field(default_factory=dict)
-    _removed: list[Removed] = field(default_factory=list)
-    forgotten: list[Forgotten] = field(default_factory=list)
 
-    async def add(
-        self, writes: Sequence[Write], standings: Standings, numbers: EntryNumbers, grown: GrowthEvents
-    ) -> None:
+    @property
+    def traces(self) -> Counters:
+        """What the log of the traces has counted before."""
+        return self.before.get(TRACES, Counters())
+
+    @property
+    def stream(self) -> Counters:
+        """What that of the stream has."""
+        return self.before.get(STREAM, Counters())
+
+    async def add(self, writes: Sequence[Write]) -> None:
         """Take in writes, in their order. Raises ``StaleRevision``, ``SequenceGap`` or ``DuplicateEntry``."""
         ids = [write.trace.id for write in writes if isinstance(write, WriteTrace)]
         ids += [write.trace_id for write in writes if isinstance(write, WriteLevel)]
         if ids:
-            self._stands = await standings.of(ids)
-        known = await numbers.of(
+            self._there = await self.known.statuses.of(ids)
+        known = await self.known.numbers.of(
             entry.id for write in writes if isinstance(write, WriteEntries) for entry in write.entries
         )
+        documents = [write for write in writes if isinstance(write, WriteDocument | RemoveDocument)]
+        if documents:
+            await self._draft_documents([_place(write) for write in documents])
         for write in writes:
             match write:
                 case WriteTrace():
-                    await self._trace(write, standings)
-                case WriteLevel():
-                    self._level(write)
+                    await self._trace(write)
+                case WriteLevel(name, level, live, conscious):
+                    there = self._there.get(name)
+                    if there is not None:
+                        self._stand(name, _Status(there.newest, live, conscious or 0, level))
                 case WriteEntries(entries):
                     self._append(entries, known)
                 case WriteConnections():
@@ -99,107 +119,150 @@ class Draft:
                 case WriteState(name, state):
                     self._states[name] = _bearable(state, f"the state of {name}", partitions.STATE_MOST)
                 case WriteReport(report):
-                    self._reports[report.name] = _bearable(encode(report), f"the report of {report.name}")
-                case WriteConfiguration(made):
-                    _bearable(made.body.encode(), f"configuration {made.version}")
-                    configured = Configured(made.version, made.at, made.by, made.body)
-                    self._configurations.setdefault(made.version, configured)
-                case WriteGrowth(event):
-                    await self._grow(event, grown)
+                    self._put("report", 1, report.name, _bearable(encode(report), f"the report of {report.name}"))
                 case WriteRemoved(names, states):
                     self._remove(names, states)
-                case WriteMember(member):
-                    body = _bearable(encode(member), f"member {member.name}")
-                    self._members[member.name] = Born(member.number, member.name, body)
+                case WriteDocument() | RemoveDocument():
+                    if isinstance(write, WriteDocument):
+                        document = write.document
+                        what = f"{document.collection}/{document.key}"
+                        _bearable(document.body, what, partitions.STATE_MOST)
+                    if self.documents is not None:
+                        self.documents.write(write)
                 case _:
                     raise TypeError(f"{type(write).__name__} is not something a store can write")
 
-    def leave_out(self, missing: Callable[[list[Changed]], list[Changed]]) -> None:
-        """Changes of connections that are there already; ``missing`` says which are not."""
-        self._changed = missing(self._changed)
+    async def _draft_documents(self, places: Iterable[Place]) -> DocumentDraft:
+        there, before = await self.known.documents.metas(places), self.before.get(DOCUMENTS, Counters())
+        self.documents = DocumentDraft(self._put, self._list, self.stamp, before.change, there)
+        return self.documents
 
-    def payload(self) -> Payload:
-        """What is to be written; empty where all of it was there already."""
+    async def forget_documents(self, places: Iterable[Place], may: Callable[[DocumentMeta], bool]) -> list[Place]:
+        """Take those documents away of which that is so; which went."""
+        return (await self._draft_documents(places)).forget(may)
+
+    def finish(self) -> list[Row]:
+        """The rows that are to be written; none where all of it was there already."""
+        if self.documents is not None:
+            self.documents.finish()
         change = self.traces.change
-        versions = Counter(write.trace.id for write, _ in self._versions)
-        standings = []
-        for standing in self._standings.values():
-            change += max(1, versions[standing.id])  # as many as rows in an index: by that its parts are bounded
-            standings.append(msgspec.structs.replace(standing, change=change))
-        numbers = {standing.id: standing.change for standing in standings}
-        return Payload(
-            versions=[_version(write.trace, body, numbers[write.trace.id]) for write, body in self._versions],
-            standings=standings,
-            entries=list(self._entries.values()),
-            gone=[place for place, kept in self._connections.items() if kept is None],
-            kept=[kept for kept in self._connections.values() if kept is not None],
-            changed=self._changed,
-            states=self._states,
-            reports=self._reports,
-            configurations=list(self._configurations.values()),
-            forgotten=self.forgotten,
-            growth=[Grown(seq, body) for seq, body in self._growth.items()],
-            members=list(self._members.values()),
-            removed=self._removed,
-            owners=sorted(
-                {owner for (owner, _, _), kept in self._connections.items() if kept is not None}
-                | {change.owner for change in self._changed}
-            ),
-        )
+        for name, status in self._statuses.items():
+            versions = self._versions.get(name, {})
+            # As many as rows in an index: by that its parts are bounded.
+            change, before = change + max(1, len(versions)), change
+            self._write_trace(name, status, change, before)
+        for place, each in enumerate(self.changed):
+            hour, part = partitions.hour(each.at), partitions.part(self.history + place)
+            self._list(partitions.history_scope(each.owner), hour, part)
+            values = (each.topic, each.peer, each.kind.value, each.weight, each.reason, each.label)
+            self._put("history", 6, each.owner, hour, part, each.at, self.stamp, place, *values)
+        owners = [each.owner for each in self.changed]
+        owners += [str(values[0]) for name, values in self.rows.values() if name == "connection"]
+        collections = [str(values[0]) for name, values in self.rows.values() if name == "document"]
+        listed = (partitions.OWNER, owners), (partitions.STATE, self._states), (partitions.COLLECTION, collections)
+        for kind, names in listed:
+            for name in names:
+                if not self.known.listed("name", kind, name):
+                    self._put("name", 2, kind, name)
+        for name, state in self._states.items():
+            pieces = partitions.pieces(state)
+            for number, piece in enumerate(pieces):
+                self._put("state", 2, name, number, len(pieces), self.stamp, piece)
+        for name, versions_there in self.forgotten.items():
+            self._forget(name, versions_there)
+        return list(self.rows.values())
 
-    def counted(self, payload: Payload) -> tuple[LaneState, LaneState]:
-        """What the lanes of traces and stream have counted with this commit, which writes ``payload``."""
+    def counted(self) -> dict[str, Counters]:
+        """What the logs have counted with this commit that give numbers, once it is finished; by name."""
         new = sum(before is None for before in self._before.values())
-        live = sum(self._standings[name].live - bool(before) for name, before in self._before.items())
+        live = sum(self._statuses[name].live - bool(before) for name, before in self._before.items())
         traces = msgspec.structs.replace(
             self.traces,
-            change=max([self.traces.change, *(standing.change for standing in payload.standings)]),
+            change=self.traces.change + sum(max(1, len(self._versions.get(name, ()))) for name in self._statuses),
             traces=self.traces.traces + new - len(self.forgotten),
             live=self.traces.live + live,
             forgotten=self.traces.forgotten + len(self.forgotten),
         )
-        return traces, msgspec.structs.replace(self.stream, entries=self.stream.entries + len(self._entries))
+        stream = msgspec.structs.replace(self.stream, entries=self.stream.entries + len(self.entries))
+        documents = self.documents.counted() if self.documents else self.before.get(DOCUMENTS, Counters())
+        return {TRACES: traces, STREAM: stream, DOCUMENTS: documents}
 
-    async def _trace(self, write: WriteTrace, standings: Standings) -> None:
+    def statuses(self) -> dict[str, TraceStatus]:
+        """How the traces stand that are written."""
+        return {name: TraceStatus(each.newest, each.live) for name, each in self._statuses.items()}
+
+    def _put(self, statement: str, key: int, *values: object) -> None:
+        """A row, whose first ``key`` values say which it is."""
+        self.rows[(statement, *values[:key])] = (statement, list(values))
+
+    def _list(self, scope: str, bucket: int, part: int) -> None:
+        """A bucket is in the directory."""
+        era = partitions.era(bucket)
+        if not self.known.listed("bucket", scope, era, bucket, part):
+            self._put("bucket", 4, scope, era, bucket, part)
+            self._put("era", 2, scope, era)
+
+    async def _trace(self, write: WriteTrace) -> None:
         trace = write.trace
-        newest = self._stands[trace.id].newest if trace.id in self._stands else 0
+        newest = self._there[trace.id].newest if trace.id in self._there else 0
+        ours = self._versions.setdefault(trace.id, {})
         if trace.version == newest + 1:
-            self._versions.append((write, _bearable(encode(trace.thought), f"trace {trace.id}")))
-            self._stand(
-                Standing(
-                    *(trace.id, trace.version, 0, trace.live, trace.conscious or 0),
-                    *(trace.level.value, trace.level.at, trace.level.half_life),
-                )
-            )
+            ours[trace.version] = write, _bearable(encode(trace.thought), f"trace {trace.id}")
+            self._stand(trace.id, _Status(trace.version, trace.live, trace.conscious or 0, trace.level))
             return
         if 1 <= trace.version <= newest:
-            ours = next(
-                (w.trace for w, _ in self._versions if w.trace.id == trace.id and w.trace.version == trace.version),
-                None,
-            )
-            theirs = ours or await standings.version(trace.id, trace.version)
+            known = ours.get(trace.version)
+            theirs = known[0].trace if known else await self.known.statuses.version(trace.id, trace.version)
             if theirs is not None and same_content(trace, theirs):
                 return
         raise StaleRevision(trace.id, trace.version - 1, newest)
 
-    def _level(self, write: WriteLevel) -> None:
-        stand = self._stands.get(write.trace_id)
-        if stand is None:
-            return
-        level = write.level
-        self._stand(
-            Standing(
-                *(write.trace_id, stand.newest, 0, write.live, write.conscious or 0),
-                *(level.value, level.at, level.half_life),
-            )
-        )
+    def _stand(self, name: str, status: _Status) -> None:
+        before = self._there.get(name)
+        self._before.setdefault(name, None if before is None else before.live)
+        self._statuses.pop(name, None)  # the last to be written is the last to have changed
+        self._statuses[name] = status
+        self._there[name] = TraceStatus(status.newest, status.live)
 
-    def _stand(self, standing: Standing) -> None:
-        before = self._stands.get(standing.id)
-        self._before.setdefault(standing.id, None if before is None else before.live)
-        self._standings.pop(standing.id, None)  # the last to be written is the last to have changed
-        self._standings[standing.id] = standing
-        self._stands[standing.id] = Stand(standing.newest, standing.live)
+    def _write_trace(self, name: str, status: _Status, change: int, before: int) -> None:
+        level, part = status.level, partitions.part(change)
+        stands = (status.newest, status.live, status.conscious, level.value, level.at, level.half_life, change)
+        together = False
+        for version, (write, body) in self._versions.get(name, {}).items():
+            chunk, thought, first = partitions.version_chunk(version), write.trace.thought, write.trace.level
+            values = name, chunk, version, first.value, first.at, first.half_life, part
+            content = encode_names(write.trace.authors), body
+            # The newest goes together with how the trace stands, where both are in one partition.
+            newest = version == status.newest and not chunk
+            together = together or newest
+            self._put("newest" if newest else "version", 3, *values, *content, *(stands if newest else ()))
+            hour = partitions.hour(thought.at)
+            place = (hour, part, thought.at, name, version)
+            self._list(partitions.TIME, hour, part)
+            self._put("time", 5, *place, thought.author, thought.topic)
+            self._list(partitions.author_scope(thought.author), hour, part)
+            self._put("author", 6, thought.author, *place, thought.topic)
+            if thought.topic:
+                self._list(partitions.topic_scope(thought.topic), hour, part)
+                self._put("topic", 6, thought.topic, *place, thought.author)
+        if not together:
+            self._put("status", 2, name, 0, *stands)
+        if not status.live and not status.conscious:
+            hour = partitions.hour(level.at)
+            self._list(partitions.RETIRED, hour, part)
+            self._put("retired", 4, hour, part, level.at, name, self.stamp + 1)
+        self._put("change", 2, partitions.change_bucket(change), change, name, status.live, before)
+
+    def _forget(self, name: str, versions: Sequence[Written]) -> None:
+        for chunk in range(partitions.version_chunk(versions[-1].trace.version) + 1):
+            self._put("no trace", 2, name, chunk)
+        for trace, part in versions:
+            thought = trace.thought
+            place = (partitions.hour(thought.at), part, thought.at, name, trace.version)
+            self._put("not time", 5, *place)
+            self._put("not author", 6, thought.author, *place)
+            if thought.topic:
+                self._put("not topic", 6, thought.topic, *place)
 
     def _append(self, entries: Sequence[StreamEntry], known: dict[str, int]) -> None:
         for entry in entries:
@@ -208,36 +271,46 @@ class Draft:
                 continue
             if there is not None:
                 raise DuplicateEntry(entry.id, there)
-            expected = self.stream.entries + len(self._entries) + 1
+            expected = self.stream.entries + len(self.entries) + 1
             if entry.seq != expected:
                 raise SequenceGap(expected, entry.seq)
-            known[entry.id] = entry.seq
-            self._entries[entry.id] = Entry(entry.seq, entry.id, _bearable(encode(entry), f"entry {entry.id}"))
-
-    async def _grow(self, event: GrowthEvent, grown: GrowthEvents) -> None:
-        expected = self.growth.entries + len(self._growth) + 1
-        body = _bearable(encode(event), f"event {event.id}")
-        if event.seq == expected:
-            self._growth[event.seq] = body
-        elif not 0 < event.seq < expected or (self._growth.get(event.seq) or await grown.body(event.seq)) != body:
-            raise SequenceGap(expected, event.seq)
+            known[entry.id] = self.entries[entry.id] = entry.seq
+            body = _bearable(encode(entry), f"entry {entry.id}")
+            self._put("entry", 2, partitions.entry_chunk(entry.seq), entry.seq, body)
+            self._put("entry id", 1, entry.id, entry.seq)
 
     def _remove(self, names: Sequence[str], states: Sequence[str]) -> None:
+        """Whole partitions, and one row each of the lists of reports and names; their logs go when it is applied."""
         for name in names:
-            self._reports.pop(name, None)  # of rows that one commit puts and deletes, those that it puts would stay
+            self.rows.pop(("report", name), None)  # of rows that one commit puts and deletes, those that it puts stay
+            self._put("no report", 1, name)
+            self._put("no name", 2, partitions.OWNER, name)
+            self._put("no connections", 1, name)
+            self._put("no eras", 1, partitions.history_scope(name))
+            self._put("no head", 2, family_of(name), name)
         for name in (*names, *states):
             self._states.pop(name, None)
-        self._removed.append(Removed(list(names), list(states)))
+            self._put("no state", 1, name)
+            self._put("no name", 2, partitions.STATE, name)
 
     def _connect(self, write: WriteConnections) -> None:
         for topic, peer in write.gone:
-            self._connections[write.owner, topic, peer] = None
+            self.rows.pop(("connection", write.owner, topic, peer), None)
+            self._put("no connection", 3, write.owner, topic, peer)
         for c in write.kept:
-            self._connections[write.owner, c.topic, c.peer] = Kept(
-                *(write.owner, c.topic, c.peer, c.label, c.weight, c.ltp, c.uses, c.credited, c.last_use),
-                encode_history(c),
-            )
-        self._changed += changed_by([write])
+            values = (c.label, c.weight, c.ltp, c.uses, c.credited, c.last_use, encode_history(c))
+            self._put("connection", 3, write.owner, c.topic, c.peer, *values)
+        self.changed += write.changes
+
+
+def _place(write: WriteDocument | RemoveDocument) -> Place:
+    said = write.document if isinstance(write, WriteDocument) else write
+    return said.collection, said.key
+
+
+def changes_of(writes: Iterable[Write]) -> list[ConnectionChange]:
+    """What is to be listed in the history of connections."""
+    return [change for write in writes if isinstance(write, WriteConnections) for change in write.changes]
 
 
 def _bearable(body: bytes, what: str, most: int = partitions.BODY_MOST) -> bytes:
@@ -245,11 +318,3 @@ def _bearable(body: bytes, what: str, most: int = partitions.BODY_MOST) -> bytes
     if len(body) > most:
         raise ValueError(f"{what} has {len(body)} bytes; a store on Cassandra takes {most} at most")
     return body
-
-
-def _version(trace: Trace, body: bytes, change: int) -> Version:
-    thought, level = trace.thought, trace.level
-    return Version(
-        *(trace.id, trace.version, change, thought.author, thought.topic, thought.at),
-        *(level.value, level.at, level.half_life, encode_names(trace.authors), body),
-    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from collections import deque, namedtuple
+from collections import namedtuple
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
@@ -14,7 +15,7 @@ from cassandra.cluster import ResponseFuture, ResultSet
 T = TypeVar("T")
 
 
-class Answer(NamedTuple):
+class AnswerPage(NamedTuple):
     """One page of an answer."""
 
     rows: list[Any]
@@ -25,62 +26,37 @@ class Answer(NamedTuple):
     """After a change of the schema: whether all nodes know it."""
 
 
-class Bridge:
-    """Carries what the driver's thread is told to the loop, many answers to one wake-up.
+def carry(
+    loop: asyncio.AbstractEventLoop, send: Callable[[], ResponseFuture], ended: Callable[[], None]
+) -> asyncio.Future[AnswerPage]:
+    """A future for the first page of what the request that ``send`` sends is answered, or the driver's error.
 
-    Guarantees: ``ended`` is called once for every request that was sent, when the driver is done with it, also where
-    nobody waits for its answer any more; a future that was cancelled stays so; after the loop has ended answers are
-    dropped.
+    Guarantees: ``ended`` is called once for every request, when the driver is done with it, also where nobody waits for
+    its answer any more; a future that was cancelled stays so; after the loop has ended answers are dropped.
     """
+    try:
+        request = send()
+    except BaseException:
+        ended()
+        raise
+    future: asyncio.Future[AnswerPage] = loop.create_future()
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._ready: deque[Callable[[], None]] = deque()
-        self._waking = False
+    def settle(rows: list[Any] | None, error: BaseException | None) -> None:
+        ended()
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            state = ResultSet(request, rows).paging_state
+            future.set_result(AnswerPage(rows or [], state, bool(request.is_schema_agreed)))
 
-    def carry(self, send: Callable[[], ResponseFuture], ended: Callable[[], None]) -> asyncio.Future[Answer]:
-        """A future for the first page of what the request that ``send`` sends is answered, or the driver's error."""
-        try:
-            request = send()
-        except BaseException:
-            ended()
-            raise
-        future: asyncio.Future[Answer] = self._loop.create_future()
+    def told(rows: list[Any] | None, error: BaseException | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+            loop.call_soon_threadsafe(settle, rows, error)
 
-        def answered(rows: list[Any] | None) -> None:
-            def settle() -> None:
-                ended()
-                if not future.done():
-                    agreed = bool(request.is_schema_agreed)
-                    future.set_result(Answer(rows or [], ResultSet(request, rows).paging_state, agreed))
-
-            self._tell(settle)
-
-        def failed(error: BaseException) -> None:
-            def settle() -> None:
-                ended()
-                if not future.done():
-                    future.set_exception(error)
-
-            self._tell(settle)
-
-        request.add_callbacks(answered, failed)
-        return future
-
-    def _tell(self, settle: Callable[[], None]) -> None:
-        """From the driver's thread. Whoever finds the flag down wakes the loop; the loop lowers it before it looks."""
-        self._ready.append(settle)
-        if not self._waking:
-            self._waking = True
-            try:
-                self._loop.call_soon_threadsafe(self._settle)
-            except RuntimeError:  # the loop has ended: nobody waits
-                self._ready.clear()
-
-    def _settle(self) -> None:
-        self._waking = False
-        while self._ready:
-            self._ready.popleft()()
+    request.add_callbacks(lambda rows: told(rows, None), lambda error: told(None, error))
+    return future
 
 
 async def in_thread(call: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:

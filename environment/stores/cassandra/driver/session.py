@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from cassandra.cluster import Cluster, ResponseFuture
 from cassandra.cluster import Session as DriverSession
@@ -17,13 +17,12 @@ from environment.circuit import Circuit
 from environment.errors import StoreUnavailable
 from environment.stores.cassandra.driver.address import CassandraAddress
 from environment.stores.cassandra.driver.batches import gathered
-from environment.stores.cassandra.driver.bridge import Answer, Bridge, in_thread
+from environment.stores.cassandra.driver.bridge import AnswerPage, carry, in_thread
 from environment.stores.cassandra.driver.burst import Burst
 from environment.stores.cassandra.driver.errors import OutcomeUnknown, contended, translate
 from environment.stores.cassandra.driver.settings import CassandraSettings
 
 _LOG = logging.getLogger(__name__)
-R = TypeVar("R")
 T = TypeVar("T")
 Prepared: TypeAlias = PreparedStatement
 """A statement that the servers know; made by ``Session.prepare``."""
@@ -36,14 +35,6 @@ _FEW = 8
 """Requests that are sent one by one."""
 PLAIN, CONDITIONAL, SERIAL = "plain", "conditional", "serial"
 """Execution profiles: LOCAL_QUORUM; the same without speculation; LOCAL_SERIAL."""
-
-
-class Applied(NamedTuple):
-    """What became of a conditional write."""
-
-    applied: bool
-    row: Row | None
-    """Where it was not applied: the row that was there (its columns in the condition), None where there was none."""
 
 
 class Session:
@@ -72,7 +63,6 @@ class Session:
         self._driver = driver
         self._rng = rng
         self._loop = asyncio.get_running_loop()
-        self._bridge = Bridge(self._loop)
         self._permits = asyncio.Semaphore(settings.in_flight)
         self._circuit = Circuit(settings.circuit_failures, settings.circuit_cooldown)
         self._prepared: dict[str, asyncio.Task[Prepared]] = {}
@@ -99,13 +89,14 @@ class Session:
         ``idempotent`` says that doing it twice is the same as once: only then is it repeated after its answer was
         lost, and sent to a second replica where the first is slow. Reads are, and writes whose TIMESTAMP is bound.
         """
-        answer = await self._ask(self._bind(statement, values, idempotent, page_rows), PLAIN)
-        if answer.state is None:
-            return answer.rows
-        rows = list(answer.rows)
+        return await self._rows(self._bind(statement, values, idempotent, page_rows))
+
+    async def _rows(self, bound: Statement) -> list[Row]:
+        answer = await self._ask(bound, PLAIN)
+        rows = answer.rows
         while answer.state is not None:
-            answer = await self._ask(self._bind(statement, values, idempotent, page_rows), PLAIN, answer.state)
-            rows += answer.rows
+            answer = await self._ask(bound, PLAIN, answer.state)
+            rows = rows + answer.rows
         return rows
 
     async def execute_all(
@@ -122,72 +113,58 @@ class Session:
         while requests are refused at once, each waits its turn, for as long as ``deadline`` lets it: for reads of
         which one failure would make all begin anew.
         """
+        given = list(requests)
+
+        def made(at: int) -> Statement:
+            return self._bind(*given[at], idempotent, None)
+
         most = concurrency or self.settings.concurrency
-        answers: dict[int, list[Row]] = {}
-        if isinstance(requests, Sequence):
-            given: Sequence[tuple[Prepared, Values]] = requests
-            if idempotent:
-                answers = await self._burst(len(given), lambda at: self._bind(*given[at], True, None), most)
-            most = min(most, len(requests) - len(answers))
+        return await self._execute_each(made, len(given), most, idempotent=idempotent, patient=patient)
 
-        async def ask(request: tuple[Prepared, Values]) -> list[Row]:
-            until = self._loop.time() + (self.settings.deadline if patient else 0.0)
-            while True:
-                try:
-                    return await self.execute(*request, idempotent=idempotent)
-                except CircuitOpen as refused:
-                    if self._loop.time() + refused.retry_after > until:
-                        raise
-                    await asyncio.sleep(refused.retry_after + self._rng.uniform(0.0, self.settings.pause))
-
-        await self._ask_each(requests, ask, answers, most)
-        return [answers[at] for at in range(len(answers))]
-
-    async def write_all(self, requests: Sequence[tuple[Prepared, Values]]) -> None:
+    async def write_all(self, requests: Iterable[tuple[Prepared, Values]]) -> None:
         """Write rows whose TIMESTAMP is bound, in no order; those of one partition go together, as one mutation.
 
         As with ``execute_all`` none is begun after one has failed, and the failure is raised.
         """
         statements = gathered([self._bind(*request, True, None) for request in requests])
-        most = self.settings.concurrency
-        answers = await self._burst(len(statements), statements.__getitem__, most)
+        await self._execute_each(statements.__getitem__, len(statements), self.settings.concurrency, idempotent=True)
 
-        async def ask(statement: Statement) -> list[Row]:
-            return (await self._ask(statement, PLAIN)).rows
-
-        await self._ask_each(statements, ask, answers, min(most, len(statements) - len(answers)))
-
-    async def _ask_each(
-        self,
-        requests: Iterable[R],
-        ask: Callable[[R], Awaitable[list[Row]]],
-        answers: dict[int, list[Row]],
-        most: int,
-    ) -> None:
-        """Ask for what ``answers`` does not hold yet."""
-        queue = (each for each in enumerate(requests) if each[0] not in answers)
+    async def _execute_each(
+        self, made: Callable[[int], Statement], count: int, most: int, *, idempotent: bool, patient: bool = False
+    ) -> list[list[Row]]:
+        """In one burst where all may be repeated; one by one what that leaves over."""
+        answers = dict[int, list[Row]]()
+        if count >= _FEW and self.circuit == "closed" and idempotent:
+            answers = await self._burst(count, made, most)
+        queue = iter([at for at in range(count) if at not in answers])
         failures: list[BaseException] = []
 
         async def work() -> None:
-            for at, request in queue:
-                try:
-                    answers[at] = await ask(request)
-                except Exception as error:  # noqa: BLE001 - raised below, when the others have ended
-                    failures.append(error)
+            for at in queue:
+                until = self._loop.time() + (self.settings.deadline if patient else 0.0)
+                while at not in answers and not failures:
+                    try:
+                        answers[at] = await self._rows(made(at))
+                    except CircuitOpen as refused:
+                        if self._loop.time() + refused.retry_after > until:
+                            failures.append(refused)
+                        else:
+                            await asyncio.sleep(refused.retry_after + self._rng.uniform(0.0, self.settings.pause))
+                    except Exception as error:  # noqa: BLE001 - raised below, when the others have ended
+                        failures.append(error)
                 if failures:
                     return
 
-        await asyncio.gather(*(work() for _ in range(most)))
+        await asyncio.gather(*(work() for _ in range(min(most, count - len(answers)))))
         if failures:
             raise failures[0]
+        return [answers[at] for at in range(count)]
 
     async def _burst(self, count: int, made: Callable[[int], Statement], most: int) -> dict[int, list[Row]]:
-        """The answers of a first attempt at so many requests, by number; what it leaves over is for ``_ask_each``.
+        """The answers of a first attempt, by number; what it leaves over is for who asks one by one.
 
         It keeps the loop free, but knows neither pauses nor probing, and sends no more once one has failed.
         """
-        if count < _FEW or self.circuit != "closed":
-            return {}
         await self._permits.acquire()
         width = 1
         while width < min(most, count) and not self._permits.locked():
@@ -211,7 +188,7 @@ class Session:
 
     async def page(
         self, statement: Prepared, values: Values = (), *, state: bytes | None = None, rows: int | None = None
-    ) -> Answer:
+    ) -> AnswerPage:
         """One page of a read, from where ``state`` says (None: the beginning)."""
         return await self._ask(self._bind(statement, values, True, rows), PLAIN, state)
 
@@ -228,17 +205,14 @@ class Session:
             if state is None:
                 return
 
-    async def conditional(self, statement: Prepared, values: Values = ()) -> Applied:
-        """A lightweight transaction (``IF ...``, or a batch with one), at LOCAL_SERIAL; decided once it is answered.
+    async def conditional(self, statement: Prepared, values: Values = ()) -> bool:
+        """Whether a lightweight transaction (``IF ...``, or a batch with one) was applied, at LOCAL_SERIAL.
 
-        Never repeated after it was sent. After ``OutcomeUnknown`` it may still come to pass, even after a ``serial``
-        read that does not show it (a server that was paused takes it up when it goes on): see there.
+        It is decided once it is answered, and never repeated after it was sent. After ``OutcomeUnknown`` it may still
+        come to pass, even after a ``serial`` read that does not show it (a server that was paused takes it up when it
+        goes on): see there.
         """
-        answer = await self._ask(self._bind(statement, values, False, None), CONDITIONAL)
-        first = answer.rows[0]
-        if first[0]:
-            return Applied(applied=True, row=None)
-        return Applied(applied=False, row=first if len(first) > 1 else None)
+        return bool((await self._ask(self._bind(statement, values, False, None), CONDITIONAL)).rows[0][0])
 
     async def serial(self, statement: Prepared, values: Values = ()) -> list[Row]:
         """A read at LOCAL_SERIAL: it sees, or finishes, every conditional write that was begun before it."""
@@ -255,8 +229,9 @@ class Session:
         up = (host for host in self._cluster.metadata.all_hosts() if host.is_up and host.datacenter == self.address.dc)
         first = min(up, key=lambda host: str(host.endpoint), default=None)
 
-        def send(ended: Callable[[], None]) -> Awaitable[Answer]:
-            return self._bridge.carry(
+        def send(ended: Callable[[], None]) -> Awaitable[AnswerPage]:
+            return carry(
+                self._loop,
                 lambda: self._driver.execute_async(
                     statement, execution_profile=CONDITIONAL, timeout=timeout, host=first
                 ),
@@ -276,9 +251,9 @@ class Session:
         """A read without values, asked of one of ``nodes``. Not repeated."""
         statement = SimpleStatement(cql, is_idempotent=True)
 
-        def send(ended: Callable[[], None]) -> Awaitable[Answer]:
-            return self._bridge.carry(
-                lambda: self._driver.execute_async(statement, execution_profile=PLAIN, host=node), ended
+        def send(ended: Callable[[], None]) -> Awaitable[AnswerPage]:
+            return carry(
+                self._loop, lambda: self._driver.execute_async(statement, execution_profile=PLAIN, host=node), ended
             )
 
         return (await self._attempt(send)).rows
@@ -304,10 +279,12 @@ class Session:
 
         return await self._persist(send, repeatable=True)
 
-    async def _ask(self, bound: Statement, profile: str, state: bytes | None = None) -> Answer:
-        def send(ended: Callable[[], None]) -> Awaitable[Answer]:
-            return self._bridge.carry(
-                lambda: self._driver.execute_async(bound, execution_profile=profile, paging_state=state), ended
+    async def _ask(self, bound: Statement, profile: str, state: bytes | None = None) -> AnswerPage:
+        def send(ended: Callable[[], None]) -> Awaitable[AnswerPage]:
+            return carry(
+                self._loop,
+                lambda: self._driver.execute_async(bound, execution_profile=profile, paging_state=state),
+                ended,
             )
 
         return await self._persist(send, repeatable=bound.is_idempotent)

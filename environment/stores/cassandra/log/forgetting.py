@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from environment.errors import StoreUnavailable
 from environment.messages import Instant
-from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from environment.stores.cassandra.log.header import Header, LogHeader
 from environment.stores.cassandra.log.known import KnownKeys
 from environment.stores.cassandra.log.layout import chunk_of, last_of
@@ -46,8 +44,8 @@ async def forget(log: LogHeader, table: StretchTable, header: Header, up_to: int
 
 
 async def _raise(log: LogHeader, header: Header, low: int) -> int:
-    if low > header.low and not await log.forget(header, low):
-        raise StoreUnavailable("the perception log changed hands while it was forgetting", retry_after=0.2)
+    if low > header.low:
+        await log.raise_end(low=low)
     return low
 
 
@@ -64,7 +62,4 @@ async def sweep(log: LogHeader, table: StretchTable, known: KnownKeys, swept: in
         await table.delete(chunk, [stretch for stretch, _, _ in gone])
         last = last_of(chunk)
     if last > swept:
-        try:
-            await log.sweep(swept, last)
-        except OutcomeUnknown:
-            return  # the same again next time
+        await log.raise_end(swept=last)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
@@ -47,14 +47,15 @@ class _Attempt:
     """A commit that was asked for."""
 
     on: Header
-    n: int
+    then: Header
     first: int
     count: int
     keys: bytes
 
     @property
-    def head(self) -> int:
-        return self.first + self.count - 1
+    def written(self) -> int:
+        """The time of its writes."""
+        return stamp(self.then.leader, self.then.n)
 
 
 class CassandraPerceptions:
@@ -85,8 +86,6 @@ class CassandraPerceptions:
         self._epoch = 0
         self._led = False
         """Whether ``lead`` said so: then it is never taken back by itself."""
-        self._token: int | None = None
-        """A token of whose outcome nothing is known."""
         self._doubt: _Attempt | None = None
         self._closed = False
 
@@ -98,10 +97,7 @@ class CassandraPerceptions:
         self._check()
         if self._doubt is not None:
             await self._settle()
-        retried = token is not None and token == self._token
-        self._token = token
-        header = await self._log.lead(token, retried=retried)
-        self._token = None
+        header = await self._log.lead(token)
         self._enter(header)
         self._led = self._led or led
         with contextlib.suppress(StoreUnavailable):
@@ -131,37 +127,37 @@ class CassandraPerceptions:
             return [Receipts(0, 0) for _ in ready]
         async with self._turn:
             while True:
-                answer = await self._append(await self._reign(), ready)
+                answer = await self._append(await self._lead_on(), ready)
                 if answer is not None:
                     return answer
 
     async def skip(self, to: int) -> None:
         """As ``Moving.skip``."""
         async with self._turn:
-            while (header := await self._reign()).head < to:
-                self._counter += 1
-                attempt = _Attempt(header, self._counter, to + 1, 0, b"")
-                empty = header.head == header.low  # then what lies before is as if it had been forgotten
-                begin = max(header.head + 1, first_of(chunk_of(to))) if empty else header.head + 1
-                rows = await self._table.voids(begin, to, stamp(header.leader, attempt.n))
-                await self._session.execute_all(rows, idempotent=True)
-                swept = max(header.swept, first_of(chunk_of(to)) - 1)
-                commit = self._log.skip(header, attempt.n, to, swept) if empty else None
-                if await self._commit(attempt, commit):
-                    there = await self._log.decided()
-                    self._header = None
-                    if there is not None and there.leader == self._epoch:
-                        self._enter(there)
+            while (header := await self._lead_on()).head < to:
+                then = replace(header, n=self._next(), head=to)
+                begin = header.head + 1
+                if header.head == header.low:  # what lies before is as if it had been forgotten
+                    begin = max(begin, first_of(chunk_of(to)))
+                    then = replace(then, low=to, swept=max(header.swept, first_of(chunk_of(to)) - 1))
+                attempt = _Attempt(header, then, to + 1, 0, b"")
+                await self._session.execute_all(await self._table.voids(begin, to, attempt.written), idempotent=True)
+                if await self._commit(attempt):
+                    self._informed = False
 
-    async def _reign(self) -> Header:
-        """The row, as the one that may change it. Raises ``FencedOut`` where another leads since this opening did."""
+    def _next(self) -> int:
+        self._counter += 1
+        return self._counter
+
+    async def _lead_on(self) -> Header:
+        """The header, as who may change it. Raises ``FencedOut`` where another leads since this opening did."""
         self._check()
         if self._doubt is not None:
             await self._settle()
         if self._header is None:
             there = await self._log.decided() if self._epoch else None
             if there is not None and there.leader == self._epoch:
-                self._enter(there)
+                self._header, self._counter = there, max(self._counter, there.n)
             elif self._led:
                 raise FencedOut(self._epoch, there.leader if there else 0)
             else:
@@ -188,8 +184,8 @@ class CassandraPerceptions:
             some = [Hashed(new, keys, None)] if len(new) else []
         count = total - len(known)
         if count:
-            self._counter += 1
-            attempt = _Attempt(header, self._counter, header.head + 1, count, keys)
+            then = replace(header, n=self._next(), head=header.head + count)
+            attempt = _Attempt(header, then, header.head + 1, count, keys)
             await self._write(attempt, some)
             if not await self._commit(attempt):
                 return None
@@ -202,7 +198,7 @@ class CassandraPerceptions:
         distinct.pop(NO_KEY, None)
         there = await self._known.find(list(distinct), header)
         if there:  # another process may have forgotten them
-            now = await self._log.read() or header
+            now = await self._log.read()
             self._known.forget(now.low)
             there = {key: seq for key, seq in there.items() if seq > now.low}
         elif len(distinct) == len(each) - each.count(NO_KEY):
@@ -219,17 +215,16 @@ class CassandraPerceptions:
         return known
 
     async def _write(self, attempt: _Attempt, batches: Sequence[Hashed]) -> None:
-        written = stamp(attempt.on.leader, attempt.n)
         bodies = [(each.perceptions, each.body) for each in parts(batches)]
-        rows = await self._table.requests(attempt.first, bodies, attempt.keys, written)
-        rows += await self._known.requests(attempt.first, attempt.keys, written)
+        rows = await self._table.requests(attempt.first, bodies, attempt.keys, attempt.written)
+        rows += await self._known.requests(attempt.first, attempt.keys, attempt.written)
         await self._session.execute_all(rows, idempotent=True)
 
-    async def _commit(self, attempt: _Attempt, by: Awaitable[bool] | None = None) -> bool:
+    async def _commit(self, attempt: _Attempt) -> bool:
         """Move the head; whether it was moved. Else another has led, or has to be asked who does."""
         self._doubt = attempt  # also where this is cancelled
         try:
-            applied = await (by or self._log.commit(attempt.on, attempt.n, attempt.head))
+            applied = await self._log.commit(attempt.then)
         except OutcomeUnknown:
             return await self._settle()
         except StoreUnavailable:
@@ -247,22 +242,22 @@ class CassandraPerceptions:
         attempt = self._doubt
         if attempt is None:
             return False
-        self._counter += 1
-        there = await self._log.settle(attempt.on, self._counter)
-        if there.leader == attempt.on.leader:
-            applied = there.head == attempt.head
+        there = await self._log.settle(attempt.on, self._next())
+        if there.leader == attempt.then.leader:
+            applied = there.head == attempt.then.head
         else:  # overtaken: others may have gone on from either
-            applied = there.head >= attempt.head and await self._table.was_written(
-                attempt.first, stamp(attempt.on.leader, attempt.n), there
+            applied = there.head >= attempt.then.head and await self._table.was_written(
+                attempt.first, attempt.written, there
             )
         self._doubt = None
         if applied:
             self._committed(attempt)
-        self._header = there if there.leader == attempt.on.leader else None
+        self._header = there if there.leader == attempt.then.leader else None
         return applied
 
     def _committed(self, attempt: _Attempt) -> None:
-        self._header = replace(attempt.on, n=attempt.n, head=attempt.head)
+        then = attempt.then
+        self._header = replace(then, row=replace(then.row, n=then.n, epoch=then.leader))
         self._known.learn(attempt.keys, attempt.count, attempt.first)
 
     async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:
@@ -275,14 +270,12 @@ class CassandraPerceptions:
 
     async def head(self) -> int:
         self._check()
-        header = await self._log.read()
-        return header.head if header else 0
+        return (await self._log.read()).head
 
     async def epoch(self) -> int:
         """The last epoch of writing that was begun; 0 before the first."""
         self._check()
-        header = await self._log.decided()
-        return header.leader if header else 0
+        return (await self._log.decided()).leader
 
     async def forget(
         self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = math.inf
@@ -290,20 +283,19 @@ class CassandraPerceptions:
         self._check()
         async with self._turn:
             header = await self._log.read()
-            if header is None:
-                return 0
             if self._led and header.leader != self._epoch:
                 raise FencedOut(self._epoch, header.leader)
             low = await forget(self._log, self._table, header, up_to, limit, Age(received_before, believed))
             self._known.forget(low)
             await sweep(self._log, self._table, self._known, header.swept, low)
+            self._header = None  # its number has changed
             return low - header.low
 
     async def rows(self) -> int:
         """How many perceptions are kept."""
         self._check()
         header = await self._log.read()
-        return header.head - header.low if header else 0
+        return header.head - header.low
 
     async def close(self) -> None:
         """End what runs in the background; the session stays open. May be called twice."""

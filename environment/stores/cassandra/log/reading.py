@@ -31,7 +31,7 @@ class LogReader:
         """What ``PerceptionLog.read`` promises."""
         header = await self._header.read()
         found: list[Perception] = []
-        if header is None or limit <= 0 or after >= header.head:
+        if limit <= 0 or after >= header.head:
             return found
         start = begin = max(after, header.low) + 1
         if modality is not None:
@@ -66,10 +66,10 @@ class LogReader:
     async def get(self, ids: Sequence[str]) -> dict[str, Perception]:
         """What ``PerceptionLog.get`` promises."""
         seqs = sorted({seq for seq in map(perception_seq, ids) if seq})
-        header = await self._header.read() if seqs else None
         found: dict[str, Perception] = {}
-        if header is None:
+        if not seqs:
             return found
+        header = await self._header.read()
         there = [seq for seq in seqs if header.low < seq <= header.head]
         wanted = [list(group) for _, group in groupby(there, chunk_of)]
         for at in range(0, len(wanted), _AHEAD):
@@ -117,8 +117,7 @@ class LogReader:
 
     async def _look_again(self, seq: int) -> None:
         """What was said to be there is not. Raises ``StoreBroken`` unless it was forgotten meanwhile."""
-        header = await self._header.read()
-        if header is None or header.low < seq:
+        if (await self._header.read()).low < seq:
             raise self._table.broken(f"perception {seq}, or one before it, is missing")
 
 

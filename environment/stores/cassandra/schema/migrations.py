@@ -16,20 +16,18 @@ from typing import TypeVar
 from environment.errors import StoreBroken, StoreUnavailable, WrongSchema
 from environment.stores.cassandra.driver.errors import NoSuchTable, OutcomeUnknown
 from environment.stores.cassandra.driver.session import Session
-from environment.stores.cassandra.schema.cql import additive, statements
 
 T = TypeVar("T")
 
 SCHEMA = Path(__file__).parent
 _AGREEMENT = 20.0
 """How long nodes may take to agree on a schema, in seconds."""
-_NAME = re.compile(r"(\d{3})_([a-z0-9_]+)\.cql")
+_COMMENT = re.compile(r"--.*")
 _LEAST = re.compile(r"^-- runs with schema (\d+)$", re.MULTILINE)
 
 # Every write to it is conditional: claims, renewals and records are decided in one order.
 _TABLE = """CREATE TABLE IF NOT EXISTS schema_migrations (
     scope text, number int, name text, checksum text, holder text static, least int, PRIMARY KEY ((scope), number))"""
-_WIDEN = "ALTER TABLE schema_migrations ADD IF NOT EXISTS least int"
 _CLAIM = "UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = null"
 _RENEW = "UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = ?"
 _RELEASE = "UPDATE schema_migrations SET holder = null WHERE scope = 'submind' IF holder = ?"
@@ -37,8 +35,7 @@ _RECORD = """BEGIN BATCH
     UPDATE schema_migrations USING TTL ? SET holder = ? WHERE scope = 'submind' IF holder = ?;
     UPDATE schema_migrations SET name = ?, checksum = ?, least = ? WHERE scope = 'submind' AND number = ?;
     APPLY BATCH"""
-# All columns: older versions made the table without `least`.
-_APPLIED = "SELECT * FROM schema_migrations WHERE scope = 'submind'"
+_APPLIED = "SELECT number, name, checksum, least FROM schema_migrations WHERE scope = 'submind'"
 _HOLDER = "SELECT holder FROM schema_migrations WHERE scope = 'submind' LIMIT 1"
 
 
@@ -64,39 +61,19 @@ class Migration:
         return f"{self.number:03}_{self.name}.cql"
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """How long a runner's claim holds when it dies, and how long another waits for it; seconds."""
-
-    holds: int = 30
-    wait: float = 120.0
-
-
 def load_migrations(directory: Path | None = None) -> tuple[Migration, ...]:
     """The migrations in a directory, by number from 1 on; without one, those that this version knows.
 
-    Raises ``StoreBroken`` where numbers are missing or doubled, or a statement is not additive and repeatable.
+    Each only adds and may be repeated. Comments end their line, and no statement holds a semicolon.
     """
-    directory = directory or SCHEMA
-    found: dict[int, Migration] = {}
-    for path in sorted(directory.glob("*.cql")):
-        match = _NAME.fullmatch(path.name)
-        if match is None:
-            raise StoreBroken(str(path), "a migration is named like 003_what_it_adds.cql")
+    found: list[Migration] = []
+    for number, path in enumerate(sorted((directory or SCHEMA).glob("*.cql")), 1):
         text = path.read_text("utf-8")
         least = _LEAST.search(text)
-        migration = Migration(int(match[1]), match[2], tuple(statements(text)), int(least[1]) if least else 0)
-        if migration.least > migration.number:
-            raise StoreBroken(str(path), f"it cannot run with schema {migration.least}, which comes after it")
-        for statement in migration.statements:
-            if not additive(statement):
-                raise StoreBroken(str(path), f"a migration only adds, IF NOT EXISTS; this does not: {statement[:80]}")
-        if migration.number in found:
-            raise StoreBroken(str(path), f"{found[migration.number].file} has the same number")
-        found[migration.number] = migration
-    if sorted(found) != list(range(1, len(found) + 1)):
-        raise StoreBroken(str(directory), f"its migrations are numbered {sorted(found)}: a number is missing")
-    return tuple(found[number] for number in sorted(found))
+        statements = [" ".join(each.split()) for each in _COMMENT.sub("", text).split(";")]
+        made = tuple(each for each in statements if each)
+        found.append(Migration(number, path.stem.partition("_")[2], made, int(least[1]) if least else 0))
+    return tuple(found)
 
 
 async def applied(session: Session, known: Sequence[Migration]) -> int:
@@ -116,10 +93,11 @@ async def applied(session: Session, known: Sequence[Migration]) -> int:
             raise StoreBroken(
                 str(session.address),
                 f"migration {row.number:03}_{row.name}.cql was applied with checksum {row.checksum}, and this "
-                f"version's {migration.file} has {migration.checksum}: run the version that made this keyspace",
+                f"version's {migration.file} has {migration.checksum}: another version made this keyspace. Run that "
+                "one, or make a new keyspace and restore a backup into it",
             )
     newer = [row for number, row in rows.items() if number > len(known)]
-    if newer and all(0 < (getattr(row, "least", None) or 0) <= len(known) for row in newer):
+    if newer and all(0 < (row.least or 0) <= len(known) for row in newer):
         return len(known)
     return max(rows, default=0)
 
@@ -140,31 +118,30 @@ async def migrate(
     *,
     runner: str,
     rng: random.Random,
-    claim: Claim | None = None,
+    holds: int = 30,
+    wait: float = 120.0,
     told: Callable[[Migration], None] = lambda _: None,
 ) -> list[Migration]:
     """Apply what is missing, in order; what was applied by this call. May be repeated, also after a crash at any point.
 
-    One runner at a time: others wait until it is done or, where it died, until its claim expires (by the servers'
-    clocks). ``runner`` names this one, differently from every other. ``told`` is called after each migration.
-    Raises ``WrongSchema`` where the keyspace is newer than this version, ``StoreUnavailable`` where another runner
-    holds its claim for longer than ``claim.wait``.
+    One runner at a time: others wait until it is done or, where it died, until its claim expires, ``holds`` seconds
+    later by the servers' clocks. ``runner`` names this one, differently from every other. ``told`` is called after each
+    migration. Raises ``WrongSchema`` where the keyspace is newer than this version, ``StoreUnavailable`` where another
+    runner holds its claim for longer than ``wait`` seconds.
     """
     known = load_migrations() if known is None else known
-    claim = claim or Claim()
     if await _up_to_date(session, known):
         return []
     await session.run(_TABLE)
     done: list[Migration] = []
-    async with _claimed(session, runner, rng, claim):
+    async with _claimed(session, runner, rng, holds, wait):
         if await _up_to_date(session, known):
             return []
-        await session.run(_WIDEN)
         found = await applied(session, known)
         for migration in known[found:]:
             for statement in migration.statements:
                 await session.run(statement)
-            await _record(session, migration, runner, claim)
+            await _record(session, migration, runner, holds)
             done.append(migration)
             told(migration)
     return done
@@ -178,15 +155,15 @@ async def _up_to_date(session: Session, known: Sequence[Migration]) -> bool:
 
 
 @contextlib.asynccontextmanager
-async def _claimed(session: Session, runner: str, rng: random.Random, claim: Claim) -> AsyncIterator[None]:
+async def _claimed(session: Session, runner: str, rng: random.Random, holds: int, wait: float) -> AsyncIterator[None]:
     """Hold the claim; it is renewed while the body runs, and expires by itself where this process dies."""
     texts = (_CLAIM, _RENEW, _RELEASE, _HOLDER)
     take, renew, release, holder = [await _agreed(partial(session.prepare, cql)) for cql in texts]
     loop = asyncio.get_running_loop()
-    until = loop.time() + claim.wait
+    until = loop.time() + wait
     while True:
         with contextlib.suppress(OutcomeUnknown):
-            await _agreed(partial(session.conditional, take, (claim.holds, runner)))
+            await _agreed(partial(session.conditional, take, (holds, runner)))
         rows = await _agreed(partial(session.serial, holder))
         other = rows[0].holder if rows else None
         if other == runner:
@@ -197,9 +174,9 @@ async def _claimed(session: Session, runner: str, rng: random.Random, claim: Cla
 
     async def keep() -> None:
         while True:
-            await asyncio.sleep(claim.holds / 3)
+            await asyncio.sleep(holds / 3)
             with contextlib.suppress(StoreUnavailable):
-                await session.conditional(renew, (claim.holds, runner, runner))
+                await session.conditional(renew, (holds, runner, runner))
 
     keeping = asyncio.ensure_future(keep())
     try:
@@ -223,12 +200,12 @@ async def _agreed(ask: Callable[[], Awaitable[T]]) -> T:
         await asyncio.sleep(0.1)
 
 
-async def _record(session: Session, migration: Migration, runner: str, claim: Claim) -> None:
+async def _record(session: Session, migration: Migration, runner: str, holds: int) -> None:
     """Write down that a migration is done, while the claim is still this runner's."""
     record = await session.prepare(_RECORD)
-    values = (claim.holds, runner, runner, migration.name, migration.checksum, migration.least, migration.number)
+    values = (holds, runner, runner, migration.name, migration.checksum, migration.least, migration.number)
     try:
-        kept = (await session.conditional(record, values)).applied
+        kept = await session.conditional(record, values)
     except OutcomeUnknown:
         kept = any(row.number == migration.number for row in await session.serial(await session.prepare(_APPLIED)))
     if not kept:

@@ -17,8 +17,8 @@ import numpy as np
 from environment.errors import ChangesGone, StoreUnavailable
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.driver.session import Session
+from environment.stores.cassandra.traces.scan import scan_traces
 from environment.stores.cassandra.traces.traces import TraceReader
-from environment.stores.cassandra.traces.walking import walk
 
 _PROBES = 4
 _HEAD = "SELECT change, pages FROM known_ids WHERE mind = ?"
@@ -111,7 +111,7 @@ class KnownIds:
                     self.add(row.id)
                 self._change = rows[-1].change
         except ChangesGone:
-            async for name, _ in walk(self._session, self._mind):
+            async for name, _ in scan_traces(self._session, self._mind):
                 self.add(name)
         self._change = max(self._change, change)
 

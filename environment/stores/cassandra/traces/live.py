@@ -20,8 +20,8 @@ from environment.errors import ChangesGone, StoreUnavailable
 from environment.messages import Instant
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.driver.session import Session
+from environment.stores.cassandra.traces.scan import scan_traces
 from environment.stores.cassandra.traces.traces import TraceReader
-from environment.stores.cassandra.traces.walking import walk
 
 _GENERATION = "SELECT generation, pages, previous, previous_pages, at FROM live_generations WHERE mind = ?"
 _PAGE = "SELECT body FROM live_pages WHERE mind = ? AND generation = ? AND page = ?"
@@ -36,7 +36,7 @@ _ids = msgspec.msgpack.Decoder(list[str])
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class LiveGeneration:
     """What was written down last."""
 
     change: int = 0
@@ -65,9 +65,9 @@ class LiveSet:
         for _ in range(_TRIES):
             generation = await self.generation()
             if generation.change > change:
-                generation = Generation(generation.previous, generation.previous_pages)
+                generation = LiveGeneration(generation.previous, generation.previous_pages)
             if generation.change > change:
-                generation = Generation()
+                generation = LiveGeneration()
             try:
                 return await self._since(generation, change)
             except _Gone:
@@ -76,13 +76,13 @@ class LiveSet:
                 return await self._asked()
         raise StoreUnavailable("what is live was written down anew again and again", retry_after=1.0)
 
-    async def generation(self) -> Generation:
+    async def generation(self) -> LiveGeneration:
         """The last that was written down."""
         statement = await self._session.prepare(_GENERATION)
         rows = await self._session.execute(statement, (self._mind,), idempotent=True)
-        return Generation(*rows[0]) if rows else Generation()
+        return LiveGeneration(*rows[0]) if rows else LiveGeneration()
 
-    async def write_down(self, change: int, now: Instant) -> Generation:
+    async def write_down(self, change: int, now: Instant) -> LiveGeneration:
         """Write down what is live after ``change``, then let go of the last generation but one.
 
         Two that do so at once write the same: what they write follows from ``change`` alone, or is made the same by
@@ -99,7 +99,7 @@ class LiveSet:
         put = await self._session.prepare(_PUT_PAGE)
         pages = [(put, (self._mind, change, page, body, change)) for page, body in enumerate(bodies)]
         await self._session.execute_all(pages, idempotent=True, concurrency=8)
-        made = Generation(change, len(bodies), last.change, last.pages, now)
+        made = LiveGeneration(change, len(bodies), last.change, last.pages, now)
         values = (self._mind, made.change, made.pages, made.previous, made.previous_pages, now, change)
         await self._session.execute(await self._session.prepare(_PUT_GENERATION), values, idempotent=True)
         gone = await self._session.prepare(_NO_PAGE)
@@ -119,14 +119,14 @@ class LiveSet:
             ids.update(name for name, rows in zip(names, answers, strict=True) if rows and rows[0].live)
             names.clear()
 
-        async for name, _ in walk(self._session, self._mind):
+        async for name, _ in scan_traces(self._session, self._mind):
             names.append(name)
             if len(names) >= _AT_ONCE:
                 await ask()
         await ask()
         return ids
 
-    async def _since(self, generation: Generation, change: int) -> set[str]:
+    async def _since(self, generation: LiveGeneration, change: int) -> set[str]:
         ids = await self._read(generation)
         async for rows in self._reader.changes(generation.change, change):
             for row in rows:
@@ -136,7 +136,7 @@ class LiveSet:
                     ids.discard(row.id)
         return ids
 
-    async def _read(self, generation: Generation) -> set[str]:
+    async def _read(self, generation: LiveGeneration) -> set[str]:
         statement = await self._session.prepare(_PAGE)
         pages = [(statement, (self._mind, generation.change, page)) for page in range(generation.pages)]
         ids: set[str] = set()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from environment.errors import ChangesGone
 from environment.messages import Instant
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.calendar import buckets_in, drop_bucket, drop_empty, eras_of
+from environment.stores.cassandra.calendar import work_off
 from environment.stores.cassandra.commits.drafts import Draft
-from environment.stores.cassandra.commits.record import Forgotten, Seen
-from environment.stores.cassandra.commits.writing import Writer
+from environment.stores.cassandra.commits.record import TRACES
+from environment.stores.cassandra.commits.writer import CommitWriter
 from environment.stores.cassandra.driver.session import Row, Session
-from environment.stores.cassandra.traces.traces import TraceReader
+from environment.stores.cassandra.traces.traces import TraceReader, Written
 
 _OLDEST = """SELECT at, id, stamp FROM traces_retired WHERE mind = ? AND hour = ? AND part = ? AND at < ?
     ORDER BY at ASC, id ASC LIMIT ?"""
@@ -21,7 +21,7 @@ _AT_ONCE = 500
 class Retiring:
     """Works through the index of retired traces, oldest first. What it has looked at it deletes there, as one range."""
 
-    def __init__(self, session: Session, mind: str, reader: TraceReader, writer: Writer) -> None:
+    def __init__(self, session: Session, mind: str, reader: TraceReader, writer: CommitWriter) -> None:
         self._session = session
         self._mind = mind
         self._reader = reader
@@ -29,39 +29,31 @@ class Retiring:
 
     async def forget(self, before: Instant, limit: int) -> int:
         """See ``TraceStore.forget``."""
-        gone = 0
         statement = await self._session.prepare(_OLDEST)
-        span = (-(1 << 41), partitions.hour(before))
-        place = (self._session, self._mind, partitions.RETIRED)
-        for era in await eras_of(*place, *span):
-            now = int(self._writer.lanes.clock() * 1e6)
-            async for hour, parts in buckets_in(*place, era, *span, newest_first=False):
-                for part in parts:
-                    while gone < limit:
-                        most = min(limit - gone, _AT_ONCE)
-                        values = (self._mind, hour, part, before, most)
-                        rows = await self._session.execute(statement, values, idempotent=True)
-                        gone += await self._forget(rows, before)
-                        stamp = await self._done(hour, part, rows, now)
-                        if len(rows) < most:
-                            if hour < span[1]:
-                                await drop_bucket(*place, hour, part, stamp)
-                            break
-                    if gone >= limit:
-                        return gone
-            if era < partitions.era(span[1]):
-                await drop_empty(*place, era, now)
-        return gone
+
+        async def work(hour: int, part: int, limit: int, now: int) -> tuple[int, int | None]:
+            gone = 0
+            while gone < limit:
+                most = min(limit - gone, _AT_ONCE)
+                rows = await self._session.execute(statement, (self._mind, hour, part, before, most), idempotent=True)
+                gone += await self._forget(rows, before)
+                stamp = await self._done(hour, part, rows, now)
+                if len(rows) < most:
+                    return gone, stamp
+            return gone, None
+
+        place = self._session, self._mind, partitions.RETIRED
+        return await work_off(*place, before, limit, self._writer.logs.clock, work)
 
     async def _forget(self, rows: list[Row], before: Instant) -> int:
         """Forget those of the rows' traces that may go, unless somebody changes them meanwhile."""
         if not rows:
             return 0
-        seen = await self._writer.traces_state()
-        going: dict[str, Forgotten] = {}
+        seen = await self._writer.traces_counted()
+        going: dict[str, list[Written]] = {}
         for trace, *_ in await self._reader.newest(dict.fromkeys(row.id for row in rows)):
             if not trace.live and trace.conscious is None and trace.level.at < before:
-                going[trace.id] = await self._everywhere(trace.id, trace.version)
+                going[trace.id] = await self._reader.versions(trace.id, trace.version)
         if not going:
             return 0
         asked, forgotten = seen.change, seen.forgotten
@@ -80,21 +72,10 @@ class Retiring:
             except ChangesGone:  # it was held up for very long: another time
                 going.clear()
             asked = draft.traces.change
-            draft.forgotten = list(going.values())
+            draft.forgotten = dict(going)
 
-        await self._writer.decide_traces(fill)
+        await self._writer.decide_on(TRACES, fill)
         return len(going)
-
-    async def _everywhere(self, trace_id: str, newest: int) -> Forgotten:
-        versions = await self._reader.versions(trace_id, newest)
-        return Forgotten(
-            trace_id,
-            newest,
-            [
-                Seen(trace.version, part, trace.thought.at, trace.thought.author, trace.thought.topic)
-                for trace, part in versions
-            ],
-        )
 
     async def _done(self, hour: int, part: int, rows: list[Row], now: int) -> int:
         """Let go of the index rows that were read, by their own write time: what is retired anew comes back.

@@ -10,8 +10,8 @@ from itertools import islice
 from environment.errors import ChangesGone
 from environment.messages import Instant, Trace
 from environment.ports import Progress
-from environment.stores.cassandra.commits.heads import head_of
-from environment.stores.cassandra.commits.record import TRACES
+from environment.stores.cassandra.commits.commit_logs import head_of
+from environment.stores.cassandra.commits.record import CORE, TRACES
 from environment.stores.cassandra.driver.session import Row, Session
 from environment.stores.cassandra.traces.live import LiveSet
 from environment.stores.cassandra.traces.meeting import met
@@ -85,7 +85,7 @@ class CassandraTraces:
         return (after if reached == max(after, 0) else reached), found
 
     async def head(self) -> int:
-        return (await head_of(self._session, self._mind, TRACES)).change
+        return (await head_of(self._session, self._mind, TRACES, CORE)).change
 
     async def between(
         self,
@@ -104,5 +104,5 @@ class CassandraTraces:
 
     async def rows(self) -> tuple[int, int]:
         """How many traces are kept, and how many of them are live."""
-        state = await head_of(self._session, self._mind, TRACES)
+        state = await head_of(self._session, self._mind, TRACES, CORE)
         return state.traces, state.live

@@ -74,21 +74,10 @@ class TraceReader:
     async def changes(self, after: int, to: int) -> AsyncGenerator[list[Row], None]:
         """The log of changes above ``after`` and up to ``to``, which was given, in order: pages of (change, id, live).
 
-        Raises ``ChangesGone``, after what came before it, where one has expired. Each names the one before it; those
-        that do not were written by a version that let none expire.
+        Raises ``ChangesGone``, after what came before it, where one has expired.
         """
-        if to <= after:
-            return
-        statement, last = await self._session.prepare(_CHANGES), after
-        for bucket in range(partitions.change_bucket(after + 1), partitions.change_bucket(to) + 1):
-            async for rows in self._session.pages(statement, (self._mind, bucket, after, to)):
-                for row in rows:
-                    if row.previous is not None and row.previous > last:
-                        raise ChangesGone(after)
-                    last = row.change
-                yield rows
-        if last < to:
-            raise ChangesGone(after)
+        async for rows in change_rows(self._session, self._mind, _CHANGES, after, to):
+            yield rows
 
     async def _changed(self, trace_id: str, row: Row) -> Changed:
         content: Row = row
@@ -118,6 +107,25 @@ def _written(row: Row) -> Written:
         authors=decode_names(row.authors),
     )
     return Written(trace, row.part)
+
+
+async def change_rows(session: Session, mind: str, cql: str, after: int, to: int) -> AsyncGenerator[list[Row], None]:
+    """A log of changes above ``after`` and up to ``to``, which was given, in order, by pages.
+
+    Raises ``ChangesGone``, after what came before it, where one has expired: each names the one before it.
+    """
+    if to <= after:
+        return
+    statement, last = await session.prepare(cql), after
+    for bucket in range(partitions.change_bucket(after + 1), partitions.change_bucket(to) + 1):
+        async for rows in session.pages(statement, (mind, bucket, after, to)):
+            for row in rows:
+                if row.previous > last:
+                    raise ChangesGone(after)
+                last = row.change
+            yield rows
+    if last < to:
+        raise ChangesGone(after)
 
 
 def last_changes(rows: Sequence[Row]) -> dict[str, int]:

@@ -23,48 +23,63 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_options__pb2
 from orchestration.pb.submind.v1 import perception_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_perception__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/orchestration/pb/submind/v1/consciousness.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xa1\x03\n\x0bStreamEntry\x12\x10\n\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12)\n\x04kind\x18\x03 \x01(\x0e\x32\x15.submind.v1.EntryKindR\x04kind\x12\x12\n\x04text\x18\x04 \x01(\tR\x04text\x12.\n\x04time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12*\n\x02\x61t\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x1a\n\x08salience\x18\x07 \x01(\x01R\x08salience\x12\x1e\n\nconfidence\x18\x08 \x01(\x01R\nconfidence\x12\x14\n\x05trust\x18\t \x01(\x01R\x05trust\x12;\n\x0bperceptions\x18\n \x03(\x0b\x32\x19.submind.v1.PerceptionRefR\x0bperceptions\x12\x18\n\x07lineage\x18\x0b \x03(\tR\x07lineage\x12\x14\n\x05\x66ocus\x18\x0c \x01(\tR\x05\x66ocus\x12\x16\n\x06\x61uthor\x18\r \x01(\tR\x06\x61uthor\"\xd1\x01\n\x0bWatchFilter\x12>\n\x05kinds\x18\x01 \x03(\x0e\x32\x15.submind.v1.EntryKindB\x11\xbaH\x0e\x92\x01\x0b\x10\x10\"\x07\x82\x01\x04\x10\x01 \x00R\x05kinds\x12:\n\x0cmin_salience\x18\x02 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0bminSalience\x12 \n\x06source\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x06source\x12$\n\x08\x63ontains\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\x80\x08R\x08\x63ontains\"k\n\x0cWatchRequest\x12*\n\x08\x66rom_seq\x18\x01 \x01(\x04\x42\x0f\xbaH\x0c\x32\n\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7fR\x07\x66romSeq\x12/\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x17.submind.v1.WatchFilterR\x06\x66ilter\">\n\rWatchResponse\x12-\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x17.submind.v1.StreamEntryR\x05\x65ntry\"+\n\x0e\x45xplainRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x02id\"L\n\x0f\x45xplainResponse\x12\x39\n\x0b\x65xplanation\x18\x01 \x01(\x0b\x32\x17.submind.v1.ExplanationR\x0b\x65xplanation\"\xe9\x03\n\x0b\x45xplanation\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12/\n\x04kind\x18\x02 \x01(\x0e\x32\x1b.submind.v1.ExplanationKindR\x04kind\x12\x12\n\x04text\x18\x03 \x01(\tR\x04text\x12.\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x16\n\x06source\x18\x05 \x01(\tR\x06source\x12\x16\n\x06\x61uthor\x18\x06 \x01(\tR\x06\x61uthor\x12\x1f\n\x08salience\x18\x07 \x01(\x01H\x00R\x08salience\x88\x01\x01\x12#\n\nconfidence\x18\x08 \x01(\x01H\x01R\nconfidence\x88\x01\x01\x12\x19\n\x05trust\x18\t \x01(\x01H\x02R\x05trust\x88\x01\x01\x12\x33\n\x08\x63hildren\x18\n \x03(\x0b\x32\x17.submind.v1.ExplanationR\x08\x63hildren\x12\x1c\n\ttruncated\x18\x0b \x01(\x08R\ttruncated\x12\x30\n\x08standing\x18\x0c \x01(\x0e\x32\x14.submind.v1.StandingR\x08standing\x12\x19\n\x08trace_id\x18\r \x01(\tR\x07traceIdB\x0b\n\t_salienceB\r\n\x0b_confidenceB\x08\n\x06_trust*U\n\tEntryKind\x12\x1a\n\x16\x45NTRY_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NTRY_KIND_THOUGHT\x10\x01\x12\x14\n\x10\x45NTRY_KIND_SEGUE\x10\x02*\x8c\x01\n\x0f\x45xplanationKind\x12 \n\x1c\x45XPLANATION_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45XPLANATION_KIND_ENTRY\x10\x01\x12\x1a\n\x16\x45XPLANATION_KIND_TRACE\x10\x02\x12\x1f\n\x1b\x45XPLANATION_KIND_PERCEPTION\x10\x03*e\n\x08Standing\x12\x18\n\x14STANDING_UNSPECIFIED\x10\x00\x12\x11\n\rSTANDING_KEPT\x10\x01\x12\x14\n\x10STANDING_RETIRED\x10\x02\x12\x16\n\x12STANDING_FORGOTTEN\x10\x03\x32\x9a\x01\n\x14\x43onsciousnessService\x12>\n\x05Watch\x12\x18.submind.v1.WatchRequest\x1a\x19.submind.v1.WatchResponse0\x01\x12\x42\n\x07\x45xplain\x12\x1a.submind.v1.ExplainRequest\x1a\x1b.submind.v1.ExplainResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/orchestration/pb/submind/v1/consciousness.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xa1\x03\n\x0bStreamEntry\x12\x10\n\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12)\n\x04kind\x18\x03 \x01(\x0e\x32\x15.submind.v1.EntryKindR\x04kind\x12\x12\n\x04text\x18\x04 \x01(\tR\x04text\x12.\n\x04time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12*\n\x02\x61t\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x1a\n\x08salience\x18\x07 \x01(\x01R\x08salience\x12\x1e\n\nconfidence\x18\x08 \x01(\x01R\nconfidence\x12\x14\n\x05trust\x18\t \x01(\x01R\x05trust\x12;\n\x0bperceptions\x18\n \x03(\x0b\x32\x19.submind.v1.PerceptionRefR\x0bperceptions\x12\x18\n\x07lineage\x18\x0b \x03(\tR\x07lineage\x12\x14\n\x05\x66ocus\x18\x0c \x01(\tR\x05\x66ocus\x12\x16\n\x06\x61uthor\x18\r \x01(\tR\x06\x61uthor\"\xb0\x02\n\x0cWatchRequest\x12\'\n\x08\x66rom_seq\x18\x01 \x01(\x04\x42\x0f\xbaH\x0c\x32\n\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7fR\x04\x66rom\x12=\n\x05kinds\x18\x02 \x03(\x0e\x32\x15.submind.v1.EntryKindB\x11\xbaH\x0e\x92\x01\x0b\x10\x10\"\x07\x82\x01\x04\x10\x01 \x00R\x04kind\x12:\n\x0cmin_salience\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0bminSalience\x12 \n\x06source\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x06source\x12$\n\x08\x63ontains\x18\x05 \x01(\tB\x08\xbaH\x05r\x03(\x80\x08R\x08\x63ontains\x12*\n\x05\x61\x66ter\x18\x06 \x01(\x04\x42\x0f\xbaH\x0c\x32\n\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7fH\x00R\x05\x61\x66ter\x88\x01\x01\x42\x08\n\x06_after\"R\n\rWatchResponse\x12-\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x17.submind.v1.StreamEntryR\x05\x65ntry\x12\x12\n\x04mark\x18\x02 \x01(\x04R\x04mark\"q\n\x12ListEntriesRequest\x12.\n\x08\x66rom_seq\x18\x01 \x01(\x04\x42\x11\xbaH\x0e\x32\x0c\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f(\x01H\x00R\x04\x66rom\x88\x01\x01\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\x90NR\x05limitB\x0b\n\t_from_seq\"\\\n\x13ListEntriesResponse\x12\x31\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x17.submind.v1.StreamEntryR\x07\x65ntries\x12\x12\n\x04head\x18\x02 \x01(\x04R\x04head\"+\n\x0e\x45xplainRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x02id\"L\n\x0f\x45xplainResponse\x12\x39\n\x0b\x65xplanation\x18\x01 \x01(\x0b\x32\x17.submind.v1.ExplanationR\x0b\x65xplanation\"\xe9\x03\n\x0b\x45xplanation\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12/\n\x04kind\x18\x02 \x01(\x0e\x32\x1b.submind.v1.ExplanationKindR\x04kind\x12\x12\n\x04text\x18\x03 \x01(\tR\x04text\x12.\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x16\n\x06source\x18\x05 \x01(\tR\x06source\x12\x16\n\x06\x61uthor\x18\x06 \x01(\tR\x06\x61uthor\x12\x1f\n\x08salience\x18\x07 \x01(\x01H\x00R\x08salience\x88\x01\x01\x12#\n\nconfidence\x18\x08 \x01(\x01H\x01R\nconfidence\x88\x01\x01\x12\x19\n\x05trust\x18\t \x01(\x01H\x02R\x05trust\x88\x01\x01\x12\x33\n\x08\x63hildren\x18\n \x03(\x0b\x32\x17.submind.v1.ExplanationR\x08\x63hildren\x12\x1c\n\ttruncated\x18\x0b \x01(\x08R\ttruncated\x12\x30\n\x08standing\x18\x0c \x01(\x0e\x32\x14.submind.v1.StandingR\x08standing\x12\x19\n\x08trace_id\x18\r \x01(\tR\x07traceIdB\x0b\n\t_salienceB\r\n\x0b_confidenceB\x08\n\x06_trust*U\n\tEntryKind\x12\x1a\n\x16\x45NTRY_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NTRY_KIND_THOUGHT\x10\x01\x12\x14\n\x10\x45NTRY_KIND_SEGUE\x10\x02*\x8c\x01\n\x0f\x45xplanationKind\x12 \n\x1c\x45XPLANATION_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45XPLANATION_KIND_ENTRY\x10\x01\x12\x1a\n\x16\x45XPLANATION_KIND_TRACE\x10\x02\x12\x1f\n\x1b\x45XPLANATION_KIND_PERCEPTION\x10\x03*e\n\x08Standing\x12\x18\n\x14STANDING_UNSPECIFIED\x10\x00\x12\x11\n\rSTANDING_KEPT\x10\x01\x12\x14\n\x10STANDING_RETIRED\x10\x02\x12\x16\n\x12STANDING_FORGOTTEN\x10\x03\x32\xd6\x02\n\x14\x43onsciousnessService\x12\x65\n\x05Watch\x12\x18.submind.v1.WatchRequest\x1a\x19.submind.v1.WatchResponse\"%\x8a\xb5\x18!\n\x05watch\x12\x11/v1/stream/events*\x05\x65ntry0\x01\x12g\n\x0bListEntries\x12\x1e.submind.v1.ListEntriesRequest\x1a\x1f.submind.v1.ListEntriesResponse\"\x17\x8a\xb5\x18\x13\n\x05watch\x12\n/v1/stream\x12n\n\x07\x45xplain\x12\x1a.submind.v1.ExplainRequest\x1a\x1b.submind.v1.ExplainResponse\"*\x8a\xb5\x18&\n\x05watch\x12\x10/v1/explain/{id}*\x0b\x65xplanationb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'orchestration.pb.submind.v1.consciousness_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_WATCHFILTER'].fields_by_name['kinds']._loaded_options = None
-  _globals['_WATCHFILTER'].fields_by_name['kinds']._serialized_options = b'\272H\016\222\001\013\020\020\"\007\202\001\004\020\001 \000'
-  _globals['_WATCHFILTER'].fields_by_name['min_salience']._loaded_options = None
-  _globals['_WATCHFILTER'].fields_by_name['min_salience']._serialized_options = b'\272H\024\022\022\031\000\000\000\000\000\000\360?)\000\000\000\000\000\000\000\000'
-  _globals['_WATCHFILTER'].fields_by_name['source']._loaded_options = None
-  _globals['_WATCHFILTER'].fields_by_name['source']._serialized_options = b'\272H\005r\003(\200\002'
-  _globals['_WATCHFILTER'].fields_by_name['contains']._loaded_options = None
-  _globals['_WATCHFILTER'].fields_by_name['contains']._serialized_options = b'\272H\005r\003(\200\010'
   _globals['_WATCHREQUEST'].fields_by_name['from_seq']._loaded_options = None
   _globals['_WATCHREQUEST'].fields_by_name['from_seq']._serialized_options = b'\272H\0142\n\030\377\377\377\377\377\377\377\377\177'
+  _globals['_WATCHREQUEST'].fields_by_name['kinds']._loaded_options = None
+  _globals['_WATCHREQUEST'].fields_by_name['kinds']._serialized_options = b'\272H\016\222\001\013\020\020\"\007\202\001\004\020\001 \000'
+  _globals['_WATCHREQUEST'].fields_by_name['min_salience']._loaded_options = None
+  _globals['_WATCHREQUEST'].fields_by_name['min_salience']._serialized_options = b'\272H\024\022\022\031\000\000\000\000\000\000\360?)\000\000\000\000\000\000\000\000'
+  _globals['_WATCHREQUEST'].fields_by_name['source']._loaded_options = None
+  _globals['_WATCHREQUEST'].fields_by_name['source']._serialized_options = b'\272H\005r\003(\200\002'
+  _globals['_WATCHREQUEST'].fields_by_name['contains']._loaded_options = None
+  _globals['_WATCHREQUEST'].fields_by_name['contains']._serialized_options = b'\272H\005r\003(\200\010'
+  _globals['_WATCHREQUEST'].fields_by_name['after']._loaded_options = None
+  _globals['_WATCHREQUEST'].fields_by_name['after']._serialized_options = b'\272H\0142\n\020\377\377\377\377\377\377\377\377\177'
+  _globals['_LISTENTRIESREQUEST'].fields_by_name['from_seq']._loaded_options = None
+  _globals['_LISTENTRIESREQUEST'].fields_by_name['from_seq']._serialized_options = b'\272H\0162\014\030\377\377\377\377\377\377\377\377\177(\001'
+  _globals['_LISTENTRIESREQUEST'].fields_by_name['limit']._loaded_options = None
+  _globals['_LISTENTRIESREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\005*\003\030\220N'
   _globals['_EXPLAINREQUEST'].fields_by_name['id']._loaded_options = None
   _globals['_EXPLAINREQUEST'].fields_by_name['id']._serialized_options = b'\272H\006r\004\020\001(@'
-  _globals['_ENTRYKIND']._serialized_start=1562
-  _globals['_ENTRYKIND']._serialized_end=1647
-  _globals['_EXPLANATIONKIND']._serialized_start=1650
-  _globals['_EXPLANATIONKIND']._serialized_end=1790
-  _globals['_STANDING']._serialized_start=1792
-  _globals['_STANDING']._serialized_end=1893
-  _globals['_STREAMENTRY']._serialized_start=143
-  _globals['_STREAMENTRY']._serialized_end=560
-  _globals['_WATCHFILTER']._serialized_start=563
-  _globals['_WATCHFILTER']._serialized_end=772
-  _globals['_WATCHREQUEST']._serialized_start=774
-  _globals['_WATCHREQUEST']._serialized_end=881
-  _globals['_WATCHRESPONSE']._serialized_start=883
-  _globals['_WATCHRESPONSE']._serialized_end=945
-  _globals['_EXPLAINREQUEST']._serialized_start=947
-  _globals['_EXPLAINREQUEST']._serialized_end=990
-  _globals['_EXPLAINRESPONSE']._serialized_start=992
-  _globals['_EXPLAINRESPONSE']._serialized_end=1068
-  _globals['_EXPLANATION']._serialized_start=1071
-  _globals['_EXPLANATION']._serialized_end=1560
-  _globals['_CONSCIOUSNESSSERVICE']._serialized_start=1896
-  _globals['_CONSCIOUSNESSSERVICE']._serialized_end=2050
+  _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['Watch']._loaded_options = None
+  _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['Watch']._serialized_options = b'\212\265\030!\n\005watch\022\021/v1/stream/events*\005entry'
+  _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['ListEntries']._loaded_options = None
+  _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['ListEntries']._serialized_options = b'\212\265\030\023\n\005watch\022\n/v1/stream'
+  _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['Explain']._loaded_options = None
+  _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['Explain']._serialized_options = b'\212\265\030&\n\005watch\022\020/v1/explain/{id}*\013explanation'
+  _globals['_ENTRYKIND']._serialized_start=1820
+  _globals['_ENTRYKIND']._serialized_end=1905
+  _globals['_EXPLANATIONKIND']._serialized_start=1908
+  _globals['_EXPLANATIONKIND']._serialized_end=2048
+  _globals['_STANDING']._serialized_start=2050
+  _globals['_STANDING']._serialized_end=2151
+  _globals['_STREAMENTRY']._serialized_start=186
+  _globals['_STREAMENTRY']._serialized_end=603
+  _globals['_WATCHREQUEST']._serialized_start=606
+  _globals['_WATCHREQUEST']._serialized_end=910
+  _globals['_WATCHRESPONSE']._serialized_start=912
+  _globals['_WATCHRESPONSE']._serialized_end=994
+  _globals['_LISTENTRIESREQUEST']._serialized_start=996
+  _globals['_LISTENTRIESREQUEST']._serialized_end=1109
+  _globals['_LISTENTRIESRESPONSE']._serialized_start=1111
+  _globals['_LISTENTRIESRESPONSE']._serialized_end=1203
+  _globals['_EXPLAINREQUEST']._serialized_start=1205
+  _globals['_EXPLAINREQUEST']._serialized_end=1248
+  _globals['_EXPLAINRESPONSE']._serialized_start=1250
+  _globals['_EXPLAINRESPONSE']._serialized_end=1326
+  _globals['_EXPLANATION']._serialized_start=1329
+  _globals['_EXPLANATION']._serialized_end=1818
+  _globals['_CONSCIOUSNESSSERVICE']._serialized_start=2154
+  _globals['_CONSCIOUSNESSSERVICE']._serialized_end=2496
 # @@protoc_insertion_point(module_scope)

@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
 from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -72,31 +73,45 @@ class StreamEntry(_message.Message):
     author: str
     def __init__(self, seq: _Optional[int] = ..., id: _Optional[str] = ..., kind: _Optional[_Union[EntryKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., lineage: _Optional[_Iterable[str]] = ..., focus: _Optional[str] = ..., author: _Optional[str] = ...) -> None: ...
 
-class WatchFilter(_message.Message):
-    __slots__ = ("kinds", "min_salience", "source", "contains")
+class WatchRequest(_message.Message):
+    __slots__ = ("from_seq", "kinds", "min_salience", "source", "contains", "after")
+    FROM_SEQ_FIELD_NUMBER: _ClassVar[int]
     KINDS_FIELD_NUMBER: _ClassVar[int]
     MIN_SALIENCE_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     CONTAINS_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    from_seq: int
     kinds: _containers.RepeatedScalarFieldContainer[EntryKind]
     min_salience: float
     source: str
     contains: str
-    def __init__(self, kinds: _Optional[_Iterable[_Union[EntryKind, str]]] = ..., min_salience: _Optional[float] = ..., source: _Optional[str] = ..., contains: _Optional[str] = ...) -> None: ...
-
-class WatchRequest(_message.Message):
-    __slots__ = ("from_seq", "filter")
-    FROM_SEQ_FIELD_NUMBER: _ClassVar[int]
-    FILTER_FIELD_NUMBER: _ClassVar[int]
-    from_seq: int
-    filter: WatchFilter
-    def __init__(self, from_seq: _Optional[int] = ..., filter: _Optional[_Union[WatchFilter, _Mapping]] = ...) -> None: ...
+    after: int
+    def __init__(self, from_seq: _Optional[int] = ..., kinds: _Optional[_Iterable[_Union[EntryKind, str]]] = ..., min_salience: _Optional[float] = ..., source: _Optional[str] = ..., contains: _Optional[str] = ..., after: _Optional[int] = ...) -> None: ...
 
 class WatchResponse(_message.Message):
-    __slots__ = ("entry",)
+    __slots__ = ("entry", "mark")
     ENTRY_FIELD_NUMBER: _ClassVar[int]
+    MARK_FIELD_NUMBER: _ClassVar[int]
     entry: StreamEntry
-    def __init__(self, entry: _Optional[_Union[StreamEntry, _Mapping]] = ...) -> None: ...
+    mark: int
+    def __init__(self, entry: _Optional[_Union[StreamEntry, _Mapping]] = ..., mark: _Optional[int] = ...) -> None: ...
+
+class ListEntriesRequest(_message.Message):
+    __slots__ = ("from_seq", "limit")
+    FROM_SEQ_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    from_seq: int
+    limit: int
+    def __init__(self, from_seq: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListEntriesResponse(_message.Message):
+    __slots__ = ("entries", "head")
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    HEAD_FIELD_NUMBER: _ClassVar[int]
+    entries: _containers.RepeatedCompositeFieldContainer[StreamEntry]
+    head: int
+    def __init__(self, entries: _Optional[_Iterable[_Union[StreamEntry, _Mapping]]] = ..., head: _Optional[int] = ...) -> None: ...
 
 class ExplainRequest(_message.Message):
     __slots__ = ("id",)

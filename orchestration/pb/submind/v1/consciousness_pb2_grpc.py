@@ -39,6 +39,11 @@ class ConsciousnessServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.WatchRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.WatchResponse.FromString,
                 _registered_method=True)
+        self.ListEntries = channel.unary_unary(
+                '/submind.v1.ConsciousnessService/ListEntries',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.ListEntriesRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.ListEntriesResponse.FromString,
+                _registered_method=True)
         self.Explain = channel.unary_unary(
                 '/submind.v1.ConsciousnessService/Explain',
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.ExplainRequest.SerializeToString,
@@ -50,6 +55,12 @@ class ConsciousnessServiceServicer:
     """Missing associated documentation comment in .proto file."""
 
     def Watch(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListEntries(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -68,6 +79,11 @@ def add_ConsciousnessServiceServicer_to_server(servicer, server):
                     servicer.Watch,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.WatchRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.WatchResponse.SerializeToString,
+            ),
+            'ListEntries': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListEntries,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.ListEntriesRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.ListEntriesResponse.SerializeToString,
             ),
             'Explain': grpc.unary_unary_rpc_method_handler(
                     servicer.Explain,
@@ -102,6 +118,33 @@ class ConsciousnessService:
             '/submind.v1.ConsciousnessService/Watch',
             orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.WatchRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.WatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListEntries(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.ConsciousnessService/ListEntries',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.ListEntriesRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2.ListEntriesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
 from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -35,53 +36,6 @@ class Level(_message.Message):
     half_life: _duration_pb2.Duration
     def __init__(self, value: _Optional[float] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., half_life: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
-class Thought(_message.Message):
-    __slots__ = ("id", "author", "kind", "text", "time", "at", "salience", "confidence", "trust", "perceptions", "parents", "topic", "depth", "via", "emotions", "associations", "insights", "count")
-    class EmotionsEntry(_message.Message):
-        __slots__ = ("key", "value")
-        KEY_FIELD_NUMBER: _ClassVar[int]
-        VALUE_FIELD_NUMBER: _ClassVar[int]
-        key: str
-        value: float
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
-    ID_FIELD_NUMBER: _ClassVar[int]
-    AUTHOR_FIELD_NUMBER: _ClassVar[int]
-    KIND_FIELD_NUMBER: _ClassVar[int]
-    TEXT_FIELD_NUMBER: _ClassVar[int]
-    TIME_FIELD_NUMBER: _ClassVar[int]
-    AT_FIELD_NUMBER: _ClassVar[int]
-    SALIENCE_FIELD_NUMBER: _ClassVar[int]
-    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
-    TRUST_FIELD_NUMBER: _ClassVar[int]
-    PERCEPTIONS_FIELD_NUMBER: _ClassVar[int]
-    PARENTS_FIELD_NUMBER: _ClassVar[int]
-    TOPIC_FIELD_NUMBER: _ClassVar[int]
-    DEPTH_FIELD_NUMBER: _ClassVar[int]
-    VIA_FIELD_NUMBER: _ClassVar[int]
-    EMOTIONS_FIELD_NUMBER: _ClassVar[int]
-    ASSOCIATIONS_FIELD_NUMBER: _ClassVar[int]
-    INSIGHTS_FIELD_NUMBER: _ClassVar[int]
-    COUNT_FIELD_NUMBER: _ClassVar[int]
-    id: str
-    author: str
-    kind: ThoughtKind
-    text: str
-    time: _timestamp_pb2.Timestamp
-    at: _timestamp_pb2.Timestamp
-    salience: float
-    confidence: float
-    trust: float
-    perceptions: _containers.RepeatedCompositeFieldContainer[_perception_pb2.PerceptionRef]
-    parents: _containers.RepeatedScalarFieldContainer[str]
-    topic: str
-    depth: int
-    via: _containers.RepeatedCompositeFieldContainer[Via]
-    emotions: _containers.ScalarMap[str, float]
-    associations: _containers.RepeatedScalarFieldContainer[str]
-    insights: _containers.RepeatedScalarFieldContainer[str]
-    count: int
-    def __init__(self, id: _Optional[str] = ..., author: _Optional[str] = ..., kind: _Optional[_Union[ThoughtKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., parents: _Optional[_Iterable[str]] = ..., topic: _Optional[str] = ..., depth: _Optional[int] = ..., via: _Optional[_Iterable[_Union[Via, _Mapping]]] = ..., emotions: _Optional[_Mapping[str, float]] = ..., associations: _Optional[_Iterable[str]] = ..., insights: _Optional[_Iterable[str]] = ..., count: _Optional[int] = ...) -> None: ...
-
 class Via(_message.Message):
     __slots__ = ("sender", "topic")
     SENDER_FIELD_NUMBER: _ClassVar[int]
@@ -91,50 +45,95 @@ class Via(_message.Message):
     def __init__(self, sender: _Optional[str] = ..., topic: _Optional[str] = ...) -> None: ...
 
 class Trace(_message.Message):
-    __slots__ = ("thought", "version", "level", "salience", "live", "conscious", "authors")
-    THOUGHT_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("id", "version", "author", "authors", "kind", "text", "time", "at", "salience", "level", "live", "confidence", "trust", "topic", "parents", "perceptions", "associations", "emotions", "insights", "count", "conscious", "depth", "via", "first_salience")
+    class EmotionsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+    ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
-    LEVEL_FIELD_NUMBER: _ClassVar[int]
-    SALIENCE_FIELD_NUMBER: _ClassVar[int]
-    LIVE_FIELD_NUMBER: _ClassVar[int]
-    CONSCIOUS_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
     AUTHORS_FIELD_NUMBER: _ClassVar[int]
-    thought: Thought
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    LIVE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    PARENTS_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTIONS_FIELD_NUMBER: _ClassVar[int]
+    ASSOCIATIONS_FIELD_NUMBER: _ClassVar[int]
+    EMOTIONS_FIELD_NUMBER: _ClassVar[int]
+    INSIGHTS_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    CONSCIOUS_FIELD_NUMBER: _ClassVar[int]
+    DEPTH_FIELD_NUMBER: _ClassVar[int]
+    VIA_FIELD_NUMBER: _ClassVar[int]
+    FIRST_SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    id: str
     version: int
-    level: Level
-    salience: float
-    live: bool
-    conscious: int
+    author: str
     authors: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, thought: _Optional[_Union[Thought, _Mapping]] = ..., version: _Optional[int] = ..., level: _Optional[_Union[Level, _Mapping]] = ..., salience: _Optional[float] = ..., live: _Optional[bool] = ..., conscious: _Optional[int] = ..., authors: _Optional[_Iterable[str]] = ...) -> None: ...
+    kind: ThoughtKind
+    text: str
+    time: _timestamp_pb2.Timestamp
+    at: _timestamp_pb2.Timestamp
+    salience: float
+    level: Level
+    live: bool
+    confidence: float
+    trust: float
+    topic: str
+    parents: _containers.RepeatedScalarFieldContainer[str]
+    perceptions: _containers.RepeatedCompositeFieldContainer[_perception_pb2.PerceptionRef]
+    associations: _containers.RepeatedScalarFieldContainer[str]
+    emotions: _containers.ScalarMap[str, float]
+    insights: _containers.RepeatedScalarFieldContainer[str]
+    count: int
+    conscious: int
+    depth: int
+    via: _containers.RepeatedCompositeFieldContainer[Via]
+    first_salience: float
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., author: _Optional[str] = ..., authors: _Optional[_Iterable[str]] = ..., kind: _Optional[_Union[ThoughtKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., level: _Optional[_Union[Level, _Mapping]] = ..., live: _Optional[bool] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., topic: _Optional[str] = ..., parents: _Optional[_Iterable[str]] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., associations: _Optional[_Iterable[str]] = ..., emotions: _Optional[_Mapping[str, float]] = ..., insights: _Optional[_Iterable[str]] = ..., count: _Optional[int] = ..., conscious: _Optional[int] = ..., depth: _Optional[int] = ..., via: _Optional[_Iterable[_Union[Via, _Mapping]]] = ..., first_salience: _Optional[float] = ...) -> None: ...
 
-class SearchFilter(_message.Message):
-    __slots__ = ("source", "author", "kind", "since", "until", "min_salience", "live_only")
+class SearchRequest(_message.Message):
+    __slots__ = ("text", "k", "source", "author", "kind", "since", "until", "min_salience")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    K_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     AUTHOR_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     SINCE_FIELD_NUMBER: _ClassVar[int]
     UNTIL_FIELD_NUMBER: _ClassVar[int]
     MIN_SALIENCE_FIELD_NUMBER: _ClassVar[int]
-    LIVE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    k: int
     source: str
     author: str
     kind: ThoughtKind
     since: _timestamp_pb2.Timestamp
     until: _timestamp_pb2.Timestamp
     min_salience: float
-    live_only: bool
-    def __init__(self, source: _Optional[str] = ..., author: _Optional[str] = ..., kind: _Optional[_Union[ThoughtKind, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., min_salience: _Optional[float] = ..., live_only: _Optional[bool] = ...) -> None: ...
+    def __init__(self, text: _Optional[str] = ..., k: _Optional[int] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., kind: _Optional[_Union[ThoughtKind, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., min_salience: _Optional[float] = ...) -> None: ...
 
-class SearchRequest(_message.Message):
-    __slots__ = ("text", "k", "filter")
-    TEXT_FIELD_NUMBER: _ClassVar[int]
-    K_FIELD_NUMBER: _ClassVar[int]
-    FILTER_FIELD_NUMBER: _ClassVar[int]
-    text: str
-    k: int
-    filter: SearchFilter
-    def __init__(self, text: _Optional[str] = ..., k: _Optional[int] = ..., filter: _Optional[_Union[SearchFilter, _Mapping]] = ...) -> None: ...
+class ListTracesRequest(_message.Message):
+    __slots__ = ("limit",)
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    limit: int
+    def __init__(self, limit: _Optional[int] = ...) -> None: ...
+
+class ListTracesResponse(_message.Message):
+    __slots__ = ("traces",)
+    TRACES_FIELD_NUMBER: _ClassVar[int]
+    traces: _containers.RepeatedCompositeFieldContainer[Trace]
+    def __init__(self, traces: _Optional[_Iterable[_Union[Trace, _Mapping]]] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
     __slots__ = ("hits",)

@@ -23,10 +23,11 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
+from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_options__pb2
 from orchestration.pb.submind.v1 import perception_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_perception__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,orchestration/pb/submind/v1/forwarding.proto\x12\nsubmind.v1\x1a\x1egoogle/protobuf/duration.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xed\x02\n\x0c\x41llowRequest\x12\"\n\x06\x63\x61ller\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\x80@R\x06\x63\x61ller\x12%\n\x04kind\x18\x02 \x01(\tB\x11\xbaH\x0er\x0cR\x05tokenR\x03jwtR\x04kind\x12*\n\x06\x61mount\x18\x03 \x01(\x0b\x32\x12.submind.v1.AmountR\x06\x61mount\x12(\n\x05\x61head\x18\x04 \x01(\x0b\x32\x12.submind.v1.AmountR\x05\x61head\x12K\n\x16perceptions_per_second\x18\x05 \x01(\x01\x42\x10\xbaH\r\x12\x0b)\x00\x00\x00\x00\x00\x00\x00\x00@\x01H\x00R\x14perceptionsPerSecond\x88\x01\x01\x12?\n\x10\x62ytes_per_second\x18\x06 \x01(\x01\x42\x10\xbaH\r\x12\x0b)\x00\x00\x00\x00\x00\x00\x00\x00@\x01H\x01R\x0e\x62ytesPerSecond\x88\x01\x01\x42\x19\n\x17_perceptions_per_secondB\x13\n\x11_bytes_per_second\"@\n\x06\x41mount\x12 \n\x0bperceptions\x18\x01 \x01(\x04R\x0bperceptions\x12\x14\n\x05\x62ytes\x18\x02 \x01(\x04R\x05\x62ytes\"\xa5\x01\n\rAllowResponse\x12(\n\x05\x61head\x18\x01 \x01(\x0b\x32\x12.submind.v1.AmountR\x05\x61head\x12\x14\n\x05quota\x18\x02 \x01(\tR\x05quota\x12\x18\n\x07\x61llowed\x18\x03 \x01(\x01R\x07\x61llowed\x12:\n\x0bretry_after\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationR\nretryAfter\"F\n\x0e\x46orwardRequest\x12\x34\n\x07\x62\x61tches\x18\x01 \x03(\x0b\x32\x1a.submind.v1.ForwardedBatchR\x07\x62\x61tches\"\xa3\x01\n\x0e\x46orwardedBatch\x12;\n\x07request\x18\x01 \x01(\x0b\x32!.submind.v1.PerceiveStreamRequestR\x07request\x12\x16\n\x06\x63\x61ller\x18\x02 \x01(\tR\x06\x63\x61ller\x12 \n\x0btraceparent\x18\x03 \x01(\tR\x0btraceparent\x12\x1a\n\x08recorded\x18\x04 \x01(\x08R\x08recorded\"H\n\x0f\x46orwardResponse\x12\x35\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x1b.submind.v1.ForwardedAnswerR\x07\x61nswers\"\xfa\x01\n\x0f\x46orwardedAnswer\x12\x14\n\x05\x62\x61tch\x18\x01 \x01(\x04R\x05\x62\x61tch\x12\x14\n\x05\x66irst\x18\x02 \x01(\x04R\x05\x66irst\x12\x14\n\x05\x63ount\x18\x03 \x01(\rR\x05\x63ount\x12<\n\x05known\x18\x04 \x03(\x0b\x32&.submind.v1.ForwardedAnswer.KnownEntryR\x05known\x12-\n\x07refusal\x18\x05 \x01(\x0b\x32\x13.submind.v1.RefusalR\x07refusal\x1a\x38\n\nKnownEntry\x12\x10\n\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x04R\x05value:\x02\x38\x01\x32\x96\x01\n\x0e\x46orwardService\x12\x46\n\x07\x46orward\x12\x1a.submind.v1.ForwardRequest\x1a\x1b.submind.v1.ForwardResponse(\x01\x30\x01\x12<\n\x05\x41llow\x12\x18.submind.v1.AllowRequest\x1a\x19.submind.v1.AllowResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,orchestration/pb/submind/v1/forwarding.proto\x12\nsubmind.v1\x1a\x1egoogle/protobuf/duration.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xed\x02\n\x0c\x41llowRequest\x12\"\n\x06\x63\x61ller\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\x80@R\x06\x63\x61ller\x12%\n\x04kind\x18\x02 \x01(\tB\x11\xbaH\x0er\x0cR\x05tokenR\x03jwtR\x04kind\x12*\n\x06\x61mount\x18\x03 \x01(\x0b\x32\x12.submind.v1.AmountR\x06\x61mount\x12(\n\x05\x61head\x18\x04 \x01(\x0b\x32\x12.submind.v1.AmountR\x05\x61head\x12K\n\x16perceptions_per_second\x18\x05 \x01(\x01\x42\x10\xbaH\r\x12\x0b)\x00\x00\x00\x00\x00\x00\x00\x00@\x01H\x00R\x14perceptionsPerSecond\x88\x01\x01\x12?\n\x10\x62ytes_per_second\x18\x06 \x01(\x01\x42\x10\xbaH\r\x12\x0b)\x00\x00\x00\x00\x00\x00\x00\x00@\x01H\x01R\x0e\x62ytesPerSecond\x88\x01\x01\x42\x19\n\x17_perceptions_per_secondB\x13\n\x11_bytes_per_second\"@\n\x06\x41mount\x12 \n\x0bperceptions\x18\x01 \x01(\x04R\x0bperceptions\x12\x14\n\x05\x62ytes\x18\x02 \x01(\x04R\x05\x62ytes\"\xa5\x01\n\rAllowResponse\x12(\n\x05\x61head\x18\x01 \x01(\x0b\x32\x12.submind.v1.AmountR\x05\x61head\x12\x14\n\x05quota\x18\x02 \x01(\tR\x05quota\x12\x18\n\x07\x61llowed\x18\x03 \x01(\x01R\x07\x61llowed\x12:\n\x0bretry_after\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationR\nretryAfter\"F\n\x0e\x46orwardRequest\x12\x34\n\x07\x62\x61tches\x18\x01 \x03(\x0b\x32\x1a.submind.v1.ForwardedBatchR\x07\x62\x61tches\"\xa3\x01\n\x0e\x46orwardedBatch\x12;\n\x07request\x18\x01 \x01(\x0b\x32!.submind.v1.PerceiveStreamRequestR\x07request\x12\x16\n\x06\x63\x61ller\x18\x02 \x01(\tR\x06\x63\x61ller\x12 \n\x0btraceparent\x18\x03 \x01(\tR\x0btraceparent\x12\x1a\n\x08recorded\x18\x04 \x01(\x08R\x08recorded\"H\n\x0f\x46orwardResponse\x12\x35\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x1b.submind.v1.ForwardedAnswerR\x07\x61nswers\"\xfa\x01\n\x0f\x46orwardedAnswer\x12\x14\n\x05\x62\x61tch\x18\x01 \x01(\x04R\x05\x62\x61tch\x12\x14\n\x05\x66irst\x18\x02 \x01(\x04R\x05\x66irst\x12\x14\n\x05\x63ount\x18\x03 \x01(\rR\x05\x63ount\x12<\n\x05known\x18\x04 \x03(\x0b\x32&.submind.v1.ForwardedAnswer.KnownEntryR\x05known\x12-\n\x07refusal\x18\x05 \x01(\x0b\x32\x13.submind.v1.RefusalR\x07refusal\x1a\x38\n\nKnownEntry\x12\x10\n\x03key\x18\x01 \x01(\rR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x04R\x05value:\x02\x38\x01\x32\xb5\x01\n\x0e\x46orwardService\x12V\n\x07\x46orward\x12\x1a.submind.v1.ForwardRequest\x1a\x1b.submind.v1.ForwardResponse\"\x0e\x8a\xb5\x18\n\n\x08perceive(\x01\x30\x01\x12K\n\x05\x41llow\x12\x18.submind.v1.AllowRequest\x1a\x19.submind.v1.AllowResponse\"\r\x8a\xb5\x18\t\n\x07\x66orwardb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,22 +44,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ALLOWREQUEST'].fields_by_name['bytes_per_second']._serialized_options = b'\272H\r\022\013)\000\000\000\000\000\000\000\000@\001'
   _globals['_FORWARDEDANSWER_KNOWNENTRY']._loaded_options = None
   _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_options = b'8\001'
-  _globals['_ALLOWREQUEST']._serialized_start=139
-  _globals['_ALLOWREQUEST']._serialized_end=504
-  _globals['_AMOUNT']._serialized_start=506
-  _globals['_AMOUNT']._serialized_end=570
-  _globals['_ALLOWRESPONSE']._serialized_start=573
-  _globals['_ALLOWRESPONSE']._serialized_end=738
-  _globals['_FORWARDREQUEST']._serialized_start=740
-  _globals['_FORWARDREQUEST']._serialized_end=810
-  _globals['_FORWARDEDBATCH']._serialized_start=813
-  _globals['_FORWARDEDBATCH']._serialized_end=976
-  _globals['_FORWARDRESPONSE']._serialized_start=978
-  _globals['_FORWARDRESPONSE']._serialized_end=1050
-  _globals['_FORWARDEDANSWER']._serialized_start=1053
-  _globals['_FORWARDEDANSWER']._serialized_end=1303
-  _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_start=1247
-  _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_end=1303
-  _globals['_FORWARDSERVICE']._serialized_start=1306
-  _globals['_FORWARDSERVICE']._serialized_end=1456
+  _globals['_FORWARDSERVICE'].methods_by_name['Forward']._loaded_options = None
+  _globals['_FORWARDSERVICE'].methods_by_name['Forward']._serialized_options = b'\212\265\030\n\n\010perceive'
+  _globals['_FORWARDSERVICE'].methods_by_name['Allow']._loaded_options = None
+  _globals['_FORWARDSERVICE'].methods_by_name['Allow']._serialized_options = b'\212\265\030\t\n\007forward'
+  _globals['_ALLOWREQUEST']._serialized_start=182
+  _globals['_ALLOWREQUEST']._serialized_end=547
+  _globals['_AMOUNT']._serialized_start=549
+  _globals['_AMOUNT']._serialized_end=613
+  _globals['_ALLOWRESPONSE']._serialized_start=616
+  _globals['_ALLOWRESPONSE']._serialized_end=781
+  _globals['_FORWARDREQUEST']._serialized_start=783
+  _globals['_FORWARDREQUEST']._serialized_end=853
+  _globals['_FORWARDEDBATCH']._serialized_start=856
+  _globals['_FORWARDEDBATCH']._serialized_end=1019
+  _globals['_FORWARDRESPONSE']._serialized_start=1021
+  _globals['_FORWARDRESPONSE']._serialized_end=1093
+  _globals['_FORWARDEDANSWER']._serialized_start=1096
+  _globals['_FORWARDEDANSWER']._serialized_end=1346
+  _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_start=1290
+  _globals['_FORWARDEDANSWER_KNOWNENTRY']._serialized_end=1346
+  _globals['_FORWARDSERVICE']._serialized_start=1349
+  _globals['_FORWARDSERVICE']._serialized_end=1530
 # @@protoc_insertion_point(module_scope)

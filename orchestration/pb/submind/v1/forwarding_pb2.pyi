@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import duration_pb2 as _duration_pb2
+from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
 from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor

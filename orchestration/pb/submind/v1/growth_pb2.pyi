@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -32,7 +33,7 @@ GROWTH_KIND_FROZEN: GrowthKind
 GROWTH_KIND_THAWED: GrowthKind
 
 class GrowthEvent(_message.Message):
-    __slots__ = ("seq", "at", "kind", "by", "submind", "act", "other", "topics", "proposal", "limit", "reason", "growth")
+    __slots__ = ("seq", "at", "kind", "by", "submind", "act", "other", "topics", "proposal", "limit", "reason", "growth", "id")
     SEQ_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -45,6 +46,7 @@ class GrowthEvent(_message.Message):
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     GROWTH_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
     seq: int
     at: _timestamp_pb2.Timestamp
     kind: GrowthKind
@@ -57,7 +59,8 @@ class GrowthEvent(_message.Message):
     limit: str
     reason: str
     growth: str
-    def __init__(self, seq: _Optional[int] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[_Union[GrowthKind, str]] = ..., by: _Optional[str] = ..., submind: _Optional[str] = ..., act: _Optional[str] = ..., other: _Optional[str] = ..., topics: _Optional[_Iterable[str]] = ..., proposal: _Optional[int] = ..., limit: _Optional[str] = ..., reason: _Optional[str] = ..., growth: _Optional[str] = ...) -> None: ...
+    id: str
+    def __init__(self, seq: _Optional[int] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[_Union[GrowthKind, str]] = ..., by: _Optional[str] = ..., submind: _Optional[str] = ..., act: _Optional[str] = ..., other: _Optional[str] = ..., topics: _Optional[_Iterable[str]] = ..., proposal: _Optional[int] = ..., limit: _Optional[str] = ..., reason: _Optional[str] = ..., growth: _Optional[str] = ..., id: _Optional[str] = ...) -> None: ...
 
 class Member(_message.Message):
     __slots__ = ("name", "role", "goals", "parent", "generation", "number", "born", "share", "topics", "retired", "heir")
@@ -86,7 +89,7 @@ class Member(_message.Message):
     def __init__(self, name: _Optional[str] = ..., role: _Optional[str] = ..., goals: _Optional[_Iterable[str]] = ..., parent: _Optional[str] = ..., generation: _Optional[int] = ..., number: _Optional[int] = ..., born: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., share: _Optional[float] = ..., topics: _Optional[_Iterable[str]] = ..., retired: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., heir: _Optional[str] = ...) -> None: ...
 
 class Population(_message.Message):
-    __slots__ = ("living", "ceiling", "births", "births_per_hour", "approval", "frozen", "waiting", "members", "head", "mind_runs", "born")
+    __slots__ = ("living", "ceiling", "births", "births_per_hour", "approval", "frozen", "waiting", "members", "head", "mind_runs", "born", "next_page_token")
     LIVING_FIELD_NUMBER: _ClassVar[int]
     CEILING_FIELD_NUMBER: _ClassVar[int]
     BIRTHS_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +101,7 @@ class Population(_message.Message):
     HEAD_FIELD_NUMBER: _ClassVar[int]
     MIND_RUNS_FIELD_NUMBER: _ClassVar[int]
     BORN_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     living: int
     ceiling: int
     births: int
@@ -109,7 +113,8 @@ class Population(_message.Message):
     head: int
     mind_runs: bool
     born: int
-    def __init__(self, living: _Optional[int] = ..., ceiling: _Optional[int] = ..., births: _Optional[int] = ..., births_per_hour: _Optional[int] = ..., approval: _Optional[str] = ..., frozen: _Optional[_Union[GrowthEvent, _Mapping]] = ..., waiting: _Optional[_Iterable[_Union[GrowthEvent, _Mapping]]] = ..., members: _Optional[_Iterable[_Union[Member, _Mapping]]] = ..., head: _Optional[int] = ..., mind_runs: _Optional[bool] = ..., born: _Optional[int] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, living: _Optional[int] = ..., ceiling: _Optional[int] = ..., births: _Optional[int] = ..., births_per_hour: _Optional[int] = ..., approval: _Optional[str] = ..., frozen: _Optional[_Union[GrowthEvent, _Mapping]] = ..., waiting: _Optional[_Iterable[_Union[GrowthEvent, _Mapping]]] = ..., members: _Optional[_Iterable[_Union[Member, _Mapping]]] = ..., head: _Optional[int] = ..., mind_runs: _Optional[bool] = ..., born: _Optional[int] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class GetPopulationRequest(_message.Message):
     __slots__ = ("page_size", "page_token", "living_only")
@@ -122,12 +127,10 @@ class GetPopulationRequest(_message.Message):
     def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., living_only: _Optional[bool] = ...) -> None: ...
 
 class GetPopulationResponse(_message.Message):
-    __slots__ = ("population", "next_page_token")
+    __slots__ = ("population",)
     POPULATION_FIELD_NUMBER: _ClassVar[int]
-    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     population: Population
-    next_page_token: str
-    def __init__(self, population: _Optional[_Union[Population, _Mapping]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, population: _Optional[_Union[Population, _Mapping]] = ...) -> None: ...
 
 class ListGrowthRequest(_message.Message):
     __slots__ = ("after", "limit")
@@ -152,10 +155,12 @@ class WatchGrowthRequest(_message.Message):
     def __init__(self, after: _Optional[int] = ...) -> None: ...
 
 class WatchGrowthResponse(_message.Message):
-    __slots__ = ("event",)
+    __slots__ = ("event", "mark")
     EVENT_FIELD_NUMBER: _ClassVar[int]
+    MARK_FIELD_NUMBER: _ClassVar[int]
     event: GrowthEvent
-    def __init__(self, event: _Optional[_Union[GrowthEvent, _Mapping]] = ...) -> None: ...
+    mark: int
+    def __init__(self, event: _Optional[_Union[GrowthEvent, _Mapping]] = ..., mark: _Optional[int] = ...) -> None: ...
 
 class Order(_message.Message):
     __slots__ = ("by", "reason")
@@ -201,9 +206,9 @@ class ApproveRequest(_message.Message):
     __slots__ = ("proposal", "order")
     PROPOSAL_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
-    proposal: int
+    proposal: str
     order: Order
-    def __init__(self, proposal: _Optional[int] = ..., order: _Optional[_Union[Order, _Mapping]] = ...) -> None: ...
+    def __init__(self, proposal: _Optional[str] = ..., order: _Optional[_Union[Order, _Mapping]] = ...) -> None: ...
 
 class ApproveResponse(_message.Message):
     __slots__ = ("outcome",)
@@ -215,9 +220,9 @@ class RejectRequest(_message.Message):
     __slots__ = ("proposal", "order")
     PROPOSAL_FIELD_NUMBER: _ClassVar[int]
     ORDER_FIELD_NUMBER: _ClassVar[int]
-    proposal: int
+    proposal: str
     order: Order
-    def __init__(self, proposal: _Optional[int] = ..., order: _Optional[_Union[Order, _Mapping]] = ...) -> None: ...
+    def __init__(self, proposal: _Optional[str] = ..., order: _Optional[_Union[Order, _Mapping]] = ...) -> None: ...
 
 class RejectResponse(_message.Message):
     __slots__ = ("outcome",)

@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -28,6 +29,18 @@ class SubmindState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SUBMIND_STATE_RESTARTING: _ClassVar[SubmindState]
     SUBMIND_STATE_QUARANTINED: _ClassVar[SubmindState]
     SUBMIND_STATE_STOPPED: _ClassVar[SubmindState]
+
+class ChangeKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CHANGE_KIND_UNSPECIFIED: _ClassVar[ChangeKind]
+    CHANGE_KIND_OPENED: _ClassVar[ChangeKind]
+    CHANGE_KIND_CREDITED: _ClassVar[ChangeKind]
+    CHANGE_KIND_UNREWARDED: _ClassVar[ChangeKind]
+    CHANGE_KIND_PROMOTED: _ClassVar[ChangeKind]
+    CHANGE_KIND_DEMOTED: _ClassVar[ChangeKind]
+    CHANGE_KIND_FORGOTTEN: _ClassVar[ChangeKind]
+    CHANGE_KIND_EVICTED: _ClassVar[ChangeKind]
+    CHANGE_KIND_REFUSED: _ClassVar[ChangeKind]
 MIND_STATE_UNSPECIFIED: MindState
 MIND_STATE_STARTING: MindState
 MIND_STATE_RUNNING: MindState
@@ -39,6 +52,15 @@ SUBMIND_STATE_RUNNING: SubmindState
 SUBMIND_STATE_RESTARTING: SubmindState
 SUBMIND_STATE_QUARANTINED: SubmindState
 SUBMIND_STATE_STOPPED: SubmindState
+CHANGE_KIND_UNSPECIFIED: ChangeKind
+CHANGE_KIND_OPENED: ChangeKind
+CHANGE_KIND_CREDITED: ChangeKind
+CHANGE_KIND_UNREWARDED: ChangeKind
+CHANGE_KIND_PROMOTED: ChangeKind
+CHANGE_KIND_DEMOTED: ChangeKind
+CHANGE_KIND_FORGOTTEN: ChangeKind
+CHANGE_KIND_EVICTED: ChangeKind
+CHANGE_KIND_REFUSED: ChangeKind
 
 class GetStatusRequest(_message.Message):
     __slots__ = ()
@@ -51,7 +73,7 @@ class GetStatusResponse(_message.Message):
     def __init__(self, status: _Optional[_Union[MindStatus, _Mapping]] = ...) -> None: ...
 
 class MindStatus(_message.Message):
-    __slots__ = ("mind", "state", "version", "uptime", "perceptions", "stream", "traces", "tokens", "substrate", "limits", "subminds", "reasons")
+    __slots__ = ("mind", "state", "version", "uptime", "perceptions", "stream", "traces", "tokens", "substrate", "limits", "subminds", "reasons", "now")
     class SubmindsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -71,6 +93,7 @@ class MindStatus(_message.Message):
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     SUBMINDS_FIELD_NUMBER: _ClassVar[int]
     REASONS_FIELD_NUMBER: _ClassVar[int]
+    NOW_FIELD_NUMBER: _ClassVar[int]
     mind: str
     state: MindState
     version: str
@@ -83,7 +106,8 @@ class MindStatus(_message.Message):
     limits: _containers.RepeatedCompositeFieldContainer[Limit]
     subminds: _containers.ScalarMap[str, int]
     reasons: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, mind: _Optional[str] = ..., state: _Optional[_Union[MindState, str]] = ..., version: _Optional[str] = ..., uptime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., perceptions: _Optional[_Union[PerceptionFigures, _Mapping]] = ..., stream: _Optional[_Union[StreamFigures, _Mapping]] = ..., traces: _Optional[_Union[TraceFigures, _Mapping]] = ..., tokens: _Optional[_Union[TokenFigures, _Mapping]] = ..., substrate: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., limits: _Optional[_Iterable[_Union[Limit, _Mapping]]] = ..., subminds: _Optional[_Mapping[str, int]] = ..., reasons: _Optional[_Iterable[str]] = ...) -> None: ...
+    now: _timestamp_pb2.Timestamp
+    def __init__(self, mind: _Optional[str] = ..., state: _Optional[_Union[MindState, str]] = ..., version: _Optional[str] = ..., uptime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., perceptions: _Optional[_Union[PerceptionFigures, _Mapping]] = ..., stream: _Optional[_Union[StreamFigures, _Mapping]] = ..., traces: _Optional[_Union[TraceFigures, _Mapping]] = ..., tokens: _Optional[_Union[TokenFigures, _Mapping]] = ..., substrate: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., limits: _Optional[_Iterable[_Union[Limit, _Mapping]]] = ..., subminds: _Optional[_Mapping[str, int]] = ..., reasons: _Optional[_Iterable[str]] = ..., now: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class PerceptionFigures(_message.Message):
     __slots__ = ("acknowledged", "head", "per_minute")
@@ -179,22 +203,28 @@ class SubmindReport(_message.Message):
     def __init__(self, name: _Optional[str] = ..., role: _Optional[str] = ..., goal: _Optional[str] = ..., state: _Optional[_Union[SubmindState, str]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., topics: _Optional[_Iterable[str]] = ..., mailbox: _Optional[int] = ..., metrics: _Optional[_Mapping[str, float]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class ListConnectionsRequest(_message.Message):
-    __slots__ = ("owner", "page_size", "page_token")
+    __slots__ = ("owner", "page_size", "page_token", "limit", "history")
     OWNER_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    HISTORY_FIELD_NUMBER: _ClassVar[int]
     owner: str
     page_size: int
     page_token: str
-    def __init__(self, owner: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    limit: int
+    history: bool
+    def __init__(self, owner: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., limit: _Optional[int] = ..., history: _Optional[bool] = ...) -> None: ...
 
 class ListConnectionsResponse(_message.Message):
-    __slots__ = ("connections", "next_page_token")
+    __slots__ = ("connections", "next_page_token", "total")
     CONNECTIONS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
     connections: _containers.RepeatedCompositeFieldContainer[Connection]
     next_page_token: str
-    def __init__(self, connections: _Optional[_Iterable[_Union[Connection, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    total: int
+    def __init__(self, connections: _Optional[_Iterable[_Union[Connection, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total: _Optional[int] = ...) -> None: ...
 
 class Connection(_message.Message):
     __slots__ = ("owner", "topic", "label", "peer", "weight", "ltp", "uses", "credited", "last_use", "history")
@@ -228,25 +258,21 @@ class Outcome(_message.Message):
     outcome: str
     def __init__(self, time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome: _Optional[str] = ...) -> None: ...
 
-class ConnectionChangeFilter(_message.Message):
-    __slots__ = ("owner", "topic", "since")
+class ListConnectionChangesRequest(_message.Message):
+    __slots__ = ("owner", "topic", "since", "kinds", "limit", "before")
     OWNER_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     SINCE_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
     owner: str
     topic: str
     since: _timestamp_pb2.Timestamp
-    def __init__(self, owner: _Optional[str] = ..., topic: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
-
-class ListConnectionChangesRequest(_message.Message):
-    __slots__ = ("filter", "limit", "before")
-    FILTER_FIELD_NUMBER: _ClassVar[int]
-    LIMIT_FIELD_NUMBER: _ClassVar[int]
-    BEFORE_FIELD_NUMBER: _ClassVar[int]
-    filter: ConnectionChangeFilter
+    kinds: _containers.RepeatedScalarFieldContainer[ChangeKind]
     limit: int
     before: str
-    def __init__(self, filter: _Optional[_Union[ConnectionChangeFilter, _Mapping]] = ..., limit: _Optional[int] = ..., before: _Optional[str] = ...) -> None: ...
+    def __init__(self, owner: _Optional[str] = ..., topic: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kinds: _Optional[_Iterable[_Union[ChangeKind, str]]] = ..., limit: _Optional[int] = ..., before: _Optional[str] = ...) -> None: ...
 
 class ListConnectionChangesResponse(_message.Message):
     __slots__ = ("changes", "older")
@@ -257,18 +283,26 @@ class ListConnectionChangesResponse(_message.Message):
     def __init__(self, changes: _Optional[_Iterable[_Union[ConnectionChange, _Mapping]]] = ..., older: _Optional[str] = ...) -> None: ...
 
 class WatchConnectionChangesRequest(_message.Message):
-    __slots__ = ("filter", "after")
-    FILTER_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("owner", "topic", "since", "kinds", "after")
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
     AFTER_FIELD_NUMBER: _ClassVar[int]
-    filter: ConnectionChangeFilter
+    owner: str
+    topic: str
+    since: _timestamp_pb2.Timestamp
+    kinds: _containers.RepeatedScalarFieldContainer[ChangeKind]
     after: str
-    def __init__(self, filter: _Optional[_Union[ConnectionChangeFilter, _Mapping]] = ..., after: _Optional[str] = ...) -> None: ...
+    def __init__(self, owner: _Optional[str] = ..., topic: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kinds: _Optional[_Iterable[_Union[ChangeKind, str]]] = ..., after: _Optional[str] = ...) -> None: ...
 
 class WatchConnectionChangesResponse(_message.Message):
-    __slots__ = ("change",)
+    __slots__ = ("change", "mark")
     CHANGE_FIELD_NUMBER: _ClassVar[int]
+    MARK_FIELD_NUMBER: _ClassVar[int]
     change: ConnectionChange
-    def __init__(self, change: _Optional[_Union[ConnectionChange, _Mapping]] = ...) -> None: ...
+    mark: str
+    def __init__(self, change: _Optional[_Union[ConnectionChange, _Mapping]] = ..., mark: _Optional[str] = ...) -> None: ...
 
 class ConnectionChange(_message.Message):
     __slots__ = ("mark", "owner", "topic", "label", "peer", "at", "kind", "weight", "reason")
@@ -287,7 +321,7 @@ class ConnectionChange(_message.Message):
     label: str
     peer: str
     at: _timestamp_pb2.Timestamp
-    kind: str
+    kind: ChangeKind
     weight: float
     reason: str
-    def __init__(self, mark: _Optional[str] = ..., owner: _Optional[str] = ..., topic: _Optional[str] = ..., label: _Optional[str] = ..., peer: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ..., weight: _Optional[float] = ..., reason: _Optional[str] = ...) -> None: ...
+    def __init__(self, mark: _Optional[str] = ..., owner: _Optional[str] = ..., topic: _Optional[str] = ..., label: _Optional[str] = ..., peer: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[_Union[ChangeKind, str]] = ..., weight: _Optional[float] = ..., reason: _Optional[str] = ...) -> None: ...

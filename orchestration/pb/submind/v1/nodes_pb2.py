@@ -22,37 +22,44 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'orchestration/pb/submind/v1/nodes.proto\x12\nsubmind.v1\"\xd2\x01\n\x04Node\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x61\x64\x64ress\x18\x03 \x01(\tR\x07\x61\x64\x64ress\x12\x18\n\x07\x64rained\x18\x04 \x01(\x08R\x07\x64rained\x12\x16\n\x06\x62\x61rred\x18\x05 \x01(\tR\x06\x62\x61rred\x12\x14\n\x05total\x18\x06 \x01(\x01R\x05total\x12\x14\n\x05taken\x18\x07 \x01(\x01R\x05taken\x12\x16\n\x06others\x18\x08 \x01(\x01R\x06others\x12\x16\n\x06\x61\x63tors\x18\t \x03(\tR\x06\x61\x63tors\"\x12\n\x10ListNodesRequest\"\xc1\x01\n\x11ListNodesResponse\x12&\n\x05nodes\x18\x01 \x03(\x0b\x32\x10.submind.v1.NodeR\x05nodes\x12G\n\x08homeless\x18\x02 \x03(\x0b\x32+.submind.v1.ListNodesResponse.HomelessEntryR\x08homeless\x1a;\n\rHomelessEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\"F\n\x10\x44rainNodeRequest\x12\x1e\n\x04node\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x02R\x04node\x12\x12\n\x04undo\x18\x02 \x01(\x08R\x04undo\"\x13\n\x11\x44rainNodeResponse\"7\n\x15RestartSubmindRequest\x12\x1e\n\x04name\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x02R\x04name\"2\n\x16RestartSubmindResponse\x12\x18\n\x07renewed\x18\x01 \x03(\tR\x07renewed2\xfa\x01\n\x0bNodeService\x12H\n\tListNodes\x12\x1c.submind.v1.ListNodesRequest\x1a\x1d.submind.v1.ListNodesResponse\x12H\n\tDrainNode\x12\x1c.submind.v1.DrainNodeRequest\x1a\x1d.submind.v1.DrainNodeResponse\x12W\n\x0eRestartSubmind\x12!.submind.v1.RestartSubmindRequest\x1a\".submind.v1.RestartSubmindResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'orchestration/pb/submind/v1/nodes.proto\x12\nsubmind.v1\x1a)orchestration/pb/submind/v1/options.proto\"\xd2\x01\n\x04Node\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x61\x64\x64ress\x18\x03 \x01(\tR\x07\x61\x64\x64ress\x12\x18\n\x07\x64rained\x18\x04 \x01(\x08R\x07\x64rained\x12\x16\n\x06\x62\x61rred\x18\x05 \x01(\tR\x06\x62\x61rred\x12\x14\n\x05total\x18\x06 \x01(\x01R\x05total\x12\x14\n\x05taken\x18\x07 \x01(\x01R\x05taken\x12\x16\n\x06others\x18\x08 \x01(\x01R\x06others\x12\x16\n\x06\x61\x63tors\x18\t \x03(\tR\x06\x61\x63tors\"\x12\n\x10ListNodesRequest\"\xd5\x01\n\x11ListNodesResponse\x12&\n\x05nodes\x18\x01 \x03(\x0b\x32\x10.submind.v1.NodeR\x05nodes\x12V\n\runschedulable\x18\x02 \x03(\x0b\x32\x30.submind.v1.ListNodesResponse.UnschedulableEntryR\runschedulable\x1a@\n\x12UnschedulableEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\"F\n\x10\x44rainNodeRequest\x12\x1e\n\x04node\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x02R\x04node\x12\x12\n\x04undo\x18\x02 \x01(\x08R\x04undo\"\x13\n\x11\x44rainNodeResponse\"7\n\x15RestartSubmindRequest\x12\x1e\n\x04name\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01\x18\x80\x02R\x04name\"2\n\x16RestartSubmindResponse\x12\x18\n\x07renewed\x18\x01 \x03(\tR\x07renewed2\xe6\x02\n\x0bNodeService\x12`\n\tListNodes\x12\x1c.submind.v1.ListNodesRequest\x1a\x1d.submind.v1.ListNodesResponse\"\x16\x8a\xb5\x18\x12\n\x05watch\x12\t/v1/nodes\x12o\n\tDrainNode\x12\x1c.submind.v1.DrainNodeRequest\x1a\x1d.submind.v1.DrainNodeResponse\"%\x8a\xb5\x18!\n\x07operate\x1a\x16/v1/nodes/{node}/drain\x12\x83\x01\n\x0eRestartSubmind\x12!.submind.v1.RestartSubmindRequest\x1a\".submind.v1.RestartSubmindResponse\"*\x8a\xb5\x18&\n\x07operate\x1a\x1b/v1/subminds/{name}/restartb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'orchestration.pb.submind.v1.nodes_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_LISTNODESRESPONSE_HOMELESSENTRY']._loaded_options = None
-  _globals['_LISTNODESRESPONSE_HOMELESSENTRY']._serialized_options = b'8\001'
+  _globals['_LISTNODESRESPONSE_UNSCHEDULABLEENTRY']._loaded_options = None
+  _globals['_LISTNODESRESPONSE_UNSCHEDULABLEENTRY']._serialized_options = b'8\001'
   _globals['_DRAINNODEREQUEST'].fields_by_name['node']._loaded_options = None
   _globals['_DRAINNODEREQUEST'].fields_by_name['node']._serialized_options = b'\272H\007r\005\020\001\030\200\002'
   _globals['_RESTARTSUBMINDREQUEST'].fields_by_name['name']._loaded_options = None
   _globals['_RESTARTSUBMINDREQUEST'].fields_by_name['name']._serialized_options = b'\272H\007r\005\020\001\030\200\002'
-  _globals['_NODE']._serialized_start=56
-  _globals['_NODE']._serialized_end=266
-  _globals['_LISTNODESREQUEST']._serialized_start=268
-  _globals['_LISTNODESREQUEST']._serialized_end=286
-  _globals['_LISTNODESRESPONSE']._serialized_start=289
-  _globals['_LISTNODESRESPONSE']._serialized_end=482
-  _globals['_LISTNODESRESPONSE_HOMELESSENTRY']._serialized_start=423
-  _globals['_LISTNODESRESPONSE_HOMELESSENTRY']._serialized_end=482
-  _globals['_DRAINNODEREQUEST']._serialized_start=484
-  _globals['_DRAINNODEREQUEST']._serialized_end=554
-  _globals['_DRAINNODERESPONSE']._serialized_start=556
-  _globals['_DRAINNODERESPONSE']._serialized_end=575
-  _globals['_RESTARTSUBMINDREQUEST']._serialized_start=577
-  _globals['_RESTARTSUBMINDREQUEST']._serialized_end=632
-  _globals['_RESTARTSUBMINDRESPONSE']._serialized_start=634
-  _globals['_RESTARTSUBMINDRESPONSE']._serialized_end=684
-  _globals['_NODESERVICE']._serialized_start=687
-  _globals['_NODESERVICE']._serialized_end=937
+  _globals['_NODESERVICE'].methods_by_name['ListNodes']._loaded_options = None
+  _globals['_NODESERVICE'].methods_by_name['ListNodes']._serialized_options = b'\212\265\030\022\n\005watch\022\t/v1/nodes'
+  _globals['_NODESERVICE'].methods_by_name['DrainNode']._loaded_options = None
+  _globals['_NODESERVICE'].methods_by_name['DrainNode']._serialized_options = b'\212\265\030!\n\007operate\032\026/v1/nodes/{node}/drain'
+  _globals['_NODESERVICE'].methods_by_name['RestartSubmind']._loaded_options = None
+  _globals['_NODESERVICE'].methods_by_name['RestartSubmind']._serialized_options = b'\212\265\030&\n\007operate\032\033/v1/subminds/{name}/restart'
+  _globals['_NODE']._serialized_start=99
+  _globals['_NODE']._serialized_end=309
+  _globals['_LISTNODESREQUEST']._serialized_start=311
+  _globals['_LISTNODESREQUEST']._serialized_end=329
+  _globals['_LISTNODESRESPONSE']._serialized_start=332
+  _globals['_LISTNODESRESPONSE']._serialized_end=545
+  _globals['_LISTNODESRESPONSE_UNSCHEDULABLEENTRY']._serialized_start=481
+  _globals['_LISTNODESRESPONSE_UNSCHEDULABLEENTRY']._serialized_end=545
+  _globals['_DRAINNODEREQUEST']._serialized_start=547
+  _globals['_DRAINNODEREQUEST']._serialized_end=617
+  _globals['_DRAINNODERESPONSE']._serialized_start=619
+  _globals['_DRAINNODERESPONSE']._serialized_end=638
+  _globals['_RESTARTSUBMINDREQUEST']._serialized_start=640
+  _globals['_RESTARTSUBMINDREQUEST']._serialized_end=695
+  _globals['_RESTARTSUBMINDRESPONSE']._serialized_start=697
+  _globals['_RESTARTSUBMINDRESPONSE']._serialized_end=747
+  _globals['_NODESERVICE']._serialized_start=750
+  _globals['_NODESERVICE']._serialized_end=1108
 # @@protoc_insertion_point(module_scope)

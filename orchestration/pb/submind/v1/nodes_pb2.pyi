@@ -1,3 +1,4 @@
+from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -33,8 +34,8 @@ class ListNodesRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class ListNodesResponse(_message.Message):
-    __slots__ = ("nodes", "homeless")
-    class HomelessEntry(_message.Message):
+    __slots__ = ("nodes", "unschedulable")
+    class UnschedulableEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
@@ -42,10 +43,10 @@ class ListNodesResponse(_message.Message):
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     NODES_FIELD_NUMBER: _ClassVar[int]
-    HOMELESS_FIELD_NUMBER: _ClassVar[int]
+    UNSCHEDULABLE_FIELD_NUMBER: _ClassVar[int]
     nodes: _containers.RepeatedCompositeFieldContainer[Node]
-    homeless: _containers.ScalarMap[str, str]
-    def __init__(self, nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., homeless: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    unschedulable: _containers.ScalarMap[str, str]
+    def __init__(self, nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., unschedulable: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class DrainNodeRequest(_message.Message):
     __slots__ = ("node", "undo")

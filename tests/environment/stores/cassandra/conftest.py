@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import secrets
 
@@ -10,25 +9,15 @@ import pytest
 import pytest_asyncio
 
 from environment.stores.cassandra.driver.connecting import open_session
-from environment.stores.cassandra.schema.migrations import migrate
 from tests.environment.stores.cassandra.logs import Opening
-from tests.servers.fixtures import drop_keyspace, make_keyspace
+from tests.servers.fixtures import migrated_keyspace
 
 
 @pytest.fixture(scope="module")
-def shared_keyspace(cassandra):
-    """The address of a migrated keyspace."""
-    address = cassandra(f"test_{secrets.token_hex(6)}")
-
-    async def make():
-        await make_keyspace(address)
-        session = await open_session(address, rng=random.Random(1))
-        await migrate(session, runner="tests", rng=random.Random(2))
-        await session.close()
-
-    asyncio.run(make())
-    yield address
-    asyncio.run(drop_keyspace(address))
+def keyspace_of_its_own(cassandra):
+    """The address of a migrated keyspace for who looks at everything that is in it."""
+    with migrated_keyspace(cassandra) as address:
+        yield address
 
 
 @pytest_asyncio.fixture

@@ -15,9 +15,9 @@ from concurrent.futures import ProcessPoolExecutor
 from environment.errors import StoreUnavailable
 from environment.messages import Trace
 from environment.ports import WriteTrace
-from environment.stores.cassandra.commits.drafts import Draft
-from environment.stores.cassandra.commits.lanes import Decision
-from environment.stores.cassandra.commits.record import CORE, TRACES, LaneState, Part, Record
+from environment.stores.cassandra.commits.commit_logs import Decided
+from environment.stores.cassandra.commits.drafts import Draft, Known
+from environment.stores.cassandra.commits.record import CORE, TRACES, CommitRecord, Counters, Part
 from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.stores import CassandraStores, open_stores
 
@@ -30,10 +30,15 @@ Make = Callable[[int], Trace]
 
 
 class _NothingIsThere:
-    """How the traces of an empty mind stand, its entries, and its growth."""
+    """How the traces of an empty mind stand, and its entries."""
 
     async def of(self, ids: Iterable[str]) -> dict[str, object]:
         return {}
+
+
+_NOTHING = _NothingIsThere()
+UNKNOWN = Known(_NOTHING, _NOTHING, _NOTHING, lambda *_: False)
+"""What the writer of an empty mind knows."""
 
 
 async def seed(place: str, mind: str, make: Make, count: int, settings: CassandraSettings) -> None:
@@ -48,14 +53,13 @@ async def seed(place: str, mind: str, make: Make, count: int, settings: Cassandr
     live = sum(counts)
     stores = await open_stores(place, mind, settings=settings, rng=random.Random(1))
     try:
-        lanes = stores._writer.lanes
-        before = LaneState(change=starts[-1], traces=starts[-1], live=live)
+        logs = stores._writer.logs
+        before = Counters(change=starts[-1], traces=starts[-1], live=live)
         draft = await _draft(make, range(starts[-1], count), before)
-        payload = draft.payload()
-        view = await lanes.look(CORE, [TRACES])
-        decision = await lanes.decide(view, [draft.counted(payload)[0]], payload, 0, b"seeded")
-        assert decision is not None
-        await lanes.apply(decision)
+        rows, view = draft.finish(), await logs.look(CORE, [TRACES])
+        decided = await logs.decide(view, [draft.counted()[TRACES]], rows, 0, (b"seeded", draft.stamp))
+        assert decided is not None
+        await logs.apply(decided)
     finally:
         await stores.close()
 
@@ -70,20 +74,20 @@ async def _write(place: str, mind: str, make: Make, starts: Sequence[int]) -> in
     live = 0
     try:
         for start in starts:
-            draft = await _draft(make, range(start, start + _COMMIT), LaneState(change=start, traces=start))
-            payload = draft.payload()
-            live += sum(standing.live for standing in payload.standings)
-            record = Record(start + 1, b"seeded", [Part(CORE, TRACES, 0, LaneState())], b"")
-            await _apply(stores, Decision(record, payload, (0,)))
+            draft = await _draft(make, range(start, start + _COMMIT), Counters(change=start, traces=start))
+            rows = draft.finish()
+            live += sum(status.live for status in draft.statuses().values())
+            record = CommitRecord(draft.stamp, b"seeded", [Part(CORE, TRACES, 0, Counters())], b"")
+            await _apply(stores, Decided((), record, rows))
     finally:
         await stores.close()
     return live
 
 
-async def _apply(stores: CassandraStores, decision: Decision) -> None:
+async def _apply(stores: CassandraStores, decided: Decided) -> None:
     for patience in range(20, -1, -1):
         try:
-            await stores._writer.lanes.apply(decision)
+            await stores._writer.logs.apply(decided)
         except StoreUnavailable as error:  # a server that shares its cores may be late
             if not patience:
                 raise
@@ -92,7 +96,7 @@ async def _apply(stores: CassandraStores, decision: Decision) -> None:
             return
 
 
-async def _draft(make: Make, numbers: Iterable[int], before: LaneState) -> Draft:
-    draft, nothing = Draft(before, LaneState(), LaneState()), _NothingIsThere()
-    await draft.add([WriteTrace(make(number)) for number in numbers], nothing, nothing, nothing)
+async def _draft(make: Make, numbers: Iterable[int], before: Counters) -> Draft:
+    draft = Draft(before.change + 1, UNKNOWN, {TRACES: before})
+    await draft.add([WriteTrace(make(number)) for number in numbers])
     return draft

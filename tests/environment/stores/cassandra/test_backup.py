@@ -6,7 +6,7 @@ from dataclasses import replace
 from environment.messages import Level, perception_seq
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
 from environment.stores.backup import taking
-from environment.stores.copying import MARGIN, Copy, differences, tally
+from environment.stores.copying import Copy, differences, tally
 from environment.stores.sqlite import open_stores as open_sqlite
 from tests.environment.stores.backup.taken import take
 from tests.environment.stores.cassandra.test_traces import opened
@@ -14,20 +14,6 @@ from tests.environment.stores.contract import NOON, entry, perception, revision,
 from tests.environment.stores.furnished import furnish
 
 __all__ = ["opened"]
-
-
-async def test_a_mind_that_stands_still_comes_out_whole(opened, tmp_path):
-    stores = await opened()
-    await furnish(stores, 60, middle=False)
-    backup = await take(stores, tmp_path / "a.submind")
-    before = await tally(stores)
-    assert differences(before, await tally(backup)) == []
-    assert (backup.manifest.unsettled, backup.manifest.replaced) == (0, {})
-    files = await open_sqlite(tmp_path / "files", "alpha")
-    await Copy(backup, files, "backup 1").run()
-    assert differences(before, await tally(files)) == []
-    assert await files.moving.epoch() > await stores.moving.epoch() + MARGIN
-    await files.close()
 
 
 async def test_a_mind_that_thinks_perceives_and_forgets_meanwhile(opened, tmp_path, monkeypatch):

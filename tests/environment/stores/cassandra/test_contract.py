@@ -6,9 +6,10 @@ import pytest
 
 from environment.stores.opening import open_stores
 from tests.environment.stores.contract import Backend, StoreContract
+from tests.environment.stores.promises.collections import CollectionPromises
 
 
-class TestCassandra(StoreContract):
+class TestCassandra(StoreContract, CollectionPromises):
     @pytest.fixture
     def backend(self, shared_keyspace):
         own = secrets.token_hex(6)

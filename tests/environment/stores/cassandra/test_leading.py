@@ -7,8 +7,8 @@ import pytest
 from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
-from environment.stores.cassandra.commits.lanes import Lanes
-from tests.environment.stores.cassandra.lanes import dies_before_its_rows, everything, opened
+from environment.stores.cassandra.commits.commit_logs import CommitLogs
+from tests.environment.stores.cassandra.openings import dies_before_its_rows, everything, opened
 from tests.environment.stores.contract import NOON, entry, trace
 
 __all__ = ["opened"]
@@ -33,9 +33,9 @@ async def test_a_leader_that_wakes_late_changes_nothing(opened):
     old = await opened(lane="environment")
     epoch = await old.lead()
     await old.commit([WriteTrace(trace(1)), WriteEntries((entry(1),))], epoch)
-    lanes = old._writer.lanes
+    logs = old._writer.logs
     asleep = asyncio.Event()
-    write = lanes._write
+    write = logs._write
     late = []
 
     async def sleeps(rows):
@@ -43,7 +43,7 @@ async def test_a_leader_that_wakes_late_changes_nothing(opened):
         asleep.set()
         raise StoreUnavailable("asleep")
 
-    lanes.__class__ = type("Sleeping", (Lanes,), {"__slots__": (), "_write": staticmethod(sleeps)})
+    logs.__class__ = type("Sleeping", (CommitLogs,), {"__slots__": (), "_write": staticmethod(sleeps)})
     stale = Level(0.11, NOON, 60.0)
     before = [
         WriteLevel(trace(1).id, stale, live=False, conscious=7),
@@ -68,7 +68,7 @@ async def test_a_leader_that_wakes_late_changes_nothing(opened):
     seen = await everything(new)
     assert seen[3] == [entry(1), entry(2), entry(3)]
 
-    lanes.__class__ = Lanes
+    logs.__class__ = CommitLogs
     for rows in late:  # the plain writes of the sleeper, at last
         await write(rows)
     assert await everything(new) == seen
@@ -82,21 +82,21 @@ async def test_a_leader_that_wakes_late_changes_nothing(opened):
 async def test_a_lane_that_is_made_while_another_leads_is_closed_to_the_old_leader(opened):
     old = await opened(lane="late")
     epoch = await old.lead()
-    lanes = old._writer.lanes
+    logs = old._writer.logs
     paused, go_on = asyncio.Event(), asyncio.Event()
 
     async def pauses(self):
         paused.set()
         await go_on.wait()
-        return await Lanes.epoch(self)
+        return await CommitLogs.epoch(self)
 
-    lanes.__class__ = type("Pausing", (Lanes,), {"__slots__": (), "epoch": pauses})
+    logs.__class__ = type("Pausing", (CommitLogs,), {"__slots__": (), "epoch": pauses})
     committing = asyncio.ensure_future(old.commit([WriteState("x", b"old")], epoch))
     await paused.wait()  # the lane is in the directory and not made yet
     leader = await opened(lane="host")
     leading = asyncio.ensure_future(leader.lead())
     async with asyncio.timeout(60):
-        while await leader._writer.lanes.epoch() == epoch:  # noqa: ASYNC110 - the servers say
+        while await leader._writer.logs.epoch() == epoch:  # noqa: ASYNC110 - the servers say
             await asyncio.sleep(0.01)
     go_on.set()
     newer = await leading

@@ -4,15 +4,15 @@ import asyncio
 import random
 import signal
 
-import msgspec
 import pytest
 
 from environment.errors import Outlived, StoreUnavailable
 from environment.ports import WriteEntries, WriteState, WriteTrace
-from environment.stores.cassandra.commits.lanes import Lanes, View
-from environment.stores.cassandra.commits.record import Claim, LaneState, Part, Record, decode_record, encode_record
+from environment.stores.cassandra.commits.commit_logs import CommitLogs, LogView
+from environment.stores.cassandra.commits.fenced_log import LogRow
+from environment.stores.cassandra.commits.record import CommitRecord, Counters, Part, WriterLife
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
-from tests.environment.stores.cassandra.lanes import SMALL, everything, opened
+from tests.environment.stores.cassandra.openings import SMALL, everything, opened
 from tests.environment.stores.cassandra.test_writers_at_once import run_python
 from tests.environment.stores.contract import entry, live_ids, trace
 from tests.environment.stores.promises.lives import Life, one_history
@@ -29,9 +29,9 @@ def falls_asleep(stores, at):
     async def sleeps(self, *given):
         asleep.set()
         await woken.wait()
-        return await getattr(Lanes, at)(self, *given)
+        return await getattr(CommitLogs, at)(self, *given)
 
-    stores._writer.lanes.__class__ = type("Asleep", (Lanes,), {"__slots__": (), at: sleeps})
+    stores._writer.logs.__class__ = type("Asleep", (CommitLogs,), {"__slots__": (), at: sleeps})
     return asleep, woken
 
 
@@ -121,35 +121,11 @@ async def test_with_answers_lost_at_random_there_is_one_history(opened, seed):
     await one_history(leader, lives, chance)
 
 
-class PartBefore(msgspec.Struct, frozen=True, array_like=True):
-    """As the version before claims knew it."""
-
-    room: str
-    lane: str
-    n: int
-    state: LaneState
-
-
-def test_versions_before_and_after_read_what_the_other_decided_on():
-    claimed = Part("core", "traces", 7, LaneState(change=3), {"environment": Claim(2, 5)})
-    record = Record(11, b"word", [claimed], b"payload", 0, [b"before"])
-    before = msgspec.defstruct(
-        "RecordBefore",
-        [("stamp", int), ("word", bytes), ("parts", list[PartBefore]), ("payload", bytes), ("pieces", int)],
-        array_like=True,
-    )
-    found = msgspec.msgpack.decode(encode_record(record), type=before)
-    assert (found.parts, found.payload) == ([PartBefore("core", "traces", 7, LaneState(change=3))], b"payload")
-    assert decode_record(encode_record(record)) == record
-    theirs = decode_record(msgspec.msgpack.encode(found))
-    assert theirs.parts == [Part("core", "traces", 7, LaneState(change=3))]
-    assert View("core", "traces", 7, 2, theirs).claims == {}
-
-
 @pytest.mark.parametrize(("epoch", "held"), [(1, True), (2, True), (3, False)])
 def test_what_was_claimed_under_an_older_epoch_holds_no_more(epoch, held):
-    part = Part("core", "traces", 7, LaneState(), {"environment": Claim(2, 5)})
-    assert bool(View("core", "traces", 7, epoch, Record(11, b"word", [part], b"")).claims) is held
+    part = Part("core", "traces", 7, Counters(), {"environment": WriterLife(2, 5)})
+    view = LogView(LogRow("core", "traces", 7, epoch), CommitRecord(11, b"id", [part], b""))
+    assert bool(view.claims) is held
 
 
 SLEEPER = """

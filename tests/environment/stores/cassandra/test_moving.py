@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from environment.errors import StoreUnavailable
-from environment.ports import WriteConnections, WriteTrace
+from environment.ports import WriteConnections
 from environment.stores import copying
 from environment.stores.cassandra import partitions
 from environment.stores.copying import KINDS, Copy, differences, tally
 from environment.stores.opening import open_stores
 from environment.stores.sqlite.sorting import WrittenChanges
-from tests.environment.stores.contract import NOON, change, live_ids, perception, revision, trace
+from tests.environment.stores.contract import NOON, change, live_ids, perception
 from tests.environment.stores.furnished import GivingOut, furnish
 
 
@@ -57,26 +57,7 @@ async def test_everything_arrives_as_it_was(house, here, there):
     assert await new.traces.between(0, NOON * 2, limit=100) == await old.traces.between(0, NOON * 2, limit=100)
 
 
-@pytest.mark.parametrize(("here", "there"), PAIRS)
-async def test_the_mind_lives_on_in_its_new_house(house, here, there):
-    old, new = await house(here, "old"), await house(there, "new")
-    await furnish_anywhere(old)
-    await Copy(old, new, "old").run()
-    first = (await old.perceptions.read(0, 1))[0].seq
-    again, fresh = await new.perceptions.append([perception(1, key="k-3"), perception(2, key="new")])
-    assert not again.new
-    assert fresh.seq == await old.perceptions.head() + 1
-    before = [f"p-{n:020x}" for n in range(1, first)]
-    assert await new.perceptions.get([*before, again.id]) == await old.perceptions.get([again.id])
-    standing = (await new.traces.get([trace(2).id]))[trace(2).id]
-    await new.commit([WriteTrace(revision(standing, "control", "in the new house"))])
-    assert [r.version for r in await new.traces.revisions(standing.id)] == [1, 2]
-    assert (await new.traces.revisions(standing.id))[0].level == trace(2).level
-    assert await new.perceptions.forget(NOON * 2, fresh.seq) > 0
-    assert await new.perceptions.read(0, 100) == []
-
-
-@pytest.mark.parametrize("nth", [1, 2, 3, 4, 5, 7, 9, 12, 16, 20, 25])
+@pytest.mark.parametrize("nth", [1, 2, 4, 7, 12, 20])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 async def test_it_is_resumed_wherever_it_was_interrupted(house, nth, after, monkeypatch):
     monkeypatch.setattr(copying, "_PAGE", 6)

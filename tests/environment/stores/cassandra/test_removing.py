@@ -8,7 +8,7 @@ from environment.errors import FencedOut, StoreUnavailable
 from environment.lineage import NodeKind, explain
 from environment.ports import WriteConnections, WriteEntries, WriteRemoved, WriteReport, WriteState, WriteTrace
 from environment.stores.cassandra import partitions
-from tests.environment.stores.cassandra.lanes import dies_before_its_rows, opened
+from tests.environment.stores.cassandra.openings import dies_before_its_rows, opened
 from tests.environment.stores.contract import NOON, change, connection, entry, report, trace
 
 __all__ = ["opened"]
@@ -19,9 +19,9 @@ LISTS = (
     ("reports", "name = ?"),
     ("states", "name = ?"),
     ("connections", "owner = ?"),
-    ("lanes", "room = 'of causes-1' AND lane = ?"),
-    ("lane_names", "room = 'of causes-1' AND lane = ?"),
-    ("heads", "room = 'of causes-1' AND lane = ?"),
+    ("fenced_logs", "family = 'of causes-1' AND log = ?"),
+    ("fenced_log_names", "family = 'of causes-1' AND log = ?"),
+    ("heads", "family = 'of causes-1' AND log = ?"),
 )
 
 
@@ -54,7 +54,7 @@ async def test_nothing_of_its_own_stays_and_its_thoughts_are_explained(opened):
     mind = await opened(lane="mind")
     fence = await mind.lead()
     actor = await lived(opened, fence)
-    assert set(await left(mind, opened.mind)) >= {"names", "reports", "states", "lanes", "lane_names", "heads", "eras"}
+    assert set(await left(mind, opened.mind)) >= {"names", "reports", "states", "fenced_logs", "heads", "eras"}
     before = await explain(mind, entry(1).id)
     assert await mind.registry.forget(NOON * 2) == 1
     await mind.commit([WriteRemoved((GONE,))], fence)

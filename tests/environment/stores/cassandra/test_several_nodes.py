@@ -18,7 +18,7 @@ from environment.stores.cassandra.schema.migrations import load_migrations, migr
 from environment.stores.opening import open_stores
 from tests.environment.stores.contract import entry, name, perception, trace
 
-pytestmark = [pytest.mark.several_nodes, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]
 SETTINGS = CassandraSettings(reconnect_within=1.0)
 PATIENCE = SETTINGS.request_timeout + SETTINGS.deadline
 SLOW = 10.0

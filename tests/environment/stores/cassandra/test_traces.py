@@ -151,9 +151,9 @@ async def test_new_ids_are_told_without_a_read_and_known_ones_never_taken_for_ne
     await stores._ids._filling
     assert stores._ids.complete
     assert stores._ids.mistaken() < 0.01
-    before = stores._standings.reads
+    before = stores._statuses.reads
     await stores.commit([WriteTrace(trace(n)) for n in range(60, 120)])
-    assert stores._standings.reads == before
+    assert stores._statuses.reads == before
     if stores._noting is not None:
         await stores._noting
 
@@ -217,16 +217,16 @@ async def test_a_trace_that_is_raised_while_it_is_being_forgotten_stays(opened):
     cleaner, writer = await opened(), await opened()
     await writer.commit([WriteTrace(replace(trace(n), live=False)) for n in range(6)])
     reader = cleaner._writer
-    decide, raised = reader.decide_traces, []
+    decide, raised = reader.decide_on, []
 
-    async def slow(fill):
+    async def slow(*asked):
         if not raised:
             raised.append(True)
             high = Level(0.9, NOON, 60.0)
             await writer.commit([WriteLevel(trace(2).id, high, live=True, conscious=None)])
-        return await decide(fill)
+        return await decide(*asked)
 
-    reader.decide_traces = slow
+    reader.decide_on = slow
     assert await cleaner.traces.forget(math.inf) == 5
     assert set(await live_ids(writer)) == {trace(2).id}
     assert (await writer.statistics())["traces_rows"] == 1

@@ -16,7 +16,7 @@ from environment.errors import StoreUnavailable
 from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteTrace
 from environment.stores.cassandra.stores import open_stores
-from tests.environment.stores.cassandra.lanes import ROOT, SMALL, dies_before_its_rows, opened
+from tests.environment.stores.cassandra.openings import ROOT, SMALL, dies_before_its_rows, opened
 from tests.environment.stores.contract import NOON, entry, live_ids, name, trace
 
 __all__ = ["opened"]
@@ -123,14 +123,14 @@ def test_any_mixture_of_openings_and_deaths_keeps_one_history(data, shared_keysp
                     WriteLevel(trace(number).id, Level(value, NOON, 60.0), live=alive, conscious=None),
                     WriteEntries((entry(seq + 1),)),
                 ]
-                whole = stores._writer.lanes.__class__
+                whole = stores._writer.logs.__class__
                 if dies:
                     dies_before_its_rows(stores)
                 try:
                     await stores.commit(writes)
                 except StoreUnavailable:
                     assert dies
-                    stores._writer.lanes.__class__ = whole
+                    stores._writer.logs.__class__ = whole
                     await openings[data.draw(st.integers(0, 1))].commit(writes)
                 seq += 1
                 levels[trace(number).id] = (value, alive)

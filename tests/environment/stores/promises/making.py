@@ -6,6 +6,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from environment.collections import Document
 from environment.messages import (
     ChangeKind,
     Connection,
@@ -146,6 +147,11 @@ def member(number: int, **changes: object) -> Member:
     goals = ("Find out why.", "Say so.")
     made = Member(f"causes-{number}", "cognitive", goals, "causes", 1, number, NOON + number, 0.5, ("k1", "k2"))
     return replace(made, **changes)
+
+
+def document(number: int = 0, **changes: object) -> Document:
+    given = {"collection": "notes", "key": f"{number}", "body": b"note %d" % number, "time": NOON + number}
+    return Document(**(given | changes))
 
 
 async def live_ids(stores: Stores, batch: int = 2) -> list[str]:

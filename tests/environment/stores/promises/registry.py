@@ -1,4 +1,4 @@
-"""What every registry promises: connections, states, reports, settings, the log of growth. See ``contract.py``."""
+"""What every registry promises: connections, states, reports. See ``contract.py``."""
 
 import asyncio
 from dataclasses import replace
@@ -7,26 +7,19 @@ import pytest
 
 from environment.errors import (
     FencedOut,
-    SequenceGap,
 )
-from environment.population import GrowthKind
 from environment.ports import (
-    Configuration,
-    Stores,
-    WriteConfiguration,
     WriteConnections,
-    WriteGrowth,
-    WriteMember,
     WriteRemoved,
     WriteReport,
     WriteState,
     WriteTrace,
 )
-from tests.environment.stores.promises.making import NOON, change, connection, grown, member, report, trace
+from tests.environment.stores.promises.making import NOON, change, connection, report, trace
 
 
 class RegistryPromises:
-    """What every registry promises: connections, states, reports, configurations, the log of growth."""
+    """What every registry promises: connections, states, reports."""
 
     async def test_connections_are_kept_changed_and_removed(self, stores):
         strong, weak = connection(peer="a", weight=0.9, ltp=True), connection(peer="b", weight=0.1)
@@ -110,76 +103,6 @@ class RegistryPromises:
             assert found == names
             assert [name_of(one) for one in await read("b", 2)] == ["b-10", "b-9"]
 
-    async def test_configurations_stay_as_they_were_put_to_work(self, stores, backend):
-        assert await stores.registry.configurations() == []
-        made = [Configuration(version, NOON + version, "ann", '{"floor": 0.05}') for version in (1, 2, 3, 250)]
-        await stores.commit([WriteConfiguration(each) for each in made])
-        await stores.commit([WriteConfiguration(replace(made[1], by="bob"))])
-        assert await stores.registry.configurations() == made[::-1]
-        assert await stores.registry.configurations(limit=2) == [made[3], made[2]]
-        other = await backend.open("beta")
-        try:
-            assert await other.registry.configurations() == []
-        finally:
-            await other.close()
-
-    async def test_the_log_of_growth_has_no_gap_and_the_first_to_write_decides(self, stores, backend):
-        assert (await stores.registry.growth_head(), await stores.registry.growth(0, 10)) == (0, [])
-        await stores.commit([WriteGrowth(grown(1)), WriteMember(member(1)), WriteState("causes-1", b"first")])
-        elsewhere = await backend.open("alpha")
-        try:
-            await elsewhere.commit([WriteGrowth(grown(2, kind=GrowthKind.FROZEN, by="ann"))])
-            for late in (grown(2), grown(4), grown(0), grown(-1), grown(1, reason="another")):
-                with pytest.raises(SequenceGap) as refused:
-                    await stores.commit([WriteState("causes-1", b"late"), WriteMember(member(9)), WriteGrowth(late)])
-                assert (refused.value.expected, refused.value.got) == (3, late.seq)
-            await stores.commit([WriteGrowth(grown(2, kind=GrowthKind.FROZEN, by="ann"))])  # the very same
-            await stores.commit([WriteGrowth(grown(3)), WriteGrowth(grown(4))])
-            assert await elsewhere.registry.growth_head() == 4
-            assert [event.seq for event in await elsewhere.registry.growth(1, 2)] == [2, 3]
-            assert await elsewhere.registry.growth(0, 1) == [grown(1)]
-            assert await elsewhere.registry.growth(4, 10) == []
-            assert await elsewhere.registry.state("causes-1") == b"first"
-        finally:
-            await elsewhere.close()
-
-    async def test_many_who_decide_at_once_decide_one_after_the_other(self, stores, backend):
-        elsewhere, won = await backend.open("alpha"), []
-
-        async def decide(through: Stores, who: str) -> None:
-            for _ in range(5):
-                while True:
-                    seq = await through.registry.growth_head() + 1
-                    try:
-                        await through.commit([WriteGrowth(grown(seq, by=who))])
-                    except SequenceGap:
-                        continue
-                    won.append((seq, who))
-                    break
-
-        try:
-            await asyncio.gather(decide(stores, "a"), decide(elsewhere, "b"), decide(stores, "c"))
-        finally:
-            await elsewhere.close()
-        assert sorted(seq for seq, _ in won) == list(range(1, 16))
-        assert [(event.seq, event.by) for event in await stores.registry.growth(0, 100)] == sorted(won)
-
-    async def test_members_come_in_the_order_of_their_births_as_they_are_now(self, stores, backend):
-        assert await stores.registry.members() == []
-        await stores.commit([WriteGrowth(grown(1)), WriteMember(member(1))])
-        await stores.commit([WriteGrowth(grown(2)), WriteMember(member(2))])
-        gone = member(1, retired=NOON + 99, heir="causes")
-        retired = grown(3, kind=GrowthKind.RETIRED, submind="causes-1", other="causes")
-        await stores.commit([WriteGrowth(retired), WriteMember(gone)])
-        assert await stores.registry.members() == [gone, member(2)]
-        assert [each.living for each in await stores.registry.members()] == [False, True]
-        other = await backend.open("beta")
-        try:
-            assert await other.registry.members() == []
-            assert await other.registry.growth_head() == 0
-        finally:
-            await other.close()
-
     async def test_what_an_actor_left_is_removed_and_what_it_thought_stays(self, stores):
         fence = await stores.lead()
         writes = [WriteReport(report("causes-1")), WriteState("causes-1", b"mine"), WriteState("~of causes-1", b"too")]
@@ -200,16 +123,3 @@ class RegistryPromises:
         with pytest.raises(FencedOut):
             await stores.commit([WriteRemoved(("alpha",))], fence)
         assert await stores.registry.reports() == [report("alpha")]
-
-    async def test_who_leads_no_more_decides_on_no_growth(self, stores, backend):
-        first = await stores.lead()
-        await stores.commit([WriteGrowth(grown(1))], fence=first)
-        elsewhere = await backend.open("alpha")
-        try:
-            await elsewhere.lead()
-        finally:
-            await elsewhere.close()
-        with pytest.raises(FencedOut):
-            await stores.commit([WriteGrowth(grown(2)), WriteMember(member(2))], fence=first)
-        assert await stores.registry.growth_head() == 1
-        assert await stores.registry.members() == []

@@ -74,7 +74,7 @@ class TracePromises:
         conflicting = replace(revision(first, "people", "no, because"), version=version)
         with pytest.raises(StaleRevision) as refused:
             await stores.commit([WriteTrace(trace(2)), WriteState("x", b"y"), WriteTrace(conflicting)])
-        assert (refused.value.trace_id, refused.value.base, refused.value.current) == (first.id, version - 1, 2)
+        assert (refused.value.key, refused.value.base, refused.value.current) == (first.id, version - 1, 2)
         assert await stores.traces.get([trace(2).id]) == {}
         assert await stores.registry.state("x") is None
 

@@ -1,0 +1,96 @@
+"""Candidates in competition, and who is heard how much: a flood competes with itself, not with what it would drown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from actors.attention.pacing import Pace
+from actors.running import RunningRank
+from environment.messages import Instant, Trace
+
+_WINDOW = 16_384
+"""Perceptions by which it is judged who is loud; they fade by half as it fills."""
+_FLOOD = 1000
+"""Perceptions in it that make a source loud."""
+_LOUDER = 100
+"""How many times as much as another a source says that drowns it."""
+_SHARE = 0.9
+"""Share of all perceptions that come from such sources where somebody is drowned."""
+
+
+@dataclass(slots=True)
+class Held:
+    """The best candidate of a moment."""
+
+    trace: Trace
+    value: float
+    at: Instant
+
+
+class SavedContest(msgspec.Struct):
+    """What a snapshot holds of a contest."""
+
+    pace: list[object]
+    rank: list[float]
+    held: tuple[Trace, float, float] | None
+
+
+class Contest:
+    """One competition: who is held, what won before, and how many may pass."""
+
+    def __init__(self, pace: Pace, memory: int) -> None:
+        self.pace = pace
+        self.held: Held | None = None
+        self._rank = RunningRank(memory)
+
+    def learn(self, winner: Held) -> tuple[float, float]:
+        """Take a winner in; its rank among winners, and the share of them that there is room for."""
+        return self._rank.update(winner.value), self.pace.share(winner.at)
+
+    def dump(self) -> SavedContest:
+        """For a snapshot."""
+        held = (self.held.trace, self.held.value, self.held.at) if self.held else None
+        return SavedContest(self.pace.dump(), self._rank.dump(), held)
+
+    def load(self, saved: SavedContest) -> None:
+        """From a snapshot."""
+        self.pace.load(saved.pace)
+        self._rank.load(saved.rank)
+        self.held = Held(*saved.held) if saved.held else None
+
+
+class Loudness:
+    """How much each source said of late. Memory is bounded by what is remembered of all."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._loud: frozenset[str] = frozenset()
+        self._total = 0
+
+    def hear(self, source: str, times: int = 1) -> None:
+        """So many more perceptions came from a source."""
+        self._counts[source] = count = self._counts.get(source, 0) + times
+        self._total += times
+        if count >= _FLOOD:
+            self._loud |= {source}
+        while self._total > _WINDOW:
+            self.load({name: n // 2 for name, n in self._counts.items() if n > 1})
+
+    def drowns(self, source: str = "") -> bool:
+        """Whether nearly all came from sources that say a hundred times as much as this one; as one not heard yet."""
+        bar = max(_FLOOD, _LOUDER * self._counts.get(source, 0))
+        louder = sum(n for n in map(self._counts.__getitem__, self._loud) if n >= bar)
+        return louder > 0 and louder >= _SHARE * self._total
+
+    def dump(self) -> dict[str, int]:
+        """For a snapshot."""
+        return self._counts
+
+    def load(self, counts: Mapping[str, int]) -> None:
+        """From a snapshot."""
+        self._counts = dict(counts)
+        self._loud = frozenset(name for name, n in self._counts.items() if n >= _FLOOD)
+        self._total = sum(self._counts.values())

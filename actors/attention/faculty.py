@@ -1,0 +1,65 @@
+"""Attention declares itself."""
+
+from __future__ import annotations
+
+from actors.attention.settings import AttentionSettings
+from actors.core import Core
+from actors.events import Broadcast, Propose, Salient
+from actors.faculty import BuildContext, Faculty
+from actors.growth import Born, Gone
+from actors.names import ATTENTION
+
+
+async def _build(context: BuildContext) -> Core:
+    from actors.attention.core import AttentionCore
+    from actors.attention.pacing import BudgetPace, Pace, RatePace
+    from actors.submind.budget import Allowance
+
+    settings = context.section(AttentionSettings)
+    budget = context.parts.get("budget")
+    pace: Pace = RatePace(settings.per_hour, settings.horizon, settings.memory)
+    ceiling: Allowance | None = Allowance(settings.ceiling_per_hour, settings.ceiling_burst)
+    if budget is not None:
+        pace, ceiling = BudgetPace(budget), None
+    goals = list(await context.embedder.embed(context.mind_goals)) if context.mind_goals else []
+    return AttentionCore(context.name, context.dim, pace, ceiling, context.peers, goals, settings)
+
+
+FACULTY = Faculty(
+    role=ATTENTION,
+    about="what becomes conscious",
+    build=_build,
+    sections={"attention": AttentionSettings},
+    accepts=frozenset({Born, Broadcast, Gone, Propose, Salient}),
+    names=(ATTENTION,),
+    always=True,
+    knows_peers=True,
+    essential=True,
+    metrics={
+        "offered_total": "Percepts that attention was offered, also those that were folded.",
+        "winners_passed_over_total": "Winners of a moment that did not stand out among those before.",
+        "handed_over": "Conscious thoughts that the stream has not confirmed yet.",
+        "thoughts_conscious_total": "Thoughts that attention handed to the stream.",
+        "attention_threshold": "Percentile among winners from which a candidate becomes conscious, 0..1.",
+        "threshold_bend": "Factor by which metacognition moved the threshold; 1 is where it was configured.",
+    },
+    from_zero=("thoughts_conscious_total",),
+    highest=frozenset({"attention_threshold", "threshold_bend"}),
+    tunable={
+        (
+            "attention.break_in",
+            "attention.goal_weight",
+            "attention.inhibition",
+            "attention.inhibited_above",
+            "attention.bind_above",
+            "attention.bind",
+            "attention.concerned",
+        ): "each candidate is judged by what holds at that moment; what was remembered of earlier ones stays true",
+        ("attention.hold", "attention.refractory"): (
+            "the wait is measured when it is looked at, so it also lengthens or shortens what is waiting"
+        ),
+        ("attention.per_hour",): ("a budget: what was spent stays spent, and from now on it refills at the new rate"),
+    },
+    place="apart",
+    rank=1,
+)

@@ -1,0 +1,49 @@
+"""The stream of consciousness declares itself."""
+
+from __future__ import annotations
+
+from actors.core import Core
+from actors.events import Broadcast, Conscious, Said
+from actors.faculty import BuildContext, Faculty
+from actors.names import STREAM
+from actors.stream.settings import StreamSettings
+
+
+async def _build(context: BuildContext) -> Core:
+    from actors.stream.core import StreamCore
+
+    settings, stream = context.section(StreamSettings), context.stores.stream
+    head = await stream.head()
+    tail = await stream.read(max(1, head - settings.remembered + 1), settings.remembered)
+    return StreamCore(context.name, context.dim, tail, settings, context.takers(Broadcast))
+
+
+FACULTY = Faculty(
+    role=STREAM,
+    about="the order of conscious thoughts",
+    build=_build,
+    sections={"stream": StreamSettings},
+    accepts=frozenset({Conscious, Said}),
+    names=(STREAM,),
+    always=True,
+    essential=True,
+    numbers=True,
+    metrics={
+        "perception_to_stream_seconds": (
+            "From the gateway's receipt of a perception until a thought that focuses on it is in the stream."
+        ),
+        "stream_entries_total": "Entries appended to the stream.",
+        "segues_total": "Segues appended to the stream.",
+        "stream_head": "Number of the last entry of the stream.",
+        "reordering": "Conscious thoughts that wait to be put in order.",
+    },
+    from_zero=("stream_entries_total", "segues_total"),
+    highest=frozenset({"stream_head"}),
+    tunable={
+        ("stream.segue_below", "stream.segue_within"): (
+            "decide about the next pair of neighbours; the stream that is written is never rewritten"
+        ),
+    },
+    place="apart",
+    rank=2,
+)

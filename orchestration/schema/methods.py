@@ -1,0 +1,95 @@
+"""Every call of the schema: its scope, its path over HTTP, its messages. Read from the proto files' descriptors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from orchestration.pb.submind.v1 import (
+    consciousness_pb2,
+    environment_pb2,
+    forwarding_pb2,
+    growth_pb2,
+    mind_pb2,
+    nodes_pb2,
+    options_pb2,
+    perception_pb2,
+)
+
+_FILES = (consciousness_pb2, environment_pb2, forwarding_pb2, growth_pb2, mind_pb2, nodes_pb2, perception_pb2)
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One call."""
+
+    service: str
+    """``submind.v1.MindService``."""
+    name: str
+    """``GetStatus``."""
+    scope: str
+    """What a token must allow."""
+    verb: str
+    """``GET`` or ``POST``; empty where it is not offered over HTTP."""
+    path: str
+    """Its template there: ``/v1/traces/{id}``."""
+    body: str
+    """The field of the request that the body of a POST holds; empty: the body is the request."""
+    answered: str
+    """The field of the answer that is answered over HTTP; empty: all of it."""
+    request: type[Message]
+    answer: type[Message]
+    takes_stream: bool
+    """Whether it takes a stream of requests."""
+    gives_stream: bool
+    """Whether it answers with a stream."""
+
+    @property
+    def rpc(self) -> str:
+        """As gRPC names it: ``/submind.v1.MindService/GetStatus``."""
+        return f"/{self.service}/{self.name}"
+
+    @property
+    def attribute(self) -> str:
+        """The name of the handler's method: ``get_status``."""
+        return _CAPITAL.sub("_", self.name).lower()
+
+
+def _method(found: MethodDescriptor) -> Method:
+    described: Any = found
+    call: options_pb2.Call = described.GetOptions().Extensions[options_pb2.call]
+    return Method(
+        service=found.containing_service.full_name,
+        name=found.name,
+        scope=call.scope,
+        verb=(call.WhichOneof("path") or "").upper(),
+        path=call.get or call.post,
+        body=call.body,
+        answered=call.answer,
+        request=GetMessageClass(found.input_type),
+        answer=GetMessageClass(found.output_type),
+        takes_stream=described.client_streaming,
+        gives_stream=described.server_streaming,
+    )
+
+
+def _methods() -> Iterator[Method]:
+    for file in _FILES:
+        for service in file.DESCRIPTOR.services_by_name.values():
+            yield from map(_method, service.methods)
+
+
+METHODS: Mapping[str, Method] = {method.rpc: method for method in _methods()}
+"""Every method of the schema, by its name in gRPC."""
+
+
+def method(name: str) -> Method:
+    """The method that is called ``Service/Method``. Raises ``KeyError``."""
+    return METHODS[f"/submind.v1.{name}"]

@@ -1,0 +1,56 @@
+"""A flood of one source, taken in as fast as it comes, hides nothing that another says once."""
+
+import asyncio
+import time
+
+import pytest
+
+from environment.messages import NewPerception
+from orchestration.client import MindClient
+from tests.orchestration.living import LivingMind
+from tests.orchestration.simulation.test_simulation import RARE, distinct, equal
+
+
+def flood(n, text):
+    """From one source, as fast as it is taken in; in the middle another says something."""
+    for number in range(n):
+        now = time.time()
+        if number == n // 2:
+            yield NewPerception("hall", now, now, text=RARE)
+        yield NewPerception("printer", now, now, text=text(number))
+
+
+async def conscious(target, text):
+    """The first entry of the stream with these words."""
+    async with MindClient(target) as client:
+        async for entry in client.watch(1):
+            if text in entry.text:
+                return entry
+    raise AssertionError("the stream ended")
+
+
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [
+        pytest.param(60_000, equal, id="equal"),
+        pytest.param(20_000, distinct, id="distinct"),
+        pytest.param(1_000_000, equal, id="million-equal", marks=pytest.mark.soak),
+        pytest.param(1_000_000, distinct, id="million-distinct", marks=pytest.mark.soak),
+    ],
+)
+async def test_a_flood_hides_no_rare_line_of_a_running_mind(tmp_path, n, text):
+    mind = LivingMind(tmp_path / "data")
+    try:
+        await asyncio.to_thread(mind.start)
+        watching = asyncio.create_task(conscious(mind.grpc, RARE))
+        async with MindClient(mind.grpc) as client:
+            told = 0
+            async for _ in client.perceive_many(flood(n, text), batch=512):
+                told += 1
+            assert told == n + 1
+        entry = await asyncio.wait_for(watching, 120 + n / 2000)
+        assert entry.perceptions[0].source == "hall"
+        assert await asyncio.to_thread(mind.stop) == 0
+    finally:
+        mind.end()
