@@ -86,7 +86,7 @@ CONCURRENCY = 200
 
 async def serve_gateway(place: str) -> None:
     """The gateway on the clustered store; says its port, then how many commits there were whenever it is asked."""
-    stores = await open_stores(place, MIND, lane="host")
+    stores = await open_stores(place, MIND, writer="host")
     await stores.perceptions.lead()
     settings = GatewaySettings(listen="127.0.0.1:0")
     intake = Intake(stores.perceptions, settings.intake, time.time)

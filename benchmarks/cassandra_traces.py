@@ -96,7 +96,7 @@ def trace(number: int, vector: Vector) -> Trace:
 
 @asynccontextmanager
 async def opened(place: str) -> AsyncIterator[CassandraStores]:
-    stores = await open_stores(place, MIND, lane="environment")
+    stores = await open_stores(place, MIND, writer="environment")
     try:
         yield stores
     finally:

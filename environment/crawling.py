@@ -21,7 +21,7 @@ _FURTHER = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class CrawlQuery:
     """What a crawl asks for and what it leaves out."""
 
     k: int
@@ -50,43 +50,47 @@ class Walk:
         )
 
 
-def directed(walk: Walk, live: Mapping[str, Trace], index: VectorIndex) -> list[tuple[Trace, float]]:
+def directed(query: CrawlQuery, live: Mapping[str, Trace], index: VectorIndex) -> list[tuple[Trace, float]]:
     """The nearest by meaning, nearest first, with their cosines. Nothing where there is no vector."""
-    if walk.vector is None or walk.k <= 0:
+    if query.vector is None or query.k <= 0:
         return []
-    return nearest(index, live, walk.vector, walk.k, walk.admits)
+    return nearest(index, live, query.vector, query.k, query.admits)
 
 
-def associative(walk: Walk, live: Mapping[str, Trace], index: VectorIndex, terms: Terms) -> list[tuple[Trace, float]]:
+def associative(
+    query: CrawlQuery, live: Mapping[str, Trace], index: VectorIndex, terms: Terms
+) -> list[tuple[Trace, float]]:
     """Those that share the most telling associations, most first, with their cosine to ``vector`` (0 without one).
 
-    Where too few share them, the walk goes one step further, along what the first ones met are associated with.
+    Where too few share them, the query goes one step further, along what the first ones met are associated with.
     Without terms it starts from those of the nearest trace by meaning.
     """
-    if walk.k <= 0:
+    if query.k <= 0:
         return []
-    start = walk.terms or _nearest_terms(walk, live, index, terms)
-    wide = 4 * walk.k + 16
-    met = {name: None for name, _ in terms.search(start, wide) if walk.admits(live[name])}
-    if 0 < len(met) < walk.k:
+    start = query.terms or _nearest_terms(query, live, index, terms)
+    wide = 4 * query.k + 16
+    met = {name: None for name, _ in terms.search(start, wide) if query.admits(live[name])}
+    if 0 < len(met) < query.k:
         related = [term for name in list(met)[:_RELATED] for term in terms.of(name)]
         known = {term.strip().casefold() for term in start}
         shares = {term: _FURTHER for term in related if term not in known}
-        met |= {name: None for name, _ in terms.search(shares, wide, shares) if walk.admits(live[name])}
-    return [(live[name], _cosine(walk.vector, live[name].thought.vector)) for name in list(met)[: walk.k]]
+        met |= {name: None for name, _ in terms.search(shares, wide, shares) if query.admits(live[name])}
+    return [(live[name], _cosine(query.vector, live[name].thought.vector)) for name in list(met)[: query.k]]
 
 
-def random(walk: Walk, live: Mapping[str, Trace], order: Sequence[str], rng: Random) -> list[tuple[Trace, float]]:
+def random(
+    query: CrawlQuery, live: Mapping[str, Trace], order: Sequence[str], rng: Random
+) -> list[tuple[Trace, float]]:
     """Any, each equally likely, with score 0; fewer than wanted where most are passed by."""
-    tries = min(len(order), 4 * walk.k + 8)
+    tries = min(len(order), 4 * query.k + 8)
     drawn = (live[order[place]] for place in rng.sample(range(len(order)), tries))
-    return [(trace, 0.0) for trace in drawn if walk.admits(trace)][: max(walk.k, 0)]
+    return [(trace, 0.0) for trace in drawn if query.admits(trace)][: max(query.k, 0)]
 
 
-def _nearest_terms(walk: Walk, live: Mapping[str, Trace], index: VectorIndex, terms: Terms) -> Iterable[str]:
-    if walk.vector is None:
+def _nearest_terms(query: CrawlQuery, live: Mapping[str, Trace], index: VectorIndex, terms: Terms) -> Iterable[str]:
+    if query.vector is None:
         return ()
-    return next((held for name, _ in index.search(walk.vector, 8) if name in live and (held := terms.of(name))), ())
+    return next((held for name, _ in index.search(query.vector, 8) if name in live and (held := terms.of(name))), ())
 
 
 def _cosine(one: Vector | None, other: Vector) -> float:

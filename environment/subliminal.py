@@ -225,7 +225,7 @@ class SubliminalEnvironment:
 
         ``kind`` is ``directed`` (by meaning), ``associative`` (along ``terms``) or ``random``; see ``crawling``.
         """
-        walk = crawling.Walk(
+        query = crawling.CrawlQuery(
             k=min(k, len(self._live)),
             now=now,
             floor=self._settings.floor,
@@ -237,11 +237,11 @@ class SubliminalEnvironment:
         )
         match str(kind):
             case "directed":
-                return crawling.directed(walk, self._live, self._index)
+                return crawling.directed(query, self._live, self._index)
             case "associative":
-                return crawling.associative(walk, self._live, self._index, self._terms)
+                return crawling.associative(query, self._live, self._index, self._terms)
             case "random":
-                return crawling.random(walk, self._live, self._order, rng)
+                return crawling.random(query, self._live, self._order, rng)
         raise ValueError(f"a crawl is directed, associative or random, not {kind!r}")
 
     def sweep(self, now: Instant) -> Outcome[int]:
@@ -336,7 +336,7 @@ class SubliminalEnvironment:
     def _descend(self, lineage: Iterable[str], ancestor: str) -> bool:
         """Whether any of ``lineage`` comes of ``ancestor``, as far as live traces tell.
 
-        Where the walk up is longer than ``ancestry`` the answer is yes: doubt counts as an echo.
+        Where the query up is longer than ``ancestry`` the answer is yes: doubt counts as an echo.
         """
         waiting = [name for name in lineage if name in self._live]
         seen = set(waiting)

@@ -27,15 +27,19 @@ def address_of(settings: Settings, data_dir: Path) -> str | Path:
     return settings.store.address or data_dir
 
 
-async def open_mind(settings: Settings, data_dir: Path, lane: str, *, apart: bool = False) -> Movable:
-    """Open the stores of a mind for the writer called ``lane``. Raises as ``open_stores``."""
+async def open_mind(settings: Settings, data_dir: Path, writer: str, *, apart: bool = False) -> Movable:
+    """Open the stores of a mind for the writer called ``writer``. Raises as ``open_stores``."""
     return await open_stores(
-        address_of(settings, data_dir), settings.mind.name, lane=lane, apart=apart, cassandra=settings.store.cassandra
+        address_of(settings, data_dir),
+        settings.mind.name,
+        writer=writer,
+        apart=apart,
+        cassandra=settings.store.cassandra,
     )
 
 
 async def open_patiently(
-    settings: Settings, data_dir: Path, lane: str, pause: Callable[[int], float] = lambda _: 1.0
+    settings: Settings, data_dir: Path, writer: str, pause: Callable[[int], float] = lambda _: 1.0
 ) -> Movable:
     """``open_mind``, for whoever is started while the store is away: not being able to open it yet is no failure.
 
@@ -44,7 +48,7 @@ async def open_patiently(
     attempt = 0
     while True:
         try:
-            return await open_mind(settings, data_dir, lane)
+            return await open_mind(settings, data_dir, writer)
         except StoreUnavailable as error:
             if attempt == 0:
                 _log.warning("store_unavailable", reason=str(error))

@@ -28,14 +28,14 @@ async def open_stores(
     place: str | Path,
     mind: str,
     *,
-    lane: str = "main",
+    writer: str = "main",
     inline: bool = False,
     apart: bool = False,
     cassandra: CassandraSettings | None = None,
 ) -> Movable:
     """Open the stores of ``mind`` at ``place``: a directory, ``sqlite:DIR`` or ``cassandra://…``.
 
-    ``lane`` names the writer; ``apart`` has an embedded perception log written by a process of its own;
+    ``writer`` names the writer; ``apart`` has an embedded perception log written by a process of its own;
     ``cassandra`` bounds and times the requests to a cluster. Raises ``BadAddress``, ``StoreBroken``,
     ``StoreUnavailable`` or ``WrongSchema``.
     """
@@ -45,9 +45,9 @@ async def open_stores(
         from environment.stores.cassandra.stores import open_stores as open_cassandra  # noqa: PLC0415 - as below
 
         try:
-            return await open_cassandra(str(place), mind, lane=lane, settings=cassandra)
+            return await open_cassandra(str(place), mind, writer=writer, settings=cassandra)
         except InvalidAddress as error:
             raise BadAddress(str(error)) from None
     from environment.stores.sqlite import open_stores as open_sqlite  # noqa: PLC0415 - each backend where it is used
 
-    return await open_sqlite(directory, mind, lane=lane, inline=inline, apart=apart)
+    return await open_sqlite(directory, mind, writer=writer, inline=inline, apart=apart)

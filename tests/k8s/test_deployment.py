@@ -40,7 +40,7 @@ import asyncio, json
 from environment.stores.opening import open_stores
 
 async def main():
-    stores = await open_stores("cassandra://cassandra:9042/submind?dc=datacenter1", "dev", lane="counting")
+    stores = await open_stores("cassandra://cassandra:9042/submind?dc=datacenter1", "dev", writer="counting")
     at = 0
     while page := await stores.perceptions.read(at, 1000):
         for one in page:

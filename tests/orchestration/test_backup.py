@@ -65,7 +65,7 @@ async def all_thought(stores, seqs):
 
 async def goes_on(living, place, mind, acknowledged):
     """What was acknowledged is there once, each was thought, and each entry can be explained, later ones too."""
-    stores = await open_stores(place, mind, lane="tests")
+    stores = await open_stores(place, mind, writer="tests")
     try:
         perceived = await stores.perceptions.read(0, 1_000_000)
         assert len({p.text for p in perceived}) == len(perceived)
@@ -132,7 +132,7 @@ async def test_out_of_files_into_an_empty_cluster(tmp_path, store, etcd_of_its_o
         await asyncio.to_thread(there.start)
         eventually(lambda: leads(there))
         assert await goes_on(there, store, name, before) > 0
-        stores = await open_stores(store, name, lane="tests")
+        stores = await open_stores(store, name, writer="tests")
         assert await stores.moving.epoch() > MARGIN
         await stores.close()
         async with open_coordination(f"etcd://127.0.0.1:{etcd_of_its_own.port}", name) as coordination:

@@ -72,7 +72,7 @@ class _Closing:
 
     async def open(self):
         if self._stores is None:
-            self._stores = await open_stores(self._place, self._mind, lane="tests")
+            self._stores = await open_stores(self._place, self._mind, writer="tests")
         return self._stores
 
     async def aclose(self):

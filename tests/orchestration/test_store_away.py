@@ -101,7 +101,7 @@ async def test_a_mind_goes_on_through_a_killed_and_a_paused_store(cassandra_of_i
         assert any(talking.told)
         assert all(after is None or after > 0 for after in talking.told)
         await talking.end()
-        stores = await open_stores(address, "mind", lane="tests")
+        stores = await open_stores(address, "mind", writer="tests")
         try:
             perceived = await stores.perceptions.read(0, 1_000_000)
             assert [p.seq for p in perceived] == list(range(1, len(perceived) + 1))

@@ -22,7 +22,7 @@ from environment.stores.backup.archive import ArchiveReader, Block, Manifest, Te
 from environment.stores.backup.items import BESIDE, Beside, Named, Run, decode_items
 from environment.stores.codec import decode_perceptions
 from environment.stores.moving import MovedTrace
-from environment.stores.stretches import perceptions
+from environment.stores.segments import perceptions
 
 
 class Archived:

@@ -54,7 +54,7 @@ _NEWEST: _Place = (math.inf, (1 << 63) - 1, _LARGEST, "")
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A stretch of the history."""
+    """A segment of the history."""
 
     since: Instant = _EARLIEST
     before: _Place = _NEWEST

@@ -47,7 +47,7 @@ class CassandraStores:
     """
 
     def __init__(
-        self, session: Session, mind: str, lane: str, settings: CassandraSettings, clock: Clock, rng: Random
+        self, session: Session, mind: str, writer: str, settings: CassandraSettings, clock: Clock, rng: Random
     ) -> None:
         self._session = session
         self._mind = mind
@@ -61,7 +61,7 @@ class CassandraStores:
         fenced, documents = FencedLogs(session, mind), DocumentReader(session, mind)
         logs = CommitLogs(session, mind, fenced, clock, settings.record_bytes, int(settings.changes_kept))
         known = Known(self._statuses, EntryNumbers(session, mind), documents, logs.is_listed)
-        self._writer = CommitWriter(logs, known, self.registry.is_listed, lane, rng)
+        self._writer = CommitWriter(logs, known, self.registry.is_listed, writer, rng)
         self.perceptions = CassandraPerceptions(
             session, mind, recent=settings.recent_keys, filter_bytes=settings.key_filter_bytes
         )
@@ -162,14 +162,14 @@ async def open_stores(
     place: str,
     mind: str,
     *,
-    lane: str = "main",
+    writer: str = "main",
     settings: CassandraSettings | None = None,
-    clock: Clock = time.time,  # noqa: TID251 - suggests write times, which grow within a lane whatever it says
+    clock: Clock = time.time,  # noqa: TID251 - suggests write times, which grow within a writer whatever it says
     rng: Random | None = None,
 ) -> CassandraStores:
     """Open the stores of ``mind`` at ``place``, an address ``cassandra://host/keyspace?dc=NAME``.
 
-    ``lane`` names the writer: an actor, or ``host``. Raises ``StoreUnavailable`` where no server answers,
+    ``writer`` names the writer: an actor, or ``host``. Raises ``StoreUnavailable`` where no server answers,
     ``StoreBroken`` where the address must be put right, and ``WrongSchema`` unless the keyspace was migrated to
     exactly what this version knows.
     """
@@ -180,4 +180,4 @@ async def open_stores(
     except BaseException:
         await session.close()
         raise
-    return CassandraStores(session, mind, lane, settings, clock, rng)
+    return CassandraStores(session, mind, writer, settings, clock, rng)

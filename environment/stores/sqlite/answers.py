@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from environment.stores.sqlite.lane import Lane, Synchronous, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, Synchronous, transaction
 from environment.stores.sqlite.schema import Migrations, migrate
 
 ANSWERS: Migrations = (
@@ -30,8 +30,8 @@ class SqliteAnswers:
     ``StoreUnavailable`` (nothing was written; it may be called again).
     """
 
-    def __init__(self, lane: Lane, mind: str, rows: int) -> None:
-        self._lane = lane
+    def __init__(self, executor: ConnectionExecutor, mind: str, rows: int) -> None:
+        self._executor = executor
         self._mind = mind
         self._rows = rows
         self._met: dict[str, None] = {}
@@ -48,7 +48,7 @@ class SqliteAnswers:
                 found.update(connection.execute(sql, (self._mind, *some)))
             return found
 
-        found = await self._lane.read(read)
+        found = await self._executor.read(read)
         self._met.update(dict.fromkeys(found))
         return found
 
@@ -70,7 +70,7 @@ class SqliteAnswers:
                 )
                 self._bound(connection)
 
-        await self._lane.write(write)
+        await self._executor.write(write)
 
     def _bound(self, connection: sqlite3.Connection) -> None:
         (rows,) = connection.execute("SELECT count(*) FROM answers WHERE mind = ?", (self._mind,)).fetchone()
@@ -84,17 +84,17 @@ class SqliteAnswers:
     async def load_ledger(self, name: str) -> bytes | None:
         """The state last saved under ``name``."""
         sql = "SELECT state FROM ledgers WHERE mind = ? AND name = ?"
-        row = await self._lane.read(lambda connection: connection.execute(sql, (self._mind, name)).fetchone())
+        row = await self._executor.read(lambda connection: connection.execute(sql, (self._mind, name)).fetchone())
         return None if row is None else bytes(row[0])
 
     async def save_ledger(self, name: str, state: bytes) -> None:
         """Replace the state saved under ``name``."""
         sql = "INSERT OR REPLACE INTO ledgers (mind, name, state) VALUES (?, ?, ?)"
-        await self._lane.write(lambda connection: connection.execute(sql, (self._mind, name, state)))
+        await self._executor.write(lambda connection: connection.execute(sql, (self._mind, name, state)))
 
     async def close(self) -> None:
         """Release the file; may be called twice."""
-        await self._lane.close()
+        await self._executor.close()
 
 
 async def open_answers(
@@ -107,10 +107,12 @@ async def open_answers(
     busy_timeout: float = 5.0,
 ) -> SqliteAnswers:
     """Open ``directory/answers.db``, creating it where it is not there. Raises ``StoreBroken`` or ``WrongSchema``."""
-    lane = Lane(directory / "answers.db", inline=inline, synchronous=synchronous, busy_timeout=busy_timeout)
+    executor = ConnectionExecutor(
+        directory / "answers.db", inline=inline, synchronous=synchronous, busy_timeout=busy_timeout
+    )
     try:
-        await lane.write(lambda connection: migrate(connection, ANSWERS))
+        await executor.write(lambda connection: migrate(connection, ANSWERS))
     except BaseException:
-        await lane.close()
+        await executor.close()
         raise
-    return SqliteAnswers(lane, mind, rows)
+    return SqliteAnswers(executor, mind, rows)

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from environment.errors import FencedOut, Outlived
-from environment.stores.sqlite.lane import transaction
+from environment.stores.sqlite.connection_executor import transaction
 from environment.stores.sqlite.schema import set_counter
 
 EPOCH = "epoch"

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from environment.collections import Document, RemoveDocument, WriteDocument, beyond, packed, unpacked
 from environment.errors import ChangesGone, StaleRevision
 from environment.messages import Instant
-from environment.stores.sqlite.lane import Lane, fit, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
 from environment.stores.sqlite.schema import counter, set_counter
 
 _CHANGE = "documents.change"
@@ -60,8 +60,8 @@ def write_document(connection: sqlite3.Connection, mind: str, write: WriteDocume
 class SqliteCollections:
     """``Collections`` in ``mind.db``."""
 
-    def __init__(self, lane: Lane, mind: str) -> None:
-        self._lane = lane
+    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
+        self._executor = executor
         self._mind = mind
 
     async def get(self, collection: str, keys: Sequence[str]) -> dict[str, Document]:
@@ -94,17 +94,17 @@ class SqliteCollections:
             head = max(after, counter(connection, self._mind, _CHANGE)) if len(rows) < limit else rows[-1][7]
             return head, [_document(row) for row in rows]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def head(self) -> int:
-        return await self._lane.read(lambda connection: counter(connection, self._mind, _CHANGE))
+        return await self._executor.read(lambda connection: counter(connection, self._mind, _CHANGE))
 
     async def names(self) -> list[str]:
         def work(connection: sqlite3.Connection) -> list[str]:
             rows = connection.execute("SELECT DISTINCT collection FROM documents WHERE mind = ?", (self._mind,))
             return sorted((name for (name,) in rows), key=str.encode)
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         return await self._delete("expires < ?2 ORDER BY expires LIMIT ?3", before, fit(limit))
@@ -118,7 +118,7 @@ class SqliteCollections:
         def work(connection: sqlite3.Connection) -> list[Document]:
             return [_document(row) for row in connection.execute(_SELECT + where, (self._mind, collection, *values))]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def _delete(self, where: str, *values: object) -> int:
         def work(connection: sqlite3.Connection) -> int:
@@ -136,4 +136,4 @@ class SqliteCollections:
                     set_counter(connection, self._mind, name, max(last, counter(connection, self._mind, name)))
                 return len(old)
 
-        return await self._lane.write(work)
+        return await self._executor.write(work)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from environment.messages import ConnectionChange
 from environment.stores.moving import MovedTrace
-from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.claims import EPOCH
-from environment.stores.sqlite.lane import Lane, fit
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
+from environment.stores.sqlite.out_of_process import OutOfProcessPerceptions
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.registry import CHANGE, change_of
 from environment.stores.sqlite.schema import counter
@@ -20,9 +20,11 @@ from environment.stores.sqlite.traces import changed_after, changes_of, moved
 class SqliteMoving:
     """``Moving`` for both files. Marks are ids of traces and numbers of changes."""
 
-    def __init__(self, perceptions: SqlitePerceptions | PerceptionsApart, lane: Lane, mind: str) -> None:
+    def __init__(
+        self, perceptions: SqlitePerceptions | OutOfProcessPerceptions, executor: ConnectionExecutor, mind: str
+    ) -> None:
         self._perceptions = perceptions
-        self._lane = lane
+        self._executor = executor
         self._mind = mind
 
     async def skip(self, to: int) -> None:
@@ -37,7 +39,7 @@ class SqliteMoving:
             found = [moved(connection, self._mind, name) for name in names]
             return (names[-1] if len(names) == limit else ""), found
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
         def work(connection: sqlite3.Connection) -> tuple[str, list[ConnectionChange]]:
@@ -49,25 +51,25 @@ class SqliteMoving:
             changes = [change_of(row) for row in rows]
             return (changes[-1].mark if len(rows) == limit else ""), changes
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def states(self) -> list[str]:
         def work(connection: sqlite3.Connection) -> list[str]:
             rows = connection.execute("SELECT name FROM states WHERE mind = ? ORDER BY name", (self._mind,))
             return [name for (name,) in rows]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def epoch(self) -> int:
         of_log = await self._perceptions.epoch()
-        return max(of_log, await self._lane.read(lambda connection: counter(connection, self._mind, EPOCH)))
+        return max(of_log, await self._executor.read(lambda connection: counter(connection, self._mind, EPOCH)))
 
     async def changed(self, after: int) -> tuple[int, list[str]]:
-        return await self._lane.read(lambda connection: changed_after(connection, self._mind, after))
+        return await self._executor.read(lambda connection: changed_after(connection, self._mind, after))
 
     async def named(self, ids: Sequence[str]) -> list[tuple[MovedTrace, int]]:
         def work(connection: sqlite3.Connection) -> list[tuple[MovedTrace, int]]:
             there = changes_of(connection, self._mind, json.dumps(list(ids)))
             return [(moved(connection, self._mind, name), change) for name, change in there]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)

@@ -1,4 +1,4 @@
-"""The perception log in SQLite: stretches of perceptions that were written together, one row each."""
+"""The perception log in SQLite: segments of perceptions that were written together, one row each."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ from environment.messages import (
 )
 from environment.ports import PreparedBatch
 from environment.stores.codec import decode_perceptions, encode_perceptions
-from environment.stores.sqlite.lane import Lane, fit, insert, transaction
-from environment.stores.sqlite.places import NOWHERE, Places, next_place, places_of
-from environment.stores.sqlite.prepared import Prepared
-from environment.stores.stretches import (
+from environment.stores.segments import (
     BIT,
     choose,
     cut,
@@ -37,6 +34,9 @@ from environment.stores.stretches import (
     perceptions,
     receipts,
 )
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, insert, transaction
+from environment.stores.sqlite.idempotency import NOWHERE, IdempotencyIndex, next_place, places_of
+from environment.stores.sqlite.prepared import Prepared
 
 _SEQ_BITS = 48
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
@@ -73,14 +73,16 @@ class SqlitePerceptions:
 
     ahead = 1
 
-    def __init__(self, lane: Lane, mind: str, *, memory: int = 1_048_576, hashing: PlacesOf = places_of) -> None:
-        self._lane = lane
+    def __init__(
+        self, executor: ConnectionExecutor, mind: str, *, memory: int = 1_048_576, hashing: PlacesOf = places_of
+    ) -> None:
+        self._executor = executor
         self._mind = mind
         self._memory = memory
         self._hashing = hashing
-        self._places: Places | None = None
+        self._places: IdempotencyIndex | None = None
         self._last: tuple[int, PerceptionBatch] | None = None
-        """The stretch that was read last; one that is there never changes, and no position is used twice."""
+        """The segment that was read last; one that is there never changes, and no position is used twice."""
         self._epoch = 0
         """The epoch that this opening writes under; 0 before it writes."""
         self._led = False
@@ -98,7 +100,7 @@ class SqlitePerceptions:
         ready = [each if isinstance(each, Prepared) else self.prepare(each.perceptions) for each in batches]
         if not any(map(len, ready)):
             return [Receipts(0, 0) for _ in ready]
-        return await self._lane.write(lambda connection: self._append(connection, ready))
+        return await self._executor.write(lambda connection: self._append(connection, ready))
 
     def _append(self, connection: sqlite3.Connection, batches: Sequence[Prepared]) -> list[Receipts]:
         some, known = [each for each in batches if len(each)], dict[int, int]()
@@ -142,7 +144,7 @@ class SqlitePerceptions:
             self._epoch, self._led = epoch, True
             return epoch
 
-        return await self._lane.write(work)
+        return await self._executor.write(work)
 
     def resume(self, epoch: int) -> None:
         """Go on under an epoch that ``lead`` began, through another opening of this mind's log that is gone."""
@@ -161,7 +163,7 @@ class SqlitePerceptions:
                 )
             self._epoch = epoch
 
-        await self._lane.write(work)
+        await self._executor.write(work)
 
     def _reign(self, mind: _Mind) -> int:
         """The epoch to write under now. Raises ``FencedOut`` where another leads since this opening did."""
@@ -214,7 +216,7 @@ class SqlitePerceptions:
         seq = position - mind.base
         if not 0 < seq <= _LAST_SEQ:
             return position, "", None  # another mind's: no key of ours, and not ours to take
-        found = self._stretch(connection, mind, seq)
+        found = self._segment(connection, mind, seq)
         return (seq, found[1].source[seq - found[0]], found[1].key[seq - found[0]]) if found else None
 
     def _row(self, connection: sqlite3.Connection) -> _Mind | None:
@@ -227,13 +229,13 @@ class SqlitePerceptions:
         cursor = connection.execute("INSERT INTO minds (mind, head, kept, filed) VALUES (?, 0, 0, 0)", (self._mind,))
         return _Mind(cursor.lastrowid or 1, 0, 0, 0)
 
-    def _index(self, mind: _Mind) -> Places:
+    def _index(self, mind: _Mind) -> IdempotencyIndex:
         if self._places is None:
-            self._places = Places(mind.base + 1, mind.base + _LAST_SEQ, self._memory)
+            self._places = IdempotencyIndex(mind.base + 1, mind.base + _LAST_SEQ, self._memory)
         return self._places
 
-    def _stretch(self, connection: sqlite3.Connection, mind: _Mind, seq: int) -> tuple[int, PerceptionBatch] | None:
-        """The stretch that holds a number, and the number of its first."""
+    def _segment(self, connection: sqlite3.Connection, mind: _Mind, seq: int) -> tuple[int, PerceptionBatch] | None:
+        """The segment that holds a number, and the number of its first."""
         row = connection.execute(
             "SELECT position, count FROM stretches WHERE position BETWEEN ? AND ? ORDER BY position DESC LIMIT 1",
             (mind.base + 1, mind.base + seq),
@@ -278,7 +280,7 @@ class SqlitePerceptions:
                     break
             return found
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def get(self, ids: Sequence[str]) -> dict[str, Perception]:
         wanted = sorted({seq for seq in map(perception_seq, ids) if seq is not None and 0 < seq <= _LAST_SEQ})
@@ -287,20 +289,20 @@ class SqlitePerceptions:
             found: dict[str, Perception] = {}
             mind = self._row(connection) if wanted else None
             for seq in wanted if mind else ():
-                stretch = self._stretch(connection, mind, seq) if mind else None
-                if stretch is not None:
-                    first, batch = stretch
+                segment = self._segment(connection, mind, seq) if mind else None
+                if segment is not None:
+                    first, batch = segment
                     found.update((one.id, one) for one in perceptions(batch, first, [seq - first]))
             return found
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def head(self) -> int:
         def work(connection: sqlite3.Connection) -> int:
             row = connection.execute("SELECT head FROM minds WHERE mind = ?", (self._mind,)).fetchone()
             return int(row[0]) if row else 0
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def epoch(self) -> int:
         """The last epoch of writing that was begun; 0 before the first."""
@@ -309,12 +311,12 @@ class SqlitePerceptions:
             mind = self._row(connection)
             return mind.epoch if mind else 0
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def forget(
         self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = math.inf
     ) -> int:
-        return await self._lane.write(
+        return await self._executor.write(
             lambda connection: self._forget(connection, received_before, up_to, limit, believed)
         )
 
@@ -361,11 +363,11 @@ class SqlitePerceptions:
             row = connection.execute("SELECT kept FROM minds WHERE mind = ?", (self._mind,)).fetchone()
             return int(row[0]) if row else 0
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
 
 def _insert(connection: sqlite3.Connection, first: int, batches: Sequence[Prepared], places: Sequence[int]) -> None:
-    """Write batches as stretches from the position ``first`` on."""
+    """Write batches as segments from the position ``first`` on."""
     rows: list[tuple[object, ...]] = []
     begin = 0
     for each in parts(batches):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from environment.messages import Instant, PerceptionBatch
 from environment.stores.codec import decode_perceptions, encode_perceptions
-from environment.stores.stretches import ALONE, cut, mask
+from environment.stores.segments import ALONE, cut, mask
 
 
 class Prepared:
-    """A batch with the places of its keys and, where it makes a stretch of its own, what the row of that says.
+    """A batch with the places of its keys and, where it makes a segment of its own, what the row of that says.
 
     It travels as bytes, of which the other process makes a batch again only where it has to look into it.
     """
@@ -39,7 +39,7 @@ class Prepared:
 
     @property
     def body(self) -> bytes | None:
-        """The body of a stretch of its own; None where it is joined with its neighbours, or cut."""
+        """The body of a segment of its own; None where it is joined with its neighbours, or cut."""
         return self._encoded if self._whole else None
 
     def __getstate__(self) -> tuple[object, ...]:

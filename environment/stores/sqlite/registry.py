@@ -14,7 +14,7 @@ from environment.messages import (
 )
 from environment.ports import WriteConnections, WriteReport, WriteState
 from environment.stores.codec import decode_history, decode_report, encode, encode_history
-from environment.stores.sqlite.lane import Lane, fit, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
 
 CHANGE = "owner, topic, peer, at, kind, weight, reason, label, number"
 _LAST = 2**63 - 1
@@ -98,8 +98,8 @@ def change_of(row: tuple[str, str, str, float, str, float, str, str, int]) -> Co
 class SqliteRegistry:
     """``RegistryStore`` in ``mind.db``."""
 
-    def __init__(self, lane: Lane, mind: str) -> None:
-        self._lane = lane
+    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
+        self._executor = executor
         self._mind = mind
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
@@ -113,7 +113,7 @@ class SqliteRegistry:
             rows = connection.execute(statement, (self._mind, *whose))
             return [_connection(row) for row in rows]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def history(
         self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
@@ -136,7 +136,7 @@ class SqliteRegistry:
         def work(connection: sqlite3.Connection) -> list[ConnectionChange]:
             return [change_of(row) for row in connection.execute(statement, (*values, fit(limit)))]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def written(self, after: str, limit: int) -> list[ConnectionChange]:
         _check(after)
@@ -149,7 +149,7 @@ class SqliteRegistry:
             )
             return [change_of(row) for row in rows]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def last_written(self) -> str:
         def work(connection: sqlite3.Connection) -> str:
@@ -158,7 +158,7 @@ class SqliteRegistry:
             ).fetchone()
             return str(last or "")
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
         def work(connection: sqlite3.Connection) -> list[str]:
@@ -168,7 +168,7 @@ class SqliteRegistry:
             )
             return [owner for (owner,) in rows]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
         def work(connection: sqlite3.Connection) -> list[SubmindReport]:
@@ -178,7 +178,7 @@ class SqliteRegistry:
             )
             return [decode_report(body) for (body,) in rows]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def state(self, name: str) -> bytes | None:
         def work(connection: sqlite3.Connection) -> bytes | None:
@@ -187,7 +187,7 @@ class SqliteRegistry:
             ).fetchone()
             return bytes(row[0]) if row else None
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         def work(connection: sqlite3.Connection) -> int:
@@ -198,7 +198,7 @@ class SqliteRegistry:
                     (self._mind, before, fit(limit)),
                 ).rowcount
 
-        return await self._lane.write(work)
+        return await self._executor.write(work)
 
     async def rows(self) -> dict[str, int]:
         """Rows by table, of those that do not grow with the age of a mind."""
@@ -210,7 +210,7 @@ class SqliteRegistry:
                 (counted[table],) = connection.execute(statement, (self._mind,)).fetchone()
             return counted
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
 
 def _check(mark: str) -> None:

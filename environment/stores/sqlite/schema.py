@@ -13,7 +13,7 @@ import sqlite3
 from typing import TypeAlias
 
 from environment.errors import WrongSchema
-from environment.stores.sqlite.lane import transaction
+from environment.stores.sqlite.connection_executor import transaction
 
 Migrations: TypeAlias = tuple[tuple[str, ...], ...]
 

@@ -18,13 +18,13 @@ from typing import TypeVar
 from environment.errors import StoreBroken, WrongSchema
 from environment.stores.sqlite import schema
 from environment.stores.sqlite.answers import ANSWERS
-from environment.stores.sqlite.lane import Lane
+from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.stores import SqliteStores
 
 T = TypeVar("T")
 
 
-class _Pinned(Lane):
+class _Pinned(ConnectionExecutor):
     """One file as it is when it is first read."""
 
     def __init__(self, path: Path, busy_timeout: float) -> None:
@@ -81,7 +81,7 @@ async def read_answers(directory: Path, mind: str, take: Callable[[str, str, byt
     """What is in ``answers.db``, as (table, name, value), the least recently used answer first; nothing without it."""
     if not (directory / "answers.db").exists():
         return
-    lane = _Pinned(directory / "answers.db", 5.0)
+    executor = _Pinned(directory / "answers.db", 5.0)
 
     def work(connection: sqlite3.Connection) -> None:
         for table, sql in _BESIDE.items():
@@ -89,7 +89,7 @@ async def read_answers(directory: Path, mind: str, take: Callable[[str, str, byt
                 take(table, name, bytes(value))
 
     try:
-        await lane.pin(ANSWERS)
-        await lane.read(work)
+        await executor.pin(ANSWERS)
+        await executor.read(work)
     finally:
-        await lane.close()
+        await executor.close()

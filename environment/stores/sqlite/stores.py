@@ -20,11 +20,11 @@ from environment.ports import (
     WriteTrace,
 )
 from environment.stores.sqlite import schema
-from environment.stores.sqlite.apart import PerceptionsApart
 from environment.stores.sqlite.claims import EPOCH, Claim, remove_claims
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, Synchronous, transaction
 from environment.stores.sqlite.documents import SqliteCollections, write_document
-from environment.stores.sqlite.lane import Lane, Synchronous, transaction
 from environment.stores.sqlite.moving import SqliteMoving
+from environment.stores.sqlite.out_of_process import OutOfProcessPerceptions
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.registry import (
     SqliteRegistry,
@@ -45,28 +45,34 @@ class SqliteStores:
     """
 
     def __init__(
-        self, perceptions: Lane, mind_lane: Lane, mind: str, *, writer: str = "main", apart: bool = False
+        self,
+        perceptions: ConnectionExecutor,
+        mind_executor: ConnectionExecutor,
+        mind: str,
+        *,
+        writer: str = "main",
+        apart: bool = False,
     ) -> None:
-        self._perception_lane = perceptions
-        self._lane = mind_lane
+        self._perception_executor = perceptions
+        self._executor = mind_executor
         self._mind = mind
         self._claim = Claim(mind, writer)
         log = SqlitePerceptions(perceptions, mind)
-        self.perceptions = PerceptionsApart(log, perceptions, mind) if apart else log
-        self.traces = SqliteTraces(mind_lane, mind)
-        self.stream = SqliteStream(mind_lane, mind)
-        self.registry = SqliteRegistry(mind_lane, mind)
-        self.collections = SqliteCollections(mind_lane, mind)
-        self.moving = SqliteMoving(self.perceptions, mind_lane, mind)
+        self.perceptions = OutOfProcessPerceptions(log, perceptions, mind) if apart else log
+        self.traces = SqliteTraces(mind_executor, mind)
+        self.stream = SqliteStream(mind_executor, mind)
+        self.registry = SqliteRegistry(mind_executor, mind)
+        self.collections = SqliteCollections(mind_executor, mind)
+        self.moving = SqliteMoving(self.perceptions, mind_executor, mind)
 
     async def open(self) -> None:
         """Create or migrate both files."""
-        await self._perception_lane.write(lambda connection: schema.migrate(connection, schema.PERCEPTIONS))
-        await self._lane.write(lambda connection: schema.migrate(connection, schema.MIND))
+        await self._perception_executor.write(lambda connection: schema.migrate(connection, schema.PERCEPTIONS))
+        await self._executor.write(lambda connection: schema.migrate(connection, schema.MIND))
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
         if writes:
-            await self._lane.write(lambda connection: self._commit(connection, writes, fence))
+            await self._executor.write(lambda connection: self._commit(connection, writes, fence))
 
     def _commit(self, connection: sqlite3.Connection, writes: Sequence[Write], fence: int) -> None:
         # Runs of one kind go to the database together; their order, and so the last word, stays the caller's.
@@ -121,10 +127,10 @@ class SqliteStores:
                 schema.set_counter(connection, self._mind, EPOCH, epoch)
             return epoch
 
-        return await self._lane.write(work)
+        return await self._executor.write(work)
 
     async def claim(self, fence: int, life: int, *, numbers: bool = False) -> None:  # noqa: ARG002 - all is in one file
-        await self._lane.write(lambda connection: self._claim.make(connection, fence, life))
+        await self._executor.write(lambda connection: self._claim.make(connection, fence, life))
 
     async def statistics(self) -> Mapping[str, float]:
         traces, live = await self.traces.rows()
@@ -136,15 +142,15 @@ class SqliteStores:
         }
         for table, rows in (await self.registry.rows()).items():
             figures[f"{table}_rows"] = rows
-        for lane in (self._perception_lane, self._lane):
-            figures[f"{lane.path.stem}_bytes"] = _size(lane.path)
+        for executor in (self._perception_executor, self._executor):
+            figures[f"{executor.path.stem}_bytes"] = _size(executor.path)
         return figures
 
     async def close(self) -> None:
-        if isinstance(self.perceptions, PerceptionsApart):
+        if isinstance(self.perceptions, OutOfProcessPerceptions):
             await self.perceptions.close()
-        await self._perception_lane.close()
-        await self._lane.close()
+        await self._perception_executor.close()
+        await self._executor.close()
 
 
 def _size(path: Path) -> int:
@@ -163,7 +169,7 @@ async def open_stores(
     directory: Path,
     mind: str,
     *,
-    lane: str = "main",
+    writer: str = "main",
     inline: bool = False,
     apart: bool = False,
     synchronous: Synchronous = "FULL",
@@ -171,7 +177,7 @@ async def open_stores(
 ) -> SqliteStores:
     """Open, create or migrate the stores of ``mind`` in ``directory`` (created where missing).
 
-    ``lane`` names the writer, whose lives ``claim`` counts.
+    ``writer`` names the writer, whose lives ``claim`` counts.
     ``inline`` runs every statement in the caller: no thread, and no coroutine ever suspends (for the simulator).
     ``apart`` writes perceptions in a process of its own, for who takes in many.
     ``synchronous="OFF"`` gives up durability against a power cut; for replays only. ``busy_timeout`` is how many
@@ -180,11 +186,11 @@ async def open_stores(
     or cannot be opened.
     """
     _make(directory)
-    perceptions, mind_lane = (
-        Lane(directory / name, inline=inline, synchronous=synchronous, busy_timeout=busy_timeout)
+    perceptions, mind_executor = (
+        ConnectionExecutor(directory / name, inline=inline, synchronous=synchronous, busy_timeout=busy_timeout)
         for name in ("perceptions.db", "mind.db")
     )
-    stores = SqliteStores(perceptions, mind_lane, mind, writer=lane, apart=apart)
+    stores = SqliteStores(perceptions, mind_executor, mind, writer=writer, apart=apart)
     try:
         await stores.open()
     except BaseException:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from environment.errors import DuplicateEntry, SequenceGap
 from environment.messages import StreamEntry
 from environment.stores.codec import decode_entry, encode
-from environment.stores.sqlite.lane import Lane, fit
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
 
 
 def _head(connection: sqlite3.Connection, mind: str) -> int:
@@ -40,12 +40,12 @@ def append_entries(connection: sqlite3.Connection, mind: str, entries: Sequence[
 class SqliteStream:
     """``StreamLog`` in ``mind.db``."""
 
-    def __init__(self, lane: Lane, mind: str) -> None:
-        self._lane = lane
+    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
+        self._executor = executor
         self._mind = mind
 
     async def head(self) -> int:
-        return await self._lane.read(lambda connection: _head(connection, self._mind))
+        return await self._executor.read(lambda connection: _head(connection, self._mind))
 
     async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
         def work(connection: sqlite3.Connection) -> list[StreamEntry]:
@@ -55,7 +55,7 @@ class SqliteStream:
             )
             return [decode_entry(body) for (body,) in rows]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def find(self, entry_id: str) -> StreamEntry | None:
         def work(connection: sqlite3.Connection) -> StreamEntry | None:
@@ -64,4 +64,4 @@ class SqliteStream:
             ).fetchone()
             return decode_entry(row[0]) if row else None
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)

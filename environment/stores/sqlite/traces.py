@@ -13,7 +13,7 @@ from environment.ports import Progress, WriteLevel, WriteTrace
 from environment.stores.codec import decode_names, decode_thought, encode, encode_names
 from environment.stores.moving import MovedTrace
 from environment.stores.repeats import same_content
-from environment.stores.sqlite.lane import Lane, fit, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
 from environment.stores.sqlite.schema import counter, set_counter
 
 _Rows: TypeAlias = list[tuple[object, ...]]
@@ -183,8 +183,8 @@ def encode_traces(writes: Sequence[WriteTrace]) -> list[tuple[WriteTrace, bytes]
 class SqliteTraces:
     """``TraceStore`` in ``mind.db``."""
 
-    def __init__(self, lane: Lane, mind: str) -> None:
-        self._lane = lane
+    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
+        self._executor = executor
         self._mind = mind
 
     async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
@@ -192,10 +192,10 @@ class SqliteTraces:
             rows = connection.execute(_SELECT + _AMONG, (self._mind, json.dumps(list(ids))))
             return {row[8]: _trace(row) for row in rows}
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def revisions(self, trace_id: str) -> list[Trace]:
-        return await self._lane.read(lambda connection: _revisions(connection, self._mind, trace_id))
+        return await self._executor.read(lambda connection: _revisions(connection, self._mind, trace_id))
 
     async def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[Trace]]:
         after, read = "", 0
@@ -208,7 +208,7 @@ class SqliteTraces:
                 )
                 return [(row[8], _trace(row)) for row in rows]
 
-            found = await self._lane.read(work)
+            found = await self._executor.read(work)
             if found:
                 read += len(found)
                 if progress is not None:
@@ -227,10 +227,10 @@ class SqliteTraces:
             ).fetchall()
             return (rows[-1][9] if rows else after), [_trace(row) for row in rows]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def head(self) -> int:
-        return await self._lane.read(lambda connection: counter(connection, self._mind, _CHANGE))
+        return await self._executor.read(lambda connection: counter(connection, self._mind, _CHANGE))
 
     async def between(
         self,
@@ -247,14 +247,14 @@ class SqliteTraces:
             found = {row[8]: _trace(row) for row in rows}
             return [found[name] for name in names]
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         def work(connection: sqlite3.Connection) -> int:
             with transaction(connection):
                 return _forget(connection, self._mind, before, limit)
 
-        return await self._lane.write(work)
+        return await self._executor.write(work)
 
     async def rows(self) -> tuple[int, int]:
         """How many traces are kept, and how many of them are live."""
@@ -265,7 +265,7 @@ class SqliteTraces:
             ).fetchone()
             return counter(connection, self._mind, _ROWS), live
 
-        return await self._lane.read(work)
+        return await self._executor.read(work)
 
 
 def _met(

@@ -1,4 +1,4 @@
-"""The process that writes a perception log: ``python -m environment.stores.sqlite.writer``, from ``apart.py`` only."""
+"""The process that writes a perception log, started by ``out_of_process.py`` alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from environment.errors import AppendSkipped, StoreUnavailable
 from environment.messages import Receipts
 from environment.ports import PreparedBatch
-from environment.stores.sqlite.lane import Lane
+from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 
 _Request: TypeAlias = tuple[str, tuple[Any, ...]]
@@ -115,14 +115,14 @@ def _finished(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 def main(fd: str, path: str, mind: str, synchronous: str, busy_timeout: str) -> None:
     """Serve on the pipe ``fd``."""
-    lane = Lane(
+    executor = ConnectionExecutor(
         Path(path),
         inline=True,
         synchronous="OFF" if synchronous == "OFF" else "FULL",
         busy_timeout=float(busy_timeout),
     )
     with Connection(int(fd)) as pipe:
-        Writer(pipe, SqlitePerceptions(lane, mind)).serve()
+        Writer(pipe, SqlitePerceptions(executor, mind)).serve()
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ async def _store(settings: Settings) -> AsyncIterator[Finding]:
     shown = settings.store.address.partition("?")[0]
     try:
         stores = await open_stores(
-            settings.store.address, settings.mind.name, lane="doctor", cassandra=settings.store.cassandra
+            settings.store.address, settings.mind.name, writer="doctor", cassandra=settings.store.cassandra
         )
     except WrongSchema as error:
         yield Finding("store", State.BAD, f"{shown}: {error}", error.advice)

@@ -114,7 +114,7 @@ async def _configuration(settings: Settings, changed: Mapping[str, Any]) -> Asyn
     """Whether this host would think as the one that leads does."""
     cassandra = settings.store.cassandra
     with suppress(SubliminalError, ValueError):
-        stores = await open_stores(settings.store.address, settings.mind.name, lane="doctor", cassandra=cassandra)
+        stores = await open_stores(settings.store.address, settings.mind.name, writer="doctor", cassandra=cassandra)
         try:
             last = await read_configurations(stores.collections, 1)
         finally:

@@ -125,7 +125,9 @@ class _Taking(Arrival):
 
     async def _open(self) -> Movable:
         if self._directory is None:
-            return await open_stores(self._address, self._mind, lane="backup", cassandra=self._settings.store.cassandra)
+            return await open_stores(
+                self._address, self._mind, writer="backup", cassandra=self._settings.store.cassandra
+            )
         if not (self._directory / "mind.db").exists():
             raise Failure(f"there is no mind in {self._directory}: give --store, or another --data-dir")
         from environment.stores.sqlite.snapshot import open_snapshot  # noqa: PLC0415 - each backend where it is used

@@ -75,7 +75,7 @@ class _Move(Arrival):
 
     async def _open(self, opened: AsyncExitStack, address: str) -> Movable:
         cassandra = self._settings.store.cassandra
-        stores = await open_stores(address, self._mind, lane="copy", cassandra=cassandra)
+        stores = await open_stores(address, self._mind, writer="copy", cassandra=cassandra)
         opened.push_async_callback(stores.close)
         return stores
 

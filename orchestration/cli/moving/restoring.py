@@ -94,7 +94,7 @@ class _Restoring(Arrival):
                 return 0
             mind = name or source.manifest.mind
             opened.enter_context(held(self._address))
-            target = await open_stores(self._address, mind, lane="restore", cassandra=self._settings.store.cassandra)
+            target = await open_stores(self._address, mind, writer="restore", cassandra=self._settings.store.cassandra)
             opened.push_async_callback(target.close)
             return await self._restore(source, target, mind)
 

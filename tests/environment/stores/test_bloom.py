@@ -5,8 +5,8 @@ import pytest
 
 from environment.stores import bloom
 from environment.stores.bloom import Bloom
-from environment.stores.sqlite.filed import Filed
-from environment.stores.sqlite.lane import Lane
+from environment.stores.sqlite.connection_executor import ConnectionExecutor
+from environment.stores.sqlite.place_filter import PlaceFilter
 from environment.stores.sqlite.schema import PERCEPTIONS, migrate
 
 
@@ -35,13 +35,13 @@ def test_it_grows_and_still_knows_everything(monkeypatch):
 
 @pytest.mark.parametrize("count", [0, 5, 8192, 20_000])
 async def test_every_place_may_be_filed_until_the_file_was_read(tmp_path, count):
-    lane = Lane(tmp_path / "perceptions.db", inline=True, synchronous="OFF", busy_timeout=1.0)
+    writer = ConnectionExecutor(tmp_path / "perceptions.db", inline=True, synchronous="OFF", busy_timeout=1.0)
     there, new = np.unique(hashes(1, count)), hashes(2, 1000)
 
     def work(connection):
         migrate(connection, PERCEPTIONS)
         connection.executemany("INSERT INTO places VALUES (?, 1)", there[:, None].tolist())
-        filed, parts = Filed(), 0
+        filed, parts = PlaceFilter(), 0
         while len(filed.among(new)) == len(new):
             assert set(filed.among(there)) == set(there)
             filed.read_on(connection)
@@ -50,5 +50,5 @@ async def test_every_place_may_be_filed_until_the_file_was_read(tmp_path, count)
         assert len(filed.among(new)) < 20
         assert parts == count // 8192 + 1
 
-    await lane.write(work)
-    await lane.close()
+    await writer.write(work)
+    await writer.close()

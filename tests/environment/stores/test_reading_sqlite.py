@@ -19,12 +19,12 @@ async def stores(tmp_path):
     await opened.close()
 
 
-async def meanwhile(lane, step, work):
+async def meanwhile(writer, step, work):
     """Have another process do something in the middle of the next read: before the statement with ``step`` in it."""
     happened = []
 
     async def elsewhere():
-        opened = await open_stores(lane.path.parent, "alpha", inline=True)
+        opened = await open_stores(writer.path.parent, "alpha", inline=True)
         await work(opened)
         await opened.close()
         happened.append(step)
@@ -34,14 +34,14 @@ async def meanwhile(lane, step, work):
             with suppress(StopIteration):
                 elsewhere().send(None)  # inline, nothing ever waits
 
-    await lane.read(lambda connection: connection.set_trace_callback(begins))
+    await writer.read(lambda connection: connection.set_trace_callback(begins))
     return happened
 
 
 async def test_revisions_are_of_one_moment(stores):
     await stores.commit([WriteTrace(trace(1))])
     later = WriteTrace(revision(trace(1), "causes", "more of it"))
-    happened = await meanwhile(stores._lane, "RECURSIVE", lambda other: other.commit([later]))
+    happened = await meanwhile(stores._executor, "RECURSIVE", lambda other: other.commit([later]))
     assert [found.version for found in await stores.traces.revisions(trace(1).id)] == [1]
     assert happened
     assert [found.version for found in await stores.traces.revisions(trace(1).id)] == [1, 2]
@@ -50,7 +50,7 @@ async def test_revisions_are_of_one_moment(stores):
 async def test_who_meets_traces_that_are_being_forgotten_is_answered(stores):
     sunk = WriteLevel(trace(1).id, Level(0.01, NOON, 60.0), live=False, conscious=None)
     await stores.commit([WriteTrace(trace(1)), WriteTrace(trace(2)), sunk])
-    happened = await meanwhile(stores._lane, "json_each", lambda other: other.traces.forget(NOON + 9))
+    happened = await meanwhile(stores._executor, "json_each", lambda other: other.traces.forget(NOON + 9))
     assert [found.id for found in await stores.traces.between(NOON, NOON + 9)] == [trace(2).id, trace(1).id]
     assert happened
     assert [found.id for found in await stores.traces.between(NOON, NOON + 9)] == [trace(2).id]
@@ -58,8 +58,8 @@ async def test_who_meets_traces_that_are_being_forgotten_is_answered(stores):
 
 async def test_a_perception_that_is_being_forgotten_is_there_or_not(stores):
     await stores.perceptions.append([perception(1)])
-    lane = stores._perception_lane
-    happened = await meanwhile(lane, "SELECT body", lambda other: other.perceptions.forget(NOON + 99, 9))
+    writer = stores._perception_executor
+    happened = await meanwhile(writer, "SELECT body", lambda other: other.perceptions.forget(NOON + 99, 9))
     assert list(await stores.perceptions.get([perception_id(1)])) == [perception_id(1)]
     assert happened
     assert not await stores.perceptions.get([perception_id(1)])
@@ -80,7 +80,7 @@ async def test_nothing_is_asked_that_costs_more_the_older_a_mind_is(stores):
     held = connection(), replace(connection(), peer="other")
     await stores.commit([WriteConnections("causes", held, (), (change(1), change(2)))])
     asked: list[str] = []
-    await stores._lane.read(lambda reader: reader.set_trace_callback(asked.append))
+    await stores._executor.read(lambda reader: reader.set_trace_callback(asked.append))
     await stores.statistics()
     await stores.traces.get([trace(1).id])
     await stores.traces.revisions(trace(1).id)
@@ -93,7 +93,7 @@ async def test_nothing_is_asked_that_costs_more_the_older_a_mind_is(stores):
     await stores.registry.connections("causes")
     (mark, _) = await stores.registry.history("causes", 5)
     await stores.registry.history("causes", 5, since=NOON, before=mark.mark)
-    await stores._lane.read(lambda reader: reader.set_trace_callback(None))
+    await stores._executor.read(lambda reader: reader.set_trace_callback(None))
 
     def plan(reader, statement):
         return [row[3] for row in reader.execute(f"EXPLAIN QUERY PLAN {statement}")]
@@ -101,7 +101,7 @@ async def test_nothing_is_asked_that_costs_more_the_older_a_mind_is(stores):
     for number, statement in enumerate(asked):
         if not statement.lstrip().startswith(("SELECT", "WITH")):
             continue
-        steps = await stores._lane.read(lambda reader, statement=statement: plan(reader, statement))
+        steps = await stores._executor.read(lambda reader, statement=statement: plan(reader, statement))
         assert not [step for step in steps if step.startswith("SCAN") and step.split()[1] not in {"json_each", "chain"}]
         if "count(*)" in statement:
             assert any(small in statement for small in ("connections", "live", "states", "reports")), statement

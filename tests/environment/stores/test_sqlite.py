@@ -17,7 +17,7 @@ import pytest
 from environment.errors import FencedOut, StoreBroken, StoreFull, StoreUnavailable, WrongSchema
 from environment.ports import WriteEntries, WriteState, WriteTrace
 from environment.stores.sqlite import open_stores
-from environment.stores.sqlite.lane import connect, translate
+from environment.stores.sqlite.connection_executor import connect, translate
 from environment.stores.sqlite.schema import MIND, PERCEPTIONS, migrate
 from tests.environment.stores.contract import Backend, StoreContract, entry, live_ids, name, perception, trace
 from tests.environment.stores.promises.collections import CollectionPromises
@@ -37,7 +37,7 @@ def run_python(script: str, *arguments: object) -> subprocess.Popen[str]:
 class TestThreaded(StoreContract, CollectionPromises):
     @pytest.fixture
     def backend(self, tmp_path):
-        return Backend(lambda mind, **lane: open_stores(tmp_path, mind, **lane))
+        return Backend(lambda mind, **writer: open_stores(tmp_path, mind, **writer))
 
 
 class TestApart(StoreContract, CollectionPromises):
@@ -45,13 +45,13 @@ class TestApart(StoreContract, CollectionPromises):
 
     @pytest.fixture
     def backend(self, tmp_path):
-        return Backend(lambda mind, **lane: open_stores(tmp_path, mind, apart=True, **lane))
+        return Backend(lambda mind, **writer: open_stores(tmp_path, mind, apart=True, **writer))
 
 
 class TestInline(StoreContract, CollectionPromises):
     @pytest.fixture
     def backend(self, tmp_path):
-        return Backend(lambda mind, **lane: open_stores(tmp_path, mind, inline=True, synchronous="OFF", **lane))
+        return Backend(lambda mind, **writer: open_stores(tmp_path, mind, inline=True, synchronous="OFF", **writer))
 
 
 async def test_a_log_without_keys_gives_the_same_ids_in_every_run(tmp_path):
@@ -117,16 +117,16 @@ async def test_a_file_that_stays_busy_is_unavailable_for_now(tmp_path):
 async def test_a_full_disk_refuses_and_leaves_nothing_half_written(tmp_path, inline):
     stores = await open_stores(tmp_path, "alpha", inline=inline)
 
-    async def bound(lane, extra):
+    async def bound(writer, extra):
         def work(connection):
             (pages,) = connection.execute("PRAGMA page_count").fetchone()
             connection.execute(f"PRAGMA max_page_count = {pages + extra if extra is not None else 1 << 30}")
 
-        await lane.write(work)
+        await writer.write(work)
 
     (first,) = await stores.perceptions.append([perception(0, key="k")])
-    await bound(stores._perception_lane, 8)
-    await bound(stores._lane, 8)
+    await bound(stores._perception_executor, 8)
+    await bound(stores._executor, 8)
     with pytest.raises(StoreFull, match=r"perceptions\.db"):
         await stores.perceptions.append([perception(n, text=f"{n} " * 2000) for n in range(50)])
     with pytest.raises(StoreFull, match=r"mind\.db"):
@@ -134,8 +134,8 @@ async def test_a_full_disk_refuses_and_leaves_nothing_half_written(tmp_path, inl
     assert [p.seq for p in await stores.perceptions.read(0, 100)] == [first.seq]
     assert await live_ids(stores) == []
     assert await stores.registry.state("x") is None
-    await bound(stores._perception_lane, None)
-    await bound(stores._lane, None)
+    await bound(stores._perception_executor, None)
+    await bound(stores._executor, None)
     assert len(await stores.perceptions.append([perception(n, text=f"{n} " * 2000) for n in range(50)])) == 50
     await stores.commit([WriteTrace(trace(n)) for n in range(100)])
     assert len(await live_ids(stores, 1000)) == 100
@@ -201,7 +201,7 @@ async def test_a_row_that_says_nothing_anybody_wrote_is_said_to_be_damage(tmp_pa
     await stores.perceptions.append([perception(1)])
     await stores.commit([WriteTrace(trace(1))])
     await stores.close()
-    for file, table in (("perceptions.db", "stretches"), ("mind.db", "contents")):
+    for file, table in (("perceptions.db", "segments"), ("mind.db", "contents")):
         with sqlite3.connect(tmp_path / file) as connection:
             connection.execute(f"UPDATE {table} SET body = ?", (b"\xa4\xff\xff\xff\xff",))  # noqa: S608 - our own words
         connection.close()

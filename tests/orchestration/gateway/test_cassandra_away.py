@@ -112,8 +112,8 @@ async def watch(target, seen):
 @pytest.mark.timeout(400)
 async def test_nothing_acknowledged_is_lost_and_all_resumes_by_itself(cassandra_of_its_own, address, tmp_path):
     server = cassandra_of_its_own
-    stores = await open_stores(address, "alpha", lane="host")
-    thinker = await open_stores(address, "alpha", lane="stream")
+    stores = await open_stores(address, "alpha", writer="host")
+    thinker = await open_stores(address, "alpha", writer="stream")
     fence = await thinker.lead()
     seen = []
     async with serving(tmp_path, stores=stores) as gateway:

@@ -190,7 +190,7 @@ async def test_a_full_disk_is_answered_with_a_time_and_nothing_is_lost_or_half_k
             (now,) = connection.execute("PRAGMA page_count").fetchone()
             connection.execute(f"PRAGMA max_page_count = {now + pages}")
 
-        return gateway.stores.perceptions._lane.write(work)
+        return gateway.stores.perceptions._executor.write(work)
 
     await bound(2)
     failed = await refusal(gateway.perception.Perceive(request(*(perceived(f"{n}" * 9000) for n in range(20)))))
@@ -216,7 +216,7 @@ async def test_a_store_that_another_process_holds_is_unavailable_for_now(gateway
 
 
 async def test_a_store_that_is_gone_says_nothing_of_its_insides(gateway):
-    await gateway.stores.perceptions._lane.write(lambda connection: connection.execute("DROP TABLE stretches"))
+    await gateway.stores.perceptions._executor.write(lambda connection: connection.execute("DROP TABLE stretches"))
     failed = await refusal(gateway.perception.Perceive(request(perceived())))
     assert failed.code in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE}
 

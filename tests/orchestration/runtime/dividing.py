@@ -124,7 +124,7 @@ async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, **m
         return ActorShell(Ear(), stores, driver, settings.shell, embedder=embedder, fence=fence)
     stage = []
     shell = await wiring.build_shell(actor, settings, stores, Dying(driver, stage), embedder, fence=fence, **more)
-    shell.core = Divider(shell.core, stage, stores._stores._lane.path.parent)
+    shell.core = Divider(shell.core, stage, stores._stores._executor.path.parent)
     return shell
 
 

@@ -9,7 +9,7 @@ from environment.messages import Instant
 from environment.stores.cassandra.log.header import Header, LogHeader
 from environment.stores.cassandra.log.known import KnownKeys
 from environment.stores.cassandra.log.layout import chunk_of, last_of
-from environment.stores.cassandra.log.stretches import StretchTable
+from environment.stores.cassandra.log.segments import SegmentTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Age:
     """A clock that said later than this was wrong."""
 
 
-async def forget(log: LogHeader, table: StretchTable, header: Header, up_to: int, limit: int, age: Age) -> int:
+async def forget(log: LogHeader, table: SegmentTable, header: Header, up_to: int, limit: int, age: Age) -> int:
     """Raise the last number that was forgotten as far as it may go; that number. Nothing is read but places.
 
     The oldest go first: where one must stay, so do those after it. What was received at a time that cannot be is passed
@@ -49,7 +49,7 @@ async def _raise(log: LogHeader, header: Header, low: int) -> int:
     return low
 
 
-async def sweep(log: LogHeader, table: StretchTable, known: KnownKeys, swept: int, low: int) -> None:
+async def sweep(log: LogHeader, table: SegmentTable, known: KnownKeys, swept: int, low: int) -> None:
     """Delete the rows of whole chunks up to the number ``low``, after those that were ``swept``; may be repeated.
 
     Keys go as they were written with their perceptions: one that was accepted again since then stays.
@@ -59,7 +59,7 @@ async def sweep(log: LogHeader, table: StretchTable, known: KnownKeys, swept: in
         chunk = chunk_of(last + 1)
         gone = await table.gone(chunk)
         await asyncio.gather(*(known.delete(keys, written) for _, keys, written in gone))
-        await table.delete(chunk, [stretch for stretch, _, _ in gone])
+        await table.delete(chunk, [segment for segment, _, _ in gone])
         last = last_of(chunk)
     if last > swept:
         await log.raise_end(swept=last)

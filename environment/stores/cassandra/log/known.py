@@ -18,7 +18,7 @@ from environment.stores.cassandra.driver.session import Session
 from environment.stores.cassandra.log.header import Header
 from environment.stores.cassandra.log.keys import NO_KEY, SEGMENT_BYTES, KeyFilter, each_key
 from environment.stores.cassandra.log.layout import CHUNK, chunk_of, first_of, last_of
-from environment.stores.cassandra.log.stretches import Request, StretchTable
+from environment.stores.cassandra.log.segments import Request, SegmentTable
 
 _FIND = "SELECT position FROM perception_keys WHERE mind = ? AND key = ?"
 _WRITE = "INSERT INTO perception_keys (mind, key, position) VALUES (?, ?, ?) USING TIMESTAMP ?"
@@ -32,7 +32,7 @@ _GAP = 4 * CHUNK
 class KnownKeys:
     """The keys of one mind's log, for the one that writes it."""
 
-    def __init__(self, session: Session, mind: str, table: StretchTable, *, recent: int, filter_bytes: int) -> None:
+    def __init__(self, session: Session, mind: str, table: SegmentTable, *, recent: int, filter_bytes: int) -> None:
         self._session = session
         self._mind = mind
         self._table = table

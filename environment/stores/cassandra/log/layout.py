@@ -1,9 +1,9 @@
 """Where a perception stands in Cassandra: chunks, parts and write times, and the arithmetic that bounds partitions.
 
-A mind's perceptions are numbered without gaps. ``CHUNK`` numbers make one partition, in which *stretches* (perceptions
-that were written together) follow each other from its first number on; no stretch crosses into the next chunk. So
-every stretch begins where the one before it ends, and that is how a reader tells what was committed: of what a writer
-left behind that did not commit, nothing stands at such a place and has the last word there (``walk``).
+A mind's perceptions are numbered without gaps. ``CHUNK`` numbers make one partition, in which *segments* (perceptions
+that were written together) follow each other from its first number on; no segment crosses into the next chunk. So
+every segment begins where the one before it ends, and that is how a reader tells what was committed: of what a writer
+left behind that did not commit, nothing stands at such a place and has the last word there (``scan``).
 
 The largest partitions, from the limits below and those of the gateway; none of them grows with the age of a mind:
 
@@ -11,7 +11,7 @@ The largest partitions, from the limits below and those of the gateway; none of 
 |----------------------|-------------------|-----------------------|--------------------------------------------|
 | perception_log       | a mind            | 1                     | 50                                         |
 | perception_stretches | 1,024 numbers     | 1,024 (one a number)  | 1,024 x (64 KiB + key + columns) = 64 MiB  |
-| perception_payloads  | one large stretch | its body / 512 KiB    | 8 MiB, or one perception alone: 33 MiB     |
+| perception_payloads  | one large segment | its body / 512 KiB    | 8 MiB, or one perception alone: 33 MiB     |
 | perception_keys      | a key             | 1                     | 24                                         |
 """
 
@@ -24,11 +24,11 @@ from typing import Protocol
 CHUNK = 1024
 """Numbers in one partition."""
 INLINE = 64 * 1024
-"""Largest body, in bytes, that stands beside its stretch; larger ones have a partition of their own."""
+"""Largest body, in bytes, that stands beside its segment; larger ones have a partition of their own."""
 PART = 512 * 1024
 """Bytes in one row of such a body: far below what a server takes in one write (16 MiB)."""
 LARGEST_BODY = 8 * 1024 * 1024
-"""A stretch of several perceptions whose body, in bytes, would be larger is cut in two."""
+"""A segment of several perceptions whose body, in bytes, would be larger is cut in two."""
 COUNTER_BITS = 40
 """Of a write time: the writer's counter of attempts; the bits above are its epoch."""
 LAST_EPOCH = (1 << 22) - 1
@@ -36,11 +36,11 @@ LAST_EPOCH = (1 << 22) - 1
 AFTER_ALL = 1 << 62
 """The write time of deletions of what is never written again."""
 COLUMNS = 80
-"""Bytes of a stretch's other columns and of its row, generously."""
+"""Bytes of a segment's other columns and of its row, generously."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Segment:
     """Perceptions that were written together, as a reader needs to know them."""
 
     position: int
@@ -51,7 +51,7 @@ class Stretch:
     modalities: int
     """A bit for each that is there."""
     parts: int
-    """Rows that hold the body; 0 where it stands in the stretch itself."""
+    """Rows that hold the body; 0 where it stands in the segment itself."""
 
     @property
     def end(self) -> int:
@@ -115,25 +115,25 @@ def stamp(epoch: int, counter: int) -> int:
     return epoch << COUNTER_BITS | counter
 
 
-def walk(rows: Iterable[_Row], expected: int, head: int) -> Iterator[Stretch]:
-    """The committed stretches among a chunk's rows, which come in order; the first begins at ``expected``.
+def scan(rows: Iterable[_Row], expected: int, head: int) -> Iterator[Segment]:
+    """The committed segments among a chunk's rows, which come in order; the first begins at ``expected``.
 
-    What lies within a stretch, or after ``head``, was written by somebody who never committed it. A stretch's own
+    What lies within a segment, or after ``head``, was written by somebody who never committed it. A segment's own
     place holds what its committer wrote: whoever else wrote there did so in an earlier attempt or epoch, and all
-    columns are written together. A gap ends the walk.
+    columns are written together. A gap ends the scan.
     """
     for row in rows:
         if row.position > expected or expected > head:
             return
         if row.position == expected and row.count > 0:
-            yield Stretch(row.position, row.count, row.received, row.modalities, row.parts)
+            yield Segment(row.position, row.count, row.received, row.modalities, row.parts)
             expected += row.count
 
 
 def largest_chunk() -> int:
-    """Bytes of the largest partition of stretches: each perception a stretch of its own, with the largest body inline.
+    """Bytes of the largest partition of segments: each perception a segment of its own, with the largest body inline.
 
-    A writer that did not commit may leave rows at numbers that the committed stretches leave free, never two at one: so
+    A writer that did not commit may leave rows at numbers that the committed segments leave free, never two at one: so
     this holds for those as well.
     """
     return CHUNK * (INLINE + 16 + COLUMNS)

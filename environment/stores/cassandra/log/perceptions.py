@@ -1,7 +1,7 @@
 """The perception log in Cassandra: rows are written beyond its head first, and then committed by moving the head.
 
 What is written beyond the head is seen by nobody. One lightweight transaction for each append moves it, where its
-writer still leads; one that was overtaken is refused there, and what it wrote, or writes yet, stays unseen: ``walk``.
+writer still leads; one that was overtaken is refused there, and what it wrote, or writes yet, stays unseen: ``scan``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from environment.stores.cassandra.log.keys import NO_KEY, each_key, hash_keys
 from environment.stores.cassandra.log.known import KnownKeys
 from environment.stores.cassandra.log.layout import chunk_of, first_of, stamp
 from environment.stores.cassandra.log.reading import LogReader
-from environment.stores.cassandra.log.stretches import StretchTable
+from environment.stores.cassandra.log.segments import SegmentTable
 from environment.stores.codec import encode_perceptions
-from environment.stores.stretches import ALONE, choose, cut, join, parts, receipts
+from environment.stores.segments import ALONE, choose, cut, join, parts, receipts
 
 
 @dataclass(frozen=True, slots=True)
 class Hashed:
-    """A batch with the hashes of its keys and, where it makes a stretch of its own, the body of that."""
+    """A batch with the hashes of its keys and, where it makes a segment of its own, the body of that."""
 
     perceptions: PerceptionBatch
     keys: bytes
@@ -74,7 +74,7 @@ class CassandraPerceptions:
         self._session = session
         self._mind = mind
         self._log = LogHeader(session, mind)
-        self._table = StretchTable(session, mind)
+        self._table = SegmentTable(session, mind)
         self._reader = LogReader(self._log, self._table)
         self._known = KnownKeys(session, mind, self._table, recent=recent, filter_bytes=filter_bytes)
         self._turn = asyncio.Lock()

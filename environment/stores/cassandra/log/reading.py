@@ -8,9 +8,9 @@ from itertools import groupby
 
 from environment.messages import Modality, Perception, perception_seq
 from environment.stores.cassandra.log.header import Header, LogHeader
-from environment.stores.cassandra.log.layout import Stretch, chunk_of, first_of, last_of
-from environment.stores.cassandra.log.stretches import StretchTable
-from environment.stores.stretches import BIT, mask, perceptions
+from environment.stores.cassandra.log.layout import Segment, chunk_of, first_of, last_of
+from environment.stores.cassandra.log.segments import SegmentTable
+from environment.stores.segments import BIT, mask, perceptions
 
 _AHEAD = 8
 """Chunks whose places are asked for at once where most of what stands in them may be passed over, and bodies."""
@@ -21,7 +21,7 @@ _PARTS = 16
 class LogReader:
     """The log of one mind as far as it is committed."""
 
-    def __init__(self, header: LogHeader, table: StretchTable) -> None:
+    def __init__(self, header: LogHeader, table: SegmentTable) -> None:
         self._header = header
         self._table = table
         self._barren: dict[Modality, tuple[int, int]] = {}
@@ -36,17 +36,17 @@ class LogReader:
         start = begin = max(after, header.low) + 1
         if modality is not None:
             start = self._past_barren(start, modality)
-        async for stretches in self._committed(start, header, modality):
-            for some in _groups(stretches, start, limit - len(found), modality):
-                for stretch, batch in zip(some, await self._table.bodies(some), strict=True):
+        async for segments in self._committed(start, header, modality):
+            for some in _groups(segments, start, limit - len(found), modality):
+                for segment, batch in zip(some, await self._table.bodies(some), strict=True):
                     if batch is None:
-                        await self._look_again(stretch.end)
+                        await self._look_again(segment.end)
                         continue
-                    places: Sequence[int] = range(max(0, start - stretch.position), len(batch))
+                    places: Sequence[int] = range(max(0, start - segment.position), len(batch))
                     if modality is not None and mask(batch) != BIT[modality]:
                         all_of = batch.modalities
                         places = [at for at in places if all_of[at] is modality]
-                    found += perceptions(batch, stretch.position, places[: limit - len(found)])
+                    found += perceptions(batch, segment.position, places[: limit - len(found)])
                 if len(found) >= limit:
                     break
             if len(found) >= limit:
@@ -81,36 +81,36 @@ class LogReader:
         """Numbers of one chunk, in order."""
         found: list[Perception] = []
         void = 0
-        stretches = await self._table.index(chunk_of(seqs[0]), header.head)
-        for stretch in stretches:
-            places = [seq - stretch.position for seq in seqs if stretch.position <= seq <= stretch.end]
+        segments = await self._table.index(chunk_of(seqs[0]), header.head)
+        for segment in segments:
+            places = [seq - segment.position for seq in seqs if segment.position <= seq <= segment.end]
             if not places:
                 continue
-            if stretch.void:
+            if segment.void:
                 void += len(places)
                 continue
-            (batch,) = await self._table.bodies([stretch])
+            (batch,) = await self._table.bodies([segment])
             if batch is not None:
-                found += perceptions(batch, stretch.position, places)
+                found += perceptions(batch, segment.position, places)
         if len(found) + void < len(seqs):
             there = {one.seq for one in found}
             await self._look_again(max(seq for seq in seqs if seq not in there))
         return found
 
-    async def _committed(self, start: int, header: Header, modality: Modality | None) -> AsyncIterator[list[Stretch]]:
-        """The stretches from the number ``start`` on, up to the head; where a modality is given, those that have it."""
+    async def _committed(self, start: int, header: Header, modality: Modality | None) -> AsyncIterator[list[Segment]]:
+        """The segments from the number ``start`` on, up to the head; where a modality is given, those that have it."""
         bit = 0 if modality is None else BIT[modality]
         last = chunk_of(header.head)
         while chunk_of(start) <= last:
             chunks = range(chunk_of(start), min(last + 1, chunk_of(start) + (_AHEAD if bit else 1)))
             indexes = await asyncio.gather(*(self._table.index(chunk, header.head) for chunk in chunks))
-            for chunk, stretches in zip(chunks, indexes, strict=True):
+            for chunk, segments in zip(chunks, indexes, strict=True):
                 end = min(last_of(chunk), header.head)
-                if start <= end and (not stretches or stretches[-1].end < end):
+                if start <= end and (not segments or segments[-1].end < end):
                     await self._look_again(end)
                 yield [
                     each
-                    for each in stretches
+                    for each in segments
                     if start <= each.end and each.position <= header.head and (not bit or each.modalities & bit)
                 ]
             start = first_of(chunks[-1] + 1)
@@ -121,13 +121,11 @@ class LogReader:
             raise self._table.broken(f"perception {seq}, or one before it, is missing")
 
 
-def _groups(
-    stretches: Sequence[Stretch], start: int, wanted: int, modality: Modality | None
-) -> Iterator[list[Stretch]]:
-    """Stretches whose bodies are read together: no more than are wanted from the number ``start`` on, nor than fit."""
-    group: list[Stretch] = []
+def _groups(segments: Sequence[Segment], start: int, wanted: int, modality: Modality | None) -> Iterator[list[Segment]]:
+    """Segments whose bodies are read together: no more than are wanted from the number ``start`` on, nor than fit."""
+    group: list[Segment] = []
     count = parts = 0
-    for each in stretches:
+    for each in segments:
         group.append(each)
         count += each.end - max(each.position, start) + 1 if modality is None or each.modalities == BIT[modality] else 1
         parts += each.parts

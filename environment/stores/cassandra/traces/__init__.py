@@ -1,1 +1,1 @@
-"""Traces: their versions, which are live, and where they are met."""
+"""Traces: their versions, which are live, and where they are select_ids."""

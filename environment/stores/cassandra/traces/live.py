@@ -2,7 +2,7 @@
 
 The log of changes says of each whether it was live then. Every so many changes the ids of all that are live are written
 down as one *generation*, in pages that are never changed; with the changes since then it says what is live now. So
-finding the live costs what they are and a bounded stretch of the log, however old the mind. Of the generations the
+finding the live costs what they are and a bounded segment of the log, however old the mind. Of the generations the
 last two are kept, the older ones are deleted as whole partitions.
 
 Changes expire, and long before they do a generation is written down. Where that was not done, since the mind was off or

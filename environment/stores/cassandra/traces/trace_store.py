@@ -14,8 +14,8 @@ from environment.stores.cassandra.commits.commit_logs import head_of
 from environment.stores.cassandra.commits.record import CORE, TRACES
 from environment.stores.cassandra.driver.session import Row, Session
 from environment.stores.cassandra.traces.live import LiveSet
-from environment.stores.cassandra.traces.meeting import met
 from environment.stores.cassandra.traces.retiring import Retiring
+from environment.stores.cassandra.traces.selecting import select_ids
 from environment.stores.cassandra.traces.traces import TraceReader, last_changes
 
 _WINDOW = 5000
@@ -96,7 +96,7 @@ class CassandraTraces:
         topic: str | None = None,
         limit: int = 100,
     ) -> list[Trace]:
-        names = await met(self._session, self._mind, (since, until), author, topic, limit)
+        names = await select_ids(self._session, self._mind, (since, until), author, topic, limit)
         return [trace for trace, *_ in await self._reader.newest(names)]
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:

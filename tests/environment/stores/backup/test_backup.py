@@ -174,10 +174,10 @@ async def test_a_snapshot_makes_and_changes_nothing(living, snapshot, tmp_path):
     assert not (tmp_path / "nowhere").exists()
     with pytest.raises(TypeError):
         await snapshot.commit([WriteState("causes", b"")])
-    await living.perceptions._lane.write(lambda connection: connection.execute("PRAGMA user_version = 0"))
+    await living.perceptions._executor.write(lambda connection: connection.execute("PRAGMA user_version = 0"))
     with pytest.raises(WrongSchema, match="start it once with this version"):
         await open_snapshot(tmp_path / "living", "alpha")
-    await living.perceptions._lane.write(lambda connection: connection.execute("PRAGMA user_version = 99"))
+    await living.perceptions._executor.write(lambda connection: connection.execute("PRAGMA user_version = 99"))
     with pytest.raises(WrongSchema, match="with the version that runs it"):
         await open_snapshot(tmp_path / "living", "alpha")
 

@@ -118,7 +118,7 @@ async def test_a_refusal_is_never_made_of_what_is_out_of_date(opened):
 
 async def test_writers_that_write_one_thing_after_the_other_leave_the_later(opened):
     """A mind that moved in through one log goes on through another: nothing old shadows what is new."""
-    copying, actor = await opened(lane="copy"), await opened(lane="text")
+    copying, actor = await opened(writer="copy"), await opened(writer="text")
     for n in range(20):
         await copying.commit([WriteState("text", b"copied %d" % n)])
     await actor.commit([WriteState("text", b"its own")])

@@ -14,4 +14,4 @@ class TestCassandra(StoreContract, CollectionPromises):
     def backend(self, shared_keyspace):
         own = secrets.token_hex(6)
         place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
-        return Backend(lambda mind, **lane: open_stores(place, f"{own}-{mind}", **lane))
+        return Backend(lambda mind, **writer: open_stores(place, f"{own}-{mind}", **writer))

@@ -18,16 +18,16 @@ from environment.stores.cassandra.log.layout import (
     LARGEST_BODY,
     LAST_EPOCH,
     PART,
-    Stretch,
+    Segment,
     chunk_of,
     first_of,
     largest_chunk,
     largest_payload,
     last_of,
     parts_of,
+    scan,
     split,
     stamp,
-    walk,
 )
 from orchestration.gateway.settings import GatewaySettings, IntakeSettings
 
@@ -123,7 +123,7 @@ def test_a_later_epoch_and_then_a_later_attempt_has_the_last_word(drawn):
 class Written:
     """A row and its write time."""
 
-    row: Stretch
+    row: Segment
     at: int
 
 
@@ -139,7 +139,7 @@ def test_only_what_was_committed_is_seen_whoever_wrote_what_when(seed):
         position, rows = head + 1, []
         while position <= last_of(chunk) and (not rows or rng.random() < 0.7):
             count = rng.randint(1, min(40, last_of(chunk) + 1 - position))
-            rows.append(Stretch(position, count, float(attempt), 1, 0))
+            rows.append(Segment(position, count, float(attempt), 1, 0))
             position += count
         if not rows:
             break
@@ -156,13 +156,13 @@ def test_only_what_was_committed_is_seen_whoever_wrote_what_when(seed):
         if there is None or there.at < each.at:
             table[each.row.position] = each
     rows = [table[position].row for position in sorted(table)]
-    assert list(walk(rows, first_of(chunk), head)) == committed
+    assert list(scan(rows, first_of(chunk), head)) == committed
     known = rng.randrange(len(committed) + 1)
     begin = committed[known].position if known < len(committed) else head + 1
     later = [row for row in rows if row.position >= begin]
-    assert list(walk(later, begin, head)) == committed[known:]
+    assert list(scan(later, begin, head)) == committed[known:]
 
 
 def test_what_is_missing_ends_the_walk():
-    rows = [Stretch(at, 10, 0.0, 1, 0) for at in (1, 11, 31, 41)]
-    assert [each.position for each in walk(rows, 1, 50)] == [1, 11]
+    rows = [Segment(at, 10, 0.0, 1, 0) for at in (1, 11, 31, 41)]
+    assert [each.position for each in scan(rows, 1, 50)] == [1, 11]

@@ -15,7 +15,7 @@ __all__ = ["opened"]
 
 
 async def test_a_new_leader_writes_what_the_old_one_left(opened):
-    dying = await opened(lane="stream")
+    dying = await opened(writer="stream")
     epoch = await dying.lead()
     await dying.commit([WriteState("x", b"zero")], epoch)
     dies_before_its_rows(dying)
@@ -23,14 +23,14 @@ async def test_a_new_leader_writes_what_the_old_one_left(opened):
         await dying.commit([WriteEntries((entry(1),))], epoch)
     with pytest.raises(StoreUnavailable):
         await dying.commit([WriteState("x", b"one")], epoch)
-    leader = await opened(lane="host")
+    leader = await opened(writer="host")
     await leader.lead()
     assert await leader.stream.read(1, 10) == [entry(1)]
     assert await leader.registry.state("x") == b"one"
 
 
 async def test_a_leader_that_wakes_late_changes_nothing(opened):
-    old = await opened(lane="environment")
+    old = await opened(writer="environment")
     epoch = await old.lead()
     await old.commit([WriteTrace(trace(1)), WriteEntries((entry(1),))], epoch)
     logs = old._writer.logs
@@ -54,7 +54,7 @@ async def test_a_leader_that_wakes_late_changes_nothing(opened):
         await old.commit(before, epoch)
     assert asleep.is_set()
 
-    new = await opened(lane="environment")
+    new = await opened(writer="environment")
     newer = await new.lead()
     fresh = Level(0.9, NOON + 5, 60.0)
     await new.commit(
@@ -79,8 +79,8 @@ async def test_a_leader_that_wakes_late_changes_nothing(opened):
     assert await everything(new) == seen
 
 
-async def test_a_lane_that_is_made_while_another_leads_is_closed_to_the_old_leader(opened):
-    old = await opened(lane="late")
+async def test_a_writer_that_is_made_while_another_leads_is_closed_to_the_old_leader(opened):
+    old = await opened(writer="late")
     epoch = await old.lead()
     logs = old._writer.logs
     paused, go_on = asyncio.Event(), asyncio.Event()
@@ -92,8 +92,8 @@ async def test_a_lane_that_is_made_while_another_leads_is_closed_to_the_old_lead
 
     logs.__class__ = type("Pausing", (CommitLogs,), {"__slots__": (), "epoch": pauses})
     committing = asyncio.ensure_future(old.commit([WriteState("x", b"old")], epoch))
-    await paused.wait()  # the lane is in the directory and not made yet
-    leader = await opened(lane="host")
+    await paused.wait()  # the writer is in the directory and not made yet
+    leader = await opened(writer="host")
     leading = asyncio.ensure_future(leader.lead())
     async with asyncio.timeout(60):
         while await leader._writer.logs.epoch() == epoch:  # noqa: ASYNC110 - the servers say

@@ -39,15 +39,15 @@ def falls_asleep(stores, at):
 @pytest.mark.parametrize("at", ["_put", "_write"], ids=["undecided", "unwritten"])
 async def test_who_sleeps_within_a_commit_finds_itself_outlived(opened, at, writes):
     """What was decided on before the claim counts, and is there for the next life; what was not is refused."""
-    leader = await opened(lane="mind")
+    leader = await opened(writer="mind")
     epoch = await leader.lead()
-    first = await opened(lane="stream")
+    first = await opened(writer="stream")
     await first.claim(epoch, 1, numbers=True)
     await first.commit([WriteState("y", b"before")], epoch)
     asleep, woken = falls_asleep(first, at)
     committing = asyncio.ensure_future(first.commit(writes, epoch))
     await asleep.wait()
-    second = await opened(lane="stream")
+    second = await opened(writer="stream")
     await second.claim(epoch, 2, numbers=True)
     decided = at == "_write"
     assert await second.stream.head() == (decided and writes is ALL[0])
@@ -70,9 +70,9 @@ async def test_who_sleeps_within_a_commit_finds_itself_outlived(opened, at, writ
 
 @pytest.mark.parametrize("happens", [True, False], ids=["it happened", "it did not"])
 async def test_a_claim_whose_answer_is_lost_is_made_again(opened, happens):
-    leader = await opened(lane="mind")
+    leader = await opened(writer="mind")
     epoch = await leader.lead()
-    first, second = await opened(lane="stream"), await opened(lane="stream")
+    first, second = await opened(writer="stream"), await opened(writer="stream")
     await first.claim(epoch, 1, numbers=True)
     conditional, lost = second._session.conditional, []
 
@@ -100,11 +100,11 @@ async def test_a_claim_whose_answer_is_lost_is_made_again(opened, happens):
 @pytest.mark.parametrize("seed", range(4))
 async def test_with_answers_lost_at_random_there_is_one_history(opened, seed):
     chance = random.Random(seed)
-    leader = await opened(lane="mind")
+    leader = await opened(writer="mind")
     epoch = await leader.lead()
     lives = []
     for number in (1, 2, 3):
-        stores = await opened(lane="environment", settings=SMALL if number == 2 else None)
+        stores = await opened(writer="environment", settings=SMALL if number == 2 else None)
         conditional = stores._session.conditional
 
         async def doubtful(statement, values=(), conditional=conditional):
@@ -136,7 +136,7 @@ SLEEPER = """
     from tests.environment.stores.contract import entry, trace
 
     async def main(place, mind, epoch):
-        stores = await open_stores(place, mind, lane="stream")
+        stores = await open_stores(place, mind, writer="stream")
         await stores.claim(epoch, 1, numbers=True)
         seq = 0
         try:
@@ -152,7 +152,7 @@ SLEEPER = """
 
 
 async def test_a_process_that_is_woken_finds_itself_outlived(opened, shared_keyspace):
-    stores = await opened(lane="stream")
+    stores = await opened(writer="stream")
     epoch = await stores.lead()
     with run_python(SLEEPER, f"{shared_keyspace}?dc={shared_keyspace.dc}", opened.mind, epoch) as process:
         try:
@@ -195,7 +195,7 @@ async def test_a_claim_costs_commits_nothing(opened):
     """They make the same requests with it as without."""
     requests = {}
     for claimed in (False, True):
-        stores = await opened(lane="claimed" if claimed else "unclaimed")
+        stores = await opened(writer="claimed" if claimed else "unclaimed")
         epoch = await stores.lead()
         if claimed:
             await stores.claim(epoch, 1, numbers=True)

@@ -38,8 +38,8 @@ async def left(stores, mind):
 
 
 async def lived(opened, fence):
-    """One that wrote everything an actor writes, by a lane of its own, and has ended."""
-    actor = await opened(lane=GONE)
+    """One that wrote everything an actor writes, by a writer of its own, and has ended."""
+    actor = await opened(writer=GONE)
     made = change(0, GONE)
     await actor.commit([WriteReport(report(GONE)), WriteState(GONE, b"state")], fence)
     await actor.commit([WriteConnections(GONE, (connection(owner=GONE),), (), (made,))], fence)
@@ -51,7 +51,7 @@ async def lived(opened, fence):
 
 
 async def test_nothing_of_its_own_stays_and_its_thoughts_are_explained(opened):
-    mind = await opened(lane="mind")
+    mind = await opened(writer="mind")
     fence = await mind.lead()
     actor = await lived(opened, fence)
     assert set(await left(mind, opened.mind)) >= {"names", "reports", "states", "fenced_logs", "heads", "eras"}
@@ -64,8 +64,8 @@ async def test_nothing_of_its_own_stays_and_its_thoughts_are_explained(opened):
     explained = await explain(mind, entry(1).id)
     assert explained == before
     assert explained.children[0].kind is NodeKind.TRACE
-    successor = await opened(lane="mind")
-    assert await successor.lead() > fence  # with a lane less to close
+    successor = await opened(writer="mind")
+    assert await successor.lead() > fence  # with a writer less to close
     with pytest.raises(FencedOut):
         await actor.commit([WriteState(GONE, b"late")], fence)
     await successor.commit([WriteRemoved((GONE,))], await successor.lead())
@@ -73,14 +73,14 @@ async def test_nothing_of_its_own_stays_and_its_thoughts_are_explained(opened):
 
 
 async def test_a_removal_that_was_decided_is_finished_by_the_next_leader(opened):
-    mind = await opened(lane="mind")
+    mind = await opened(writer="mind")
     fence = await mind.lead()
     await lived(opened, fence)
     await mind.registry.forget(NOON * 2)
     dies_before_its_rows(mind)
     with pytest.raises(StoreUnavailable):
         await mind.commit([WriteRemoved((GONE,))], fence)
-    successor = await opened(lane="host")
+    successor = await opened(writer="host")
     assert "reports" in await left(successor, opened.mind)
     await successor.lead()
     assert await left(successor, opened.mind) == []

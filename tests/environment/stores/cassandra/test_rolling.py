@@ -74,7 +74,7 @@ class Load:
 
 
 async def test_nothing_is_lost_while_the_schema_changes_under_load(keyspace, address, next_schema, monkeypatch):
-    old = [await open_stores(address, "alpha", lane=lane) for lane in ("host", "stream")]
+    old = [await open_stores(address, "alpha", writer=writer) for writer in ("host", "stream")]
     before = Load(*old, await old[1].lead())
     await before.until_more()
     session = await open_session(keyspace, rng=random.Random(3))
@@ -86,9 +86,9 @@ async def test_nothing_is_lost_while_the_schema_changes_under_load(keyspace, add
     await before.until_more()
 
     with pytest.raises(WrongSchema, match="a newer version has migrated it"):
-        await open_stores(address, "alpha", lane="host")
+        await open_stores(address, "alpha", writer="host")
     monkeypatch.setattr(migrations, "SCHEMA", next_schema)
-    new = [await open_stores(address, "alpha", lane=lane) for lane in ("host", "stream")]
+    new = [await open_stores(address, "alpha", writer=writer) for writer in ("host", "stream")]
     await before.until_more()
     fence = await new[1].lead()
     with pytest.raises(FencedOut):

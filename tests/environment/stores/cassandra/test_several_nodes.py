@@ -109,7 +109,7 @@ async def mind(address):
     await migrate(session, runner="mind", rng=random.Random(3))
     await session.close()
     place, own = f"{address}?dc={address.dc}", secrets.token_hex(6)
-    opened = [await open_stores(place, own, lane=lane, cassandra=SETTINGS) for lane in ("host", "stream")]
+    opened = [await open_stores(place, own, writer=writer, cassandra=SETTINGS) for writer in ("host", "stream")]
     mind = Mind(*opened)
     try:
         yield mind

@@ -47,7 +47,7 @@ def run_python(script, *arguments):
     )
 
 
-async def test_two_processes_write_through_one_lane(opened, shared_keyspace):
+async def test_two_processes_write_as_one_writer(opened, shared_keyspace):
     place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
     writers = [run_python(WRITER, place, opened.mind, start) for start in (0, 30)]
     for writer in writers:
@@ -71,7 +71,7 @@ DYING = """
     from tests.environment.stores.contract import entry, trace
 
     async def main(place, mind):
-        stores = await open_stores(place, mind, lane="stream")
+        stores = await open_stores(place, mind, writer="stream")
         seq = await stores.stream.head()
         fence = await stores.lead()
         seq = await stores.stream.head()

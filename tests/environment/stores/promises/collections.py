@@ -241,7 +241,7 @@ class CollectionPromises:
 
     async def test_of_several_lives_the_last_writes_documents(self, stores, backend):
         fence = await stores.lead()
-        first, second = [await backend.open("alpha", lane="text") for _ in range(2)]
+        first, second = [await backend.open("alpha", writer="text") for _ in range(2)]
         try:
             await first.claim(fence, 1, numbers=True)
             await first.commit([put(1)], fence)

@@ -94,8 +94,8 @@ class LifePromises:
         """Opens the stores for one more life of a writer; all are closed at the end."""
         opened = []
 
-        async def another(lane="environment"):
-            opened.append(await backend.open("alpha", lane=lane))
+        async def another(writer="environment"):
+            opened.append(await backend.open("alpha", writer=writer))
             return opened[-1]
 
         yield another

@@ -36,7 +36,7 @@ class Backend:
     """How a backend is tested."""
 
     open: Callable[..., Awaitable[Movable]]
-    """Opens the stores of a mind; every call shares one place, as processes would. ``lane``: for that writer."""
+    """Opens the stores of a mind; every call shares one place, as processes would. ``writer``: for that writer."""
 
 
 def name(prefix: str, *parts: object) -> str:

@@ -1,4 +1,4 @@
-"""Reading and writing the stretches of a mind's perception log: which are committed, what stands in them."""
+"""Reading and writing the segments of a mind's perception log: which are committed, what stands in them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from environment.stores.cassandra.log.layout import (
     AFTER_ALL,
     INLINE,
     LARGEST_BODY,
-    Stretch,
+    Segment,
     chunk_of,
     first_of,
     last_of,
     parts_of,
+    scan,
     split,
-    walk,
 )
 from environment.stores.codec import decode_perceptions, encode_perceptions
-from environment.stores.stretches import choose, cut, mask
+from environment.stores.segments import choose, cut, mask
 
 _INDEX = """SELECT position, count, received, modalities, parts FROM perception_stretches
     WHERE mind = ? AND chunk = ? AND position >= ?"""
@@ -51,21 +51,21 @@ _DECODED = 8
 _SMALL = 256 * 1024
 """Bodies up to this many bytes are kept decoded, ``_DECODED`` of them."""
 _KEPT = 1 << 16
-"""Stretches whose places are remembered: about 10 MB."""
+"""Segments whose places are remembered: about 10 MB."""
 
 Request = tuple[Prepared, Values]
 
 
 @dataclass(slots=True)
 class _Index:
-    """The committed stretches of a chunk, from its beginning to where they were last looked at."""
+    """The committed segments of a chunk, from its beginning to where they were last looked at."""
 
     following: int
-    stretches: list[Stretch] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
 
 
-class StretchTable:
-    """The stretches of one mind.
+class SegmentTable:
+    """The segments of one mind.
 
     What is committed never changes, so its places are remembered, those used last the longest.
     Every method may raise ``StoreUnavailable``, and ``StoreBroken`` where something that was committed is missing.
@@ -77,8 +77,8 @@ class StretchTable:
         self._indexes: OrderedDict[int, _Index] = OrderedDict()
         self._decoded: OrderedDict[int, PerceptionBatch] = OrderedDict()
 
-    async def index(self, chunk: int, head: int) -> Sequence[Stretch]:
-        """The stretches of a chunk up to ``head``, a number that was committed; short where there is a gap."""
+    async def index(self, chunk: int, head: int) -> Sequence[Segment]:
+        """The segments of a chunk up to ``head``, a number that was committed; short where there is a gap."""
         index = self._indexes.get(chunk)
         if index is None:
             index = _Index(first_of(chunk))
@@ -86,61 +86,61 @@ class StretchTable:
         if index.following <= end:
             statement = await self._session.prepare(_INDEX)
             rows = await self._session.execute(statement, (self._mind, chunk, index.following), idempotent=True)
-            found = list(walk(rows, index.following, end))
+            found = list(scan(rows, index.following, end))
             if found:  # a list of its own: another reader may have been at it meanwhile
-                index = _Index(found[-1].end + 1, index.stretches + found)
+                index = _Index(found[-1].end + 1, index.segments + found)
                 self._remember(chunk, index)
         else:
             self._indexes.move_to_end(chunk)
-        return index.stretches
+        return index.segments
 
     def _remember(self, chunk: int, index: _Index) -> None:
         known = self._indexes.get(chunk)
         if known is None or known.following < index.following:
             self._indexes[chunk] = index
         self._indexes.move_to_end(chunk)
-        while sum(len(each.stretches) for each in self._indexes.values()) > _KEPT and len(self._indexes) > 1:
+        while sum(len(each.segments) for each in self._indexes.values()) > _KEPT and len(self._indexes) > 1:
             self._indexes.popitem(last=False)
 
-    async def bodies(self, stretches: Sequence[Stretch]) -> list[PerceptionBatch | None]:
+    async def bodies(self, segments: Sequence[Segment]) -> list[PerceptionBatch | None]:
         """What stands in them; None where that is not there."""
-        return list(await asyncio.gather(*map(self._body, stretches)))
+        return list(await asyncio.gather(*map(self._body, segments)))
 
-    async def _body(self, stretch: Stretch) -> PerceptionBatch | None:
-        known = self._decoded.get(stretch.position)
+    async def _body(self, segment: Segment) -> PerceptionBatch | None:
+        known = self._decoded.get(segment.position)
         if known is not None:
-            self._decoded.move_to_end(stretch.position)
+            self._decoded.move_to_end(segment.position)
             return known
-        if stretch.void:
+        if segment.void:
             return PerceptionBatch([], [], [])
-        body = await (self._parts(stretch) if stretch.parts else self._inline(stretch))
+        body = await (self._parts(segment) if segment.parts else self._inline(segment))
         if body is None:
             return None
         try:
             batch = decode_perceptions(body)
         except DecodeError as error:
-            raise self.broken(f"perception {stretch.position} cannot be decoded: {error}") from error
-        if len(batch) != stretch.count:
+            raise self.broken(f"perception {segment.position} cannot be decoded: {error}") from error
+        if len(batch) != segment.count:
             raise self.broken(
-                f"of {stretch.count} perceptions from number {stretch.position} on {len(batch)} are there"
+                f"of {segment.count} perceptions from number {segment.position} on {len(batch)} are there"
             )
         if len(body) <= _SMALL:
-            self._decoded[stretch.position] = batch
+            self._decoded[segment.position] = batch
             if len(self._decoded) > _DECODED:
                 self._decoded.popitem(last=False)
         return batch
 
-    async def _inline(self, stretch: Stretch) -> bytes | None:
+    async def _inline(self, segment: Segment) -> bytes | None:
         statement = await self._session.prepare(_BODY)
-        values = (self._mind, chunk_of(stretch.position), stretch.position)
+        values = (self._mind, chunk_of(segment.position), segment.position)
         rows = await self._session.execute(statement, values, idempotent=True)
         return bytes(rows[0].body) if rows else None
 
-    async def _parts(self, stretch: Stretch) -> bytes | None:
+    async def _parts(self, segment: Segment) -> bytes | None:
         statement = await self._session.prepare(_PART)
-        values = (self._mind, stretch.position, stretch.parts)
+        values = (self._mind, segment.position, segment.parts)
         rows = await self._session.execute(statement, values, idempotent=True, page_rows=_PAGE)
-        if [row.part for row in rows] != list(range(stretch.parts)):
+        if [row.part for row in rows] != list(range(segment.parts)):
             return None
         return b"".join(row.body for row in rows)
 
@@ -153,60 +153,60 @@ class StretchTable:
     async def keys_between(self, first: int, last: int, head: int) -> bytes:
         """The hashes of the keys of committed numbers, all in one chunk, one for each."""
         made: list[bytes] = []
-        for stretch in await self.index(chunk_of(first), head):
-            if stretch.end < first or stretch.position > last:
+        for segment in await self.index(chunk_of(first), head):
+            if segment.end < first or segment.position > last:
                 continue
-            start, stop = max(0, first - stretch.position), min(stretch.count, last + 1 - stretch.position)
-            own = await self._keys_of(stretch)
+            start, stop = max(0, first - segment.position), min(segment.count, last + 1 - segment.position)
+            own = await self._keys_of(segment)
             made.append(own[start * KEY : stop * KEY] if own else bytes(KEY * (stop - start)))
         return b"".join(made)
 
     async def key_at(self, seq: int, head: int) -> bytes:
         """The hash of the key of a committed number; empty where it has none, or is not there."""
-        for stretch in await self.index(chunk_of(seq), head):
-            if stretch.position <= seq <= stretch.end:
-                at = (seq - stretch.position) * KEY
-                return (await self._keys_of(stretch))[at : at + KEY]
+        for segment in await self.index(chunk_of(seq), head):
+            if segment.position <= seq <= segment.end:
+                at = (seq - segment.position) * KEY
+                return (await self._keys_of(segment))[at : at + KEY]
         return b""
 
-    async def _keys_of(self, stretch: Stretch) -> bytes:
+    async def _keys_of(self, segment: Segment) -> bytes:
         statement = await self._session.prepare(_KEYS_OF)
-        values = (self._mind, chunk_of(stretch.position), stretch.position)
+        values = (self._mind, chunk_of(segment.position), segment.position)
         rows = await self._session.execute(statement, values, idempotent=True)
         return bytes(rows[0].keys) if rows else b""
 
     async def was_written(self, position: int, at: int, header: Header) -> bool:
-        """Whether the committed stretch at ``position`` was written ``at`` that time, or else was forgotten."""
+        """Whether the committed segment at ``position`` was written ``at`` that time, or else was forgotten."""
         if position <= header.low:
             return True
         statement = await self._session.prepare(_WRITTEN)
         rows = await self._session.execute(statement, (self._mind, chunk_of(position), position), idempotent=True)
         return bool(rows) and rows[0].written == at
 
-    async def gone(self, chunk: int) -> list[tuple[Stretch, bytes, int]]:
-        """All committed stretches of a whole chunk with the hashes of their keys and when they were written."""
+    async def gone(self, chunk: int) -> list[tuple[Segment, bytes, int]]:
+        """All committed segments of a whole chunk with the hashes of their keys and when they were written."""
         statement = await self._session.prepare(_GONE)
         rows = await self._session.execute(statement, (self._mind, chunk), idempotent=True)
         by_position = {row.position: row for row in rows}
         return [
             (each, by_position[each.position].keys, by_position[each.position].written)
-            for each in walk(rows, first_of(chunk), last_of(chunk))
+            for each in scan(rows, first_of(chunk), last_of(chunk))
         ]
 
-    async def delete(self, chunk: int, stretches: Sequence[Stretch]) -> None:
-        """Delete a chunk and what belongs to its stretches; it is never written again. May be repeated."""
+    async def delete(self, chunk: int, segments: Sequence[Segment]) -> None:
+        """Delete a chunk and what belongs to its segments; it is never written again. May be repeated."""
         parts, rows = await self._session.prepare(_DELETE_PARTS), await self._session.prepare(_DELETE)
-        large = [(parts, (AFTER_ALL, self._mind, each.position)) for each in stretches if each.parts]
+        large = [(parts, (AFTER_ALL, self._mind, each.position)) for each in segments if each.parts]
         await self._session.execute_all(large, idempotent=True)
         await self._session.execute(rows, (AFTER_ALL, self._mind, chunk), idempotent=True)
         self._indexes.pop(chunk, None)
-        for each in stretches:
+        for each in segments:
             self._decoded.pop(each.position, None)
 
     async def requests(
         self, first: int, batches: Sequence[tuple[PerceptionBatch, bytes | None]], keys: bytes, written: int
     ) -> list[Request]:
-        """What writes batches as stretches from the number ``first`` on, all of it at the time ``written``."""
+        """What writes batches as segments from the number ``first`` on, all of it at the time ``written``."""
         row, part = await self._session.prepare(_WRITE), await self._session.prepare(_WRITE_PART)
         made: list[Request] = []
         position = first
@@ -223,7 +223,7 @@ class StretchTable:
         return made
 
     async def voids(self, first: int, last: int, written: int) -> list[Request]:
-        """What writes stretches that nothing stands in, for numbers that are never given."""
+        """What writes segments that nothing stands in, for numbers that are never given."""
         row = await self._session.prepare(_WRITE)
         made: list[Request] = []
         for start, stop in split(first, last - first + 1):
@@ -237,7 +237,7 @@ class StretchTable:
 
 
 def _pieces(position: int, batch: PerceptionBatch, body: bytes | None) -> Iterator[tuple[PerceptionBatch, bytes]]:
-    """A batch as stretches, encoded: cut where a chunk ends, and where one would be long or large."""
+    """A batch as segments, encoded: cut where a chunk ends, and where one would be long or large."""
     ranges = list(split(position, len(batch)))
     if body is not None and len(ranges) == 1 and len(body) <= LARGEST_BODY:
         yield batch, body

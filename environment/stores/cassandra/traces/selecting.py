@@ -19,7 +19,7 @@ _BY_TOPIC = """SELECT at, id, author FROM traces_by_topic
 _PAGE = 200
 
 
-async def met(
+async def select_ids(
     session: Session,
     mind: str,
     span: tuple[Instant, Instant],

@@ -73,7 +73,7 @@ def cut(batch: PerceptionBatch) -> Iterator[tuple[int, int]]:
 
 
 class Encoded(Protocol):
-    """A batch and, where it makes a stretch of its own, the body of that."""
+    """A batch and, where it makes a segment of its own, the body of that."""
 
     @property
     def perceptions(self) -> PerceptionBatch: ...
@@ -126,7 +126,7 @@ def receipts(batches: Sequence[Sized], first: int, known: dict[int, int]) -> lis
 
 
 def perceptions(batch: PerceptionBatch, first: int, places: Sequence[int]) -> Iterator[Perception]:
-    """Some of a stretch."""
+    """Some of a segment."""
     for at in places:
         yield Perception(
             batch.source[at],

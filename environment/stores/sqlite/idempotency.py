@@ -3,7 +3,7 @@
 A key has its *place*, a 64-bit hash of mind, source and key; the place says the position of the perception, which says
 whether it really is that key (else the next place is looked at). The places are spread at random, so filing each
 at once would rewrite a page of the table for nearly every key. They are therefore kept in memory first, and filed later
-in the order of their places, a part with every commit: many of them share a page then. A stretch names its own
+in the order of their places, a part with every commit: many of them share a page then. A segment names its own
 places, so what was not filed is found again after a crash.
 """
 
@@ -16,8 +16,8 @@ from hashlib import blake2b
 
 import numpy as np
 
-from environment.stores.sqlite.filed import Filed, Numbers
-from environment.stores.sqlite.lane import insert
+from environment.stores.sqlite.connection_executor import insert
+from environment.stores.sqlite.place_filter import Numbers, PlaceFilter
 
 NOWHERE = 0
 """The place of a perception without a key."""
@@ -55,7 +55,7 @@ def _none() -> Numbers:
 
 @dataclass(slots=True)
 class _Sorted:
-    """Places and the positions they say, in the order of the places: 16 bytes each."""
+    """IdempotencyIndex and the positions they say, in the order of the places: 16 bytes each."""
 
     places: Numbers = field(default_factory=_none)
     positions: Numbers = field(default_factory=_none)
@@ -99,7 +99,7 @@ class _Sorted:
         return _Sorted(self.places[most:], self.positions[most:])
 
 
-class Places:
+class IdempotencyIndex:
     """The known keys of one mind, as one process sees them.
 
     Every method that takes a connection runs within a transaction of the caller's and changes nothing in memory that a
@@ -118,14 +118,14 @@ class Places:
         self._sweep = _Sorted()
         """Those before these, which are being filed, in order: of everything up to ``_swept``."""
         self._swept = 0
-        self._filed = Filed()
+        self._filed = PlaceFilter()
 
     def catch_up(self, connection: sqlite3.Connection, filed: int, last: int) -> None:
         """Learn what stands after ``filed``, up to ``last``, written by other processes or before this one began."""
         if self._seen == last:
             self._filed.read_on(connection)
             return
-        self._filed = Filed()  # who wrote may have filed as well
+        self._filed = PlaceFilter()  # who wrote may have filed as well
         rows = connection.execute(
             "SELECT position, places FROM stretches WHERE position > ? AND position <= ? ORDER BY position",
             (filed if self._seen is None else max(filed, self._seen), self._last),

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from environment.stores.sqlite.lane import Lane
+from environment.stores.sqlite.connection_executor import ConnectionExecutor
+from environment.stores.sqlite.idempotency import next_place, places_of
 from environment.stores.sqlite.perceptions import SqlitePerceptions
-from environment.stores.sqlite.places import next_place, places_of
 from environment.stores.sqlite.schema import PERCEPTIONS, migrate
 from tests.environment.stores.contract import NOON, perception
 
@@ -18,14 +18,14 @@ async def opened(tmp_path):
     lanes = []
 
     async def another(mind="alpha", **options):
-        lane = Lane(tmp_path / "perceptions.db", inline=True, synchronous="OFF", busy_timeout=1.0)
-        lanes.append(lane)
-        await lane.write(lambda connection: migrate(connection, PERCEPTIONS))
-        return SqlitePerceptions(lane, mind, **options)
+        writer = ConnectionExecutor(tmp_path / "perceptions.db", inline=True, synchronous="OFF", busy_timeout=1.0)
+        lanes.append(writer)
+        await writer.write(lambda connection: migrate(connection, PERCEPTIONS))
+        return SqlitePerceptions(writer, mind, **options)
 
     yield another
-    for lane in lanes:
-        await lane.close()
+    for writer in lanes:
+        await writer.close()
 
 
 def crowded(mind, sources, keys):
@@ -34,7 +34,7 @@ def crowded(mind, sources, keys):
 
 
 async def filed(log):
-    return await log._lane.read(lambda c: dict(c.execute("SELECT place, position FROM places").fetchall()))
+    return await log._executor.read(lambda c: dict(c.execute("SELECT place, position FROM places").fetchall()))
 
 
 def test_a_place_follows_from_all_of_mind_source_and_key():

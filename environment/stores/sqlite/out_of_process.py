@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias
 from environment.errors import AppendSkipped, StoreUnavailable
 from environment.messages import Instant, Modality, NewPerception, Perception, PerceptionBatch, Receipt, Receipts
 from environment.ports import PreparedBatch
-from environment.stores.sqlite.lane import Lane
+from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 
 Method: TypeAlias = Literal["append_batches", "lead", "resume", "forget"]
@@ -40,7 +40,7 @@ _LONGEST = 0x7FFFFFFF
 """Of a message, in bytes: as ``multiprocessing.Connection``, the other end, frames it."""
 
 
-class PerceptionsApart:
+class OutOfProcessPerceptions:
     """``PerceptionLog``: reads in this process, writes in one below it.
 
     Guarantees: those of ``SqlitePerceptions``. When the process below dies, what it was at may or may not have been
@@ -50,9 +50,9 @@ class PerceptionsApart:
 
     ahead = AHEAD
 
-    def __init__(self, log: SqlitePerceptions, lane: Lane, mind: str) -> None:
+    def __init__(self, log: SqlitePerceptions, executor: ConnectionExecutor, mind: str) -> None:
         self._log = log
-        self._lane = lane
+        self._executor = executor
         self._mind = mind
         self._epoch: int | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -147,11 +147,11 @@ class PerceptionsApart:
             return line
 
     def _over(self) -> StoreUnavailable:
-        return StoreUnavailable(f"{self._lane.path.name} has been closed")
+        return StoreUnavailable(f"{self._executor.path.name} has been closed")
 
     def _spawn(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        lane = self._lane
-        said = (theirs.fileno(), lane.path, self._mind, lane.synchronous, lane.busy_timeout)
+        executor = self._executor
+        said = (theirs.fileno(), executor.path, self._mind, executor.synchronous, executor.busy_timeout)
         return subprocess.Popen(  # noqa: S603 - this program
             [sys.executable, "-m", "environment.stores.sqlite.writer", *map(str, said)],
             stdin=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ _MOST = 32
 _NEXT = "SELECT place FROM places WHERE place > ? ORDER BY place LIMIT ?"
 
 
-class Filed:
+class PlaceFilter:
     """The places in one file, as far as this process has read or written them.
 
     The file is read in parts, one with each ``read_on``, so that nobody waits for all of it; until it was read to its

@@ -138,7 +138,7 @@ def _values(rows: int, columns: int) -> str:
     return ",".join([f"({','.join('?' * columns)})"] * rows)
 
 
-class Lane:
+class ConnectionExecutor:
     """One file's connections: one for writing, one for reading, each on a thread of its own so no event loop waits.
 
     Inline there is one connection and no thread: the coroutines then run to their end without suspending, which
