@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted, Pressure
-from actors.sight import Look
+from actors.image_features import ImageFeatures
 from actors.substrate.ports import Generation
 from environment.config import Section
 from environment.messages import (
@@ -50,7 +50,7 @@ class Configured:
 class Seen:
     """Images that are about to be perceived were looked at elsewhere, in bounds of time and memory."""
 
-    looks: Mapping[bytes, Look]
+    looks: Mapping[bytes, ImageFeatures]
     """By digest of their bytes."""
 
 

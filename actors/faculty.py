@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from actors.core import Core
 from actors.effects import Note
 from actors.events import Configured, Event, Generated, Perceived, Seen, Started, Tick
-from actors.peers import Directory
+from actors.peers import PeerDirectory
 from actors.substrate.ports import Embedder
 from environment.config import Section
 from environment.ports import Stores
@@ -36,7 +36,7 @@ class BuildContext:
     """Writes a log line while the core is built."""
     seed: int
     """Of what the mind leaves to chance."""
-    peers: Directory = field(repr=False)
+    peers: PeerDirectory = field(repr=False)
     """Other subminds; empty unless the faculty ``knows_peers``."""
     takers: Callable[[type], tuple[str, ...]] = field(repr=False)
     """Names of the actors, of those that are one of a kind, that take in events of a type."""

@@ -33,7 +33,7 @@ def _sign(peer: Peer) -> int:
     return hash((peer.name, peer.listens, peer.goal, peer.parent, peer.vector.tobytes()))
 
 
-class Directory:
+class PeerDirectory:
     """The peers of a mind as one core knows them: a value. Who learns of another one has another directory.
 
     Guarantees: none ever changes; ``adding`` and ``without`` may be repeated; answers depend on who is listed, not on
@@ -41,7 +41,7 @@ class Directory:
     their number squared. A question about meaning is one matrix product over those who listen.
     """
 
-    _shared: ClassVar[WeakValueDictionary[tuple[int, int], Directory]] = WeakValueDictionary()
+    _shared: ClassVar[WeakValueDictionary[tuple[int, int], PeerDirectory]] = WeakValueDictionary()
     """Directories in use, by what they list."""
 
     def __init__(self, peers: Iterable[Peer] = ()) -> None:
@@ -65,7 +65,7 @@ class Directory:
         """The peer of that name, if there is one."""
         return self._peers.get(name)
 
-    def adding(self, peer: Peer) -> Directory:
+    def adding(self, peer: Peer) -> PeerDirectory:
         """With a peer, in the place of one of its name."""
         known = self._peers.get(peer.name)
         sign = self._sign ^ _sign(peer) ^ (0 if known is None else _sign(known))
@@ -73,7 +73,7 @@ class Directory:
             return self
         return self._changed(len(self) + (known is None), sign, lambda: {**self._peers, peer.name: peer})
 
-    def without(self, name: str) -> Directory:
+    def without(self, name: str) -> PeerDirectory:
         """Without the peer of that name."""
         known = self._peers.get(name)
         if known is None:
@@ -81,10 +81,10 @@ class Directory:
         left = lambda: {other: peer for other, peer in self._peers.items() if other != name}  # noqa: E731
         return self._changed(len(self) - 1, self._sign ^ _sign(known), left)
 
-    def _changed(self, size: int, sign: int, peers: Callable[[], Mapping[str, Peer]]) -> Directory:
+    def _changed(self, size: int, sign: int, peers: Callable[[], Mapping[str, Peer]]) -> PeerDirectory:
         found = self._shared.get((size, sign))
         if found is None:
-            found = self._shared[size, sign] = Directory(peers().values())
+            found = self._shared[size, sign] = PeerDirectory(peers().values())
         return found
 
     def nearest(self, vector: Vector, k: int, exclude: Collection[str] = ()) -> list[Peer]:

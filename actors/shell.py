@@ -31,10 +31,10 @@ from actors.events import (
     Vitals,
 )
 from actors.growth import Gone, Pressure
+from actors.image_features import ImageFeatures
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
-from actors.sight import Look
 from actors.substrate.ports import Embedder, Generation
 from environment.clocks import was_wrong
 from environment.errors import DuplicateEntry, StoreUnavailable
@@ -208,7 +208,7 @@ class ActorShell:
         await self.finish()
 
     async def perceive(
-        self, perceptions: Sequence[Perception], now: Instant, looks: Mapping[bytes, Look] | None = None
+        self, perceptions: Sequence[Perception], now: Instant, looks: Mapping[bytes, ImageFeatures] | None = None
     ) -> None:
         """Embed what the core asks for and hand it the perceptions, after what was seen of images. As ``step``."""
         if looks:

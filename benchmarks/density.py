@@ -30,7 +30,7 @@ import yaml
 
 from actors.chance import Chance
 from actors.events import Reinforce
-from actors.peers import Directory, Peer
+from actors.peers import Peer, PeerDirectory
 from environment.stores.sqlite import open_stores
 from orchestration.client import MindClient
 from orchestration.host.directories import run_base
@@ -181,7 +181,7 @@ def parts(subminds: int, rounds: int = 200) -> dict[str, float]:
     rows = rng.standard_normal((subminds, 256)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     began = time.perf_counter()
-    directory = Directory(Peer(f"s{i}", True, "goal", row) for i, row in enumerate(rows))
+    directory = PeerDirectory(Peer(f"s{i}", True, "goal", row) for i, row in enumerate(rows))
     directory.nearest(rows[0], 3)
     made = (time.perf_counter() - began) * 1e6
     chance = Chance(1, "bench")

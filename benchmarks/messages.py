@@ -64,9 +64,9 @@ class Hearer:
         self.times: list[float] = []
         self.late: list[float] = []
 
-    def deliver(self, letters):
+    def deliver(self, envelopes):
         now = time.perf_counter()
-        for event, priority in letters:
+        for event, priority in envelopes:
             self._mailbox.offer(event, priority, now)
         self._bell.set()
         self._crowded = self._crowded or self._mailbox.load > 0.5
@@ -124,7 +124,7 @@ class Submind:
             host="127.0.0.1",
         )
         self.hearer = Hearer(self.links)
-        self.links.house(self._name, self.hearer)
+        self.links.register(self._name, self.hearer)
         await self.links.open()
 
     async def close(self):
@@ -159,11 +159,11 @@ class Bare:
         self._decoder = msgspec.msgpack.Decoder(list[tuple[str, float, float]])
 
     def take(self, data):
-        letters = self._decoder.decode(data)
-        self._heard.extend(letters)
+        envelopes = self._decoder.decode(data)
+        self._heard.extend(envelopes)
         now = time.perf_counter()
-        self._times.extend([now] * len(letters))
-        self._late.extend(now - sent for _, sent, _ in letters)
+        self._times.extend([now] * len(envelopes))
+        self._late.extend(now - sent for _, sent, _ in envelopes)
 
     def result(self):
         times, late = self._times, self._late
@@ -176,8 +176,8 @@ class Bare:
         pack = msgspec.msgpack.Encoder().encode
         under_way = deque()
         for first in range(0, count, batch):
-            letters = [(TEXT, time.perf_counter(), 0.5) for _ in range(min(batch, count - first))]
-            under_way.append(to.take.remote(pack(letters)))
+            envelopes = [(TEXT, time.perf_counter(), 0.5) for _ in range(min(batch, count - first))]
+            under_way.append(to.take.remote(pack(envelopes)))
             if len(under_way) >= AT_ONCE:
                 ray.get(under_way.popleft())
             if every:

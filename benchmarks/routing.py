@@ -27,7 +27,7 @@ from curves import Curve, draw
 from structure import EVERY, START, settings, stream
 
 from actors.events import Credit, Event, Message, Post, Revise
-from actors.submind.registry import Link
+from actors.submind.connection_registry import LearnedLink
 from actors.submind.routing import LEARNED, Occasion, Routing
 from environment.stores.sqlite import open_stores
 from orchestration.simulation.buffering import BufferedStores
@@ -47,8 +47,8 @@ RECOVERED = 0.9
 class RandomRouting:
     """As many as may be told, any of them."""
 
-    def choose(self, it: Occasion) -> list[Link]:
-        links: list[Link] = []
+    def choose(self, it: Occasion) -> list[LearnedLink]:
+        links: list[LearnedLink] = []
         taken = {*it.exclude, it.owner}
         for _ in range(it.settings.fan_out):
             peer = it.peers.stranger(it.chance, taken)
@@ -62,13 +62,13 @@ class RandomRouting:
 class EverybodyRouting:
     """Everybody who listens."""
 
-    def choose(self, it: Occasion) -> list[Link]:
+    def choose(self, it: Occasion) -> list[LearnedLink]:
         peers = it.peers.nearest(it.thought.vector, len(it.peers), it.exclude | {it.owner})
         return [_link(peer.name, it) for peer in peers]
 
 
-def _link(peer: str, it: Occasion) -> Link:
-    return Link(peer, it.settings.initial, ltp=False, last_use=it.now)
+def _link(peer: str, it: Occasion) -> LearnedLink:
+    return LearnedLink(peer, it.settings.initial, ltp=False, last_use=it.now)
 
 
 ROUTINGS: dict[str, Routing] = {"learned": LEARNED, "random": RandomRouting(), "all-to-all": EverybodyRouting()}

@@ -9,7 +9,7 @@ from typing import Any
 
 from actors.events import Event, Message, Vitals
 from actors.faculty import BuildContext, Faculty
-from actors.peers import Directory, Peer
+from actors.peers import Peer, PeerDirectory
 from actors.shell import ActorShell, Driver
 from actors.substrate.ports import Embedder
 from environment.config import Section
@@ -68,7 +68,7 @@ def peer_of(member: Member) -> Peer:
     return Peer(member.name, listens, " ".join(member.goals), member.about, member.parent)
 
 
-async def build_directory(settings: Settings, embedder: Embedder, members: Iterable[Member] = ()) -> Directory:
+async def build_directory(settings: Settings, embedder: Embedder, members: Iterable[Member] = ()) -> PeerDirectory:
     """The peers that every core of a process shares. Raises ``SubstrateUnavailable``."""
     subminds = list(settings.mind.everyone())
     named = {submind.name for submind in subminds}
@@ -82,7 +82,7 @@ async def build_directory(settings: Settings, embedder: Embedder, members: Itera
     if strange:
         again = await embedder.embed([peer.goal for peer in strange])
         configured += [replace(peer, vector=v) for peer, v in zip(strange, again, strict=True)]
-    return Directory([*configured, *(peer for peer in living if len(peer.vector) == embedder.dim)])
+    return PeerDirectory([*configured, *(peer for peer in living if len(peer.vector) == embedder.dim)])
 
 
 async def in_common(settings: Settings, stores: Stores, embedder: Embedder) -> Mapping[str, Any]:
@@ -99,7 +99,7 @@ async def build_shell(
     *,
     fence: int = 0,
     seed: int = 0,
-    directory: Directory | None = None,
+    directory: PeerDirectory | None = None,
     parts: Mapping[str, Any] | None = None,
 ) -> ActorShell:
     """An actor ready to ``start``. What its core needs of the stores is read here: live traces, the stream's tail.
@@ -120,7 +120,7 @@ async def build_shell(
         stores=stores,
         note=partial(driver.note, actor.name),
         seed=seed,
-        peers=directory if directory is not None and faculty.knows_peers else Directory(),
+        peers=directory if directory is not None and faculty.knows_peers else PeerDirectory(),
         takers=partial(takers, settings),
         parts=parts or {},
     )

@@ -53,21 +53,6 @@ TIME_AND_CHANCE = frozenset(
 )  # fmt: skip
 """Calls by which time or chance would enter by themselves."""
 
-SHARED_CLASSES = {
-    "Caller",
-    "Connection",
-    "Directory",
-    "Growing",
-    "Kind",
-    "Link",
-    "Member",
-    "Moved",
-    "Population",
-    "Reading",
-    "Seen",
-    "Window",
-}
-"""Names of classes that two modules still have, to be told apart. None comes."""
 SHARED_FILES = {
     "__init__",
     "settings",  # a room's section of the configuration
@@ -75,15 +60,6 @@ SHARED_FILES = {
     "core",  # an actor's pure core
     "faculty",  # what a kind of actor says of itself
     "ports",  # the Protocols that a room asks for
-    # still to be told apart; none comes
-    "population",
-    "perceptions",
-    "moving",
-    "registry",
-    "answers",
-    "growing",
-    "server",
-    "mind",
 }
 """Names of files that three rooms or more may have."""
 
@@ -217,7 +193,7 @@ def test_no_class_has_the_name_of_another() -> None:
         for node in tree(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 where.setdefault(node.name, []).append(name_of(path))
-    wrong = [f"{name}: {', '.join(at)}" for name, at in where.items() if len(at) > 1 and name not in SHARED_CLASSES]
+    wrong = [f"{name}: {', '.join(at)}" for name, at in where.items() if len(at) > 1]
     assert not wrong, "\n".join(wrong)
 
 

@@ -265,7 +265,7 @@ async def test_the_example_submind_lives_among_others(tmp_path):
     assert said.live
     assert said.thought.at == pytest.approx(2200.0, abs=1)
     assert said.thought.parents == (heard.id,)
-    assert not world.shells["reminder"].core._postbox.dump()
+    assert not world.shells["reminder"].core._unacknowledged.dump()
     await stores.close()
 
 

@@ -35,7 +35,7 @@ from actors.events import (
 )
 from actors.growth import Born, Gone
 from actors.names import ENVIRONMENT, STREAM
-from actors.peers import Directory
+from actors.peers import PeerDirectory
 from actors.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.binding import Rarity, kinship
@@ -78,7 +78,7 @@ class AttentionCore(Inward):
         dim: int,
         pace: Pace,
         ceiling: Allowance | None,
-        peers: Directory,
+        peers: PeerDirectory,
         goals: Sequence[Vector],
         settings: AttentionSettings,
     ) -> None:

@@ -14,7 +14,7 @@ from actors.growth import Gone
 from actors.metacognition.settings import MetacognitionSettings
 from actors.names import CONTROL
 from actors.snapshots import pack, unpack
-from actors.submind.postbox import Postbox
+from actors.submind.retransmit import RetransmitBuffer
 from environment.clocks import elapsed
 from environment.identity import thought_id
 from environment.messages import EntryKind, Instant, PerceptionRef, Thought, ThoughtKind, Vector
@@ -45,7 +45,7 @@ class MonitoringCore(Inward):
         self._dim = dim
         self._settings = settings
         self._seen: deque[_Seen] = deque(maxlen=settings.window)
-        self._postbox = Postbox(name)
+        self._unacknowledged = RetransmitBuffer(name)
         self._troubles: dict[str, Instant] = {}
         self._said: dict[str, Instant] = {}
         self._drops: dict[str, tuple[float, Instant]] = {}
@@ -58,7 +58,7 @@ class MonitoringCore(Inward):
             case Vitals():
                 return self._vitals(event, now)
             case Posted():
-                self._postbox.arrived(event.ids)
+                self._unacknowledged.arrived(event.ids)
                 return []
             case Gone():
                 return self._forget(event.name, now)
@@ -66,7 +66,7 @@ class MonitoringCore(Inward):
                 self._settings = settings
                 return []
             case Started() | Tick():
-                return self._postbox.tend(now)
+                return self._unacknowledged.tend(now)
             case _:
                 return []
 
@@ -185,7 +185,7 @@ class MonitoringCore(Inward):
             depth=1,
             insights=(key,),
         )
-        return [*self._postbox.post([thought], now), Count("reflections_total")]
+        return [*self._unacknowledged.post([thought], now), Count("reflections_total")]
 
     def describe(self) -> Description:
         return Description("metacognitive", self._goal, tuple(self._troubles), {"troubles": float(len(self._troubles))})
@@ -198,7 +198,7 @@ class MonitoringCore(Inward):
                 said=self._said,
                 drops=list(self._drops.items()),
                 fallbacks=self._fallbacks,
-                waiting=self._postbox.dump(),
+                waiting=self._unacknowledged.dump(),
             )
         )
 
@@ -207,7 +207,7 @@ class MonitoringCore(Inward):
         self._seen.extend(saved.seen)
         self._troubles, self._said = saved.troubles, saved.said
         self._drops, self._fallbacks = dict(saved.drops), saved.fallbacks
-        self._postbox.load(saved.waiting)
+        self._unacknowledged.load(saved.waiting)
 
 
 class _Saved(msgspec.Struct):

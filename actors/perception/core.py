@@ -17,8 +17,8 @@ from actors.perception.percept import Interpreter, Percept, addressed
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
-from actors.submind.postbox import Postbox
-from actors.submind.voice import Voice
+from actors.submind.message_router import MessageRouter
+from actors.submind.retransmit import RetransmitBuffer
 from environment.clocks import dated, was_wrong
 from environment.identity import thought_id
 from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
@@ -39,17 +39,17 @@ class PerceptualCore:
         goal: str,
         modality: Modality,
         interpreter: Interpreter,
-        voice: Voice,
+        router: MessageRouter,
         settings: PerceptionSettings,
     ) -> None:
         self.name = name
         self._goal = goal
         self._modality = modality
         self._interpreter = interpreter
-        self._voice = voice
+        self._router = router
         self._settings = settings
         self._cursor = 0
-        self._postbox = Postbox(name, settings.resend_after)
+        self._unacknowledged = RetransmitBuffer(name, settings.resend_after)
         self._reading = False
         self._event_time: Instant = 0.0
         self._received: Instant = float("-inf")
@@ -69,28 +69,28 @@ class PerceptualCore:
             case Posted():
                 return self._arrived(event, now)
             case Credit():
-                return [*self._voice.credited(event, now), *self._voice.record()]
+                return [*self._router.credited(event, now), *self._router.record()]
             case Register():
-                return [*self._voice.asked(event, now), *self._voice.record()]
+                return [*self._router.asked(event, now), *self._router.record()]
             case Born():
-                self._voice.born(event.peer)
+                self._router.born(event.peer)
                 return []
             case Gone():
-                self._voice.gone(event, now)
-                return self._voice.record()
+                self._router.gone(event, now)
+                return self._router.record()
             case Moved():
-                self._voice.moved(event, now)
-                return self._voice.record()
+                self._router.moved(event, now)
+                return self._router.record()
             case Started():
                 self._heard_at = now
-                return [*self._postbox.tend(now), *self._read_on()]
+                return [*self._unacknowledged.tend(now), *self._read_on()]
             case Tick():
                 return self._tick(now)
             case Configured(section=PerceptionSettings() as settings):
                 self._settings = settings
                 return []
             case Configured(section=CognitiveSettings() as settings):
-                self._voice.configure(settings)
+                self._router.configure(settings)
                 return []
             case _:
                 return []
@@ -112,7 +112,7 @@ class PerceptualCore:
         thoughts += [self._think(percept, now) for percept in self._interpreter.quiet(self._event_time)]
         passed = folded.total()
         told: list[Effect] = [Send(ATTENTION, Salient((), passed, sources=+folded))] if passed > 0 else []
-        return [*self._postbox.post(thoughts, now), *told, *self._voice.record(), *self._read_on()]
+        return [*self._unacknowledged.post(thoughts, now), *told, *self._router.record(), *self._read_on()]
 
     def _believed(self, perception: Perception, now: Instant) -> Perception:
         """A perception at a time at which it can have been: nothing happens long after it is received.
@@ -128,7 +128,7 @@ class PerceptualCore:
         return perception if believed == perception.time else replace(perception, time=believed)
 
     def _think(self, percept: Percept, now: Instant) -> Thought:
-        topic = self._voice.place(percept.vector, percept.terms, now)
+        topic = self._router.place(percept.vector, percept.terms, now)
         spoken_to = addressed(percept.perceptions[0].source, self._settings.interlocutors)
         discount = 1.0 - self._settings.trust_weight * (1.0 - percept.trust)
         return Thought(
@@ -154,14 +154,14 @@ class PerceptualCore:
     def _arrived(self, event: Posted, now: Instant) -> list[Effect]:
         """What is durable may be told to others."""
         effects: list[Effect] = []
-        for thought in self._postbox.arrived(event.ids):
+        for thought in self._unacknowledged.arrived(event.ids):
             if thought.salience >= self._settings.speak_at:
-                effects += self._voice.speak(thought, now)
-        return [*effects, *self._voice.record(), *self._read_on()]
+                effects += self._router.speak(thought, now)
+        return [*effects, *self._router.record(), *self._read_on()]
 
     def _read_on(self) -> list[Effect]:
         """Ask for more, unless too much waits for the environment: back-pressure ends in the log, which is durable."""
-        if self._reading or len(self._postbox) >= self._settings.unacknowledged:
+        if self._reading or len(self._unacknowledged) >= self._settings.unacknowledged:
             return []
         self._reading = True
         settings = self._settings
@@ -184,25 +184,25 @@ class PerceptualCore:
             return []
         passed = max(0.0, now - self._heard_at - self._settings.resend_after)
         thoughts = [self._think(percept, now) for percept in self._interpreter.quiet(self._event_time + passed)]
-        return [*self._postbox.post(thoughts, now), *self._voice.record(), *self._listen()]
+        return [*self._unacknowledged.post(thoughts, now), *self._router.record(), *self._listen()]
 
     def _tick(self, now: Instant) -> list[Effect]:
         self._heard_at, self._tended = dated(self._heard_at, now), dated(self._tended, now)
         effects = self._silences(now)
         if now - self._tended >= _TEND_EVERY:
             self._tended = now
-            self._voice.tend(now)
-            effects += self._voice.record()
-        return [*effects, *self._postbox.tend(now), *self._read_on()]
+            self._router.tend(now)
+            effects += self._router.record()
+        return [*effects, *self._unacknowledged.tend(now), *self._read_on()]
 
     def describe(self) -> Description:
         figures = {
-            "unacknowledged": float(len(self._postbox)),
+            "unacknowledged": float(len(self._unacknowledged)),
             "cursor": float(self._cursor),
             **self._interpreter.figures(),
-            **self._voice.registry.figures(),
+            **self._router.registry.figures(),
         }
-        return Description("perceptual", self._goal, self._voice.topics.labels, figures)
+        return Description("perceptual", self._goal, self._router.topics.labels, figures)
 
     def snapshot(self) -> bytes:
         return pack(
@@ -210,8 +210,8 @@ class PerceptualCore:
                 cursor=self._cursor,
                 event_time=self._event_time,
                 received=self._received,
-                waiting=self._postbox.dump(),
-                voice=self._voice.dump(),
+                waiting=self._unacknowledged.dump(),
+                voice=self._router.dump(),
                 interpreter=self._interpreter.dump(),
             )
         )
@@ -219,8 +219,8 @@ class PerceptualCore:
     def restore(self, state: bytes) -> None:
         saved = unpack(state, _Saved)
         self._cursor, self._event_time, self._received = saved.cursor, saved.event_time, saved.received
-        self._postbox.load(saved.waiting)
-        self._voice.load(saved.voice)
+        self._unacknowledged.load(saved.waiting)
+        self._router.load(saved.voice)
         self._interpreter.load(saved.interpreter)
 
 

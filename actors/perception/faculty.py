@@ -14,12 +14,12 @@ from environment.messages import Modality
 
 async def _build(context: BuildContext) -> Core:
     from actors.perception.core import PerceptualCore
-    from actors.submind.voice import voice_of
+    from actors.submind.message_router import message_router_of
 
     settings = context.section(PerceptionSettings)
     modality = Modality(context.name)
     interpreter = _interpreter(modality, context.dim, settings)
-    return PerceptualCore(context.name, context.goal, modality, interpreter, voice_of(context), settings)
+    return PerceptualCore(context.name, context.goal, modality, interpreter, message_router_of(context), settings)
 
 
 def _interpreter(modality: Modality, dim: int, settings: PerceptionSettings) -> Interpreter:

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from actors.image_features import TOO_LONG, TOO_MUCH, ImageFeatures, digest
 from actors.perception.appraisal import Appraiser
 from actors.perception.percept import Percept, ref
 from actors.perception.rhythm import Rhythm, Watch
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import clean, read, span, telling
 from actors.running import FadingCounts, Habit
-from actors.sight import TOO_LONG, TOO_MUCH, Look, digest
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _SAME = 0.03
@@ -66,12 +66,12 @@ class ImageInterpreter:
         self._appraiser = Appraiser(dim, settings.appraisal)
         self._terms = FadingCounts(settings.appraisal.words)
         self._views: OrderedDict[str, _View] = OrderedDict()
-        self._looks: OrderedDict[bytes, Look] = OrderedDict()
+        self._looks: OrderedDict[bytes, ImageFeatures] = OrderedDict()
         """By digest of the bytes: what was ``seen``, or what ``texts`` has looked at."""
         self._watch = Watch(settings.folding.regular, settings.folding.silence)
         self._folded = self._refused = self._forgotten = self._slow = self._heavy = 0
 
-    def seen(self, looks: Mapping[bytes, Look]) -> None:
+    def seen(self, looks: Mapping[bytes, ImageFeatures]) -> None:
         for key, seen in looks.items():
             self._remember(key, seen)
 
@@ -96,7 +96,7 @@ class ImageInterpreter:
         view.last = (perception.id, perception.time, perception.trust)
         if seen.problem:
             return self._unreadable(perception, view, seen, text, vector)
-        changed = seen.change(Look("", "", view.bits, view.grid)) if view.bits else None
+        changed = seen.change(ImageFeatures("", "", view.bits, view.grid)) if view.bits else None
         percepts = []
         if gap or self._differs(changed, view, perception):
             percepts.append(self._percept(perception, view, text, vector, changed, gap))
@@ -129,23 +129,23 @@ class ImageInterpreter:
             "limit_hits:image_memory": float(self._heavy),
         }
 
-    def _look(self, perception: Perception) -> Look:
+    def _look(self, perception: Perception) -> ImageFeatures:
         data = perception.image.data if perception.image is not None else b""
         key = digest(data)
         seen = self._looks.get(key)
         if seen is None:
-            from actors.perception.looking import look  # noqa: PLC0415  # Pillow only where nobody looked before
+            from actors.perception.image_decoding import look  # noqa: PLC0415  # Pillow only where nobody looked before
 
             seen = look(data, self._settings.image_pixels)
             self._remember(key, seen)
         return seen
 
-    def _remember(self, key: bytes, seen: Look) -> None:
+    def _remember(self, key: bytes, seen: ImageFeatures) -> None:
         self._looks[key] = seen
         if len(self._looks) > max(self._settings.batch, self._settings.images):
             self._looks.popitem(last=False)
 
-    def _text(self, perception: Perception, seen: Look) -> str:
+    def _text(self, perception: Perception, seen: ImageFeatures) -> str:
         source, caption = clean(perception.source, 80), _caption(perception)
         return f"{source}: “{caption}” ({seen.words})" if caption else f"{source}: {seen.words}"
 
@@ -184,7 +184,9 @@ class ImageInterpreter:
             insights=("silence",),
         )
 
-    def _unreadable(self, perception: Perception, view: _View, seen: Look, text: str, vector: Vector) -> list[Percept]:
+    def _unreadable(
+        self, perception: Perception, view: _View, seen: ImageFeatures, text: str, vector: Vector
+    ) -> list[Percept]:
         self._refused += 1
         self._slow += seen.problem == TOO_LONG
         self._heavy += seen.problem == TOO_MUCH

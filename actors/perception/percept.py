@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Protocol
 
-from actors.sight import Look
+from actors.image_features import ImageFeatures
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 
@@ -34,7 +34,7 @@ class Percept:
 class Interpreter(Protocol):
     """Turns the perceptions of one modality into percepts; pure, in order of arrival."""
 
-    def seen(self, looks: Mapping[bytes, Look]) -> None:
+    def seen(self, looks: Mapping[bytes, ImageFeatures]) -> None:
         """Images that are about to be perceived were looked at elsewhere; by digest of their bytes."""
         ...
 

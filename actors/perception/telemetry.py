@@ -10,14 +10,14 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from actors.perception.levels import Change, Kind, Levels, Reading
+from actors.image_features import ImageFeatures
+from actors.perception.levels import Change, ChangeKind, Levels, Reading
 from actors.perception.naming import figure, listed, ratio, spoken
 from actors.perception.percept import Percept, ref
 from actors.perception.rhythm import Rhythm, Watch
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import clean, read, span
 from actors.running import Habit, RunningRank
-from actors.sight import Look
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _LARGEST = 1e150
@@ -29,7 +29,7 @@ _DOUBT = 20
 _CITED = 4
 _ASPECT = 0.5
 """Weight of what happens beside what it happens to, in a vector."""
-_SALIENCE = {Kind.SHIFT: (0.5, 0.45), Kind.DRIFT: (0.45, 0.45), Kind.SPIKE: (0.4, 0.45)}
+_SALIENCE = {ChangeKind.SHIFT: (0.5, 0.45), ChangeKind.DRIFT: (0.45, 0.45), ChangeKind.SPIKE: (0.4, 0.45)}
 """(Least, span over the percentile of its surprise): shifts last, spikes pass."""
 _SILENCE, _RETURN, _FIRST = 0.7, 0.45, 0.15
 _RISING, _FALLING, _SPIKE = "rising higher", "falling lower", "sudden spike"
@@ -80,7 +80,7 @@ class TelemetryInterpreter:
         self._forgotten = 0
         self._refused = 0
 
-    def seen(self, looks: Mapping[bytes, Look]) -> None:
+    def seen(self, looks: Mapping[bytes, ImageFeatures]) -> None:
         """Not of images."""
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
@@ -317,7 +317,7 @@ def _told(series: _Series, change: Change) -> str:
     """What happened, with its figures."""
     before, after = figure(change.before), figure(change.after, series.unit)
     over = span(change.readings[0].time - change.since)
-    if change.kind is Kind.SPIKE:
+    if change.kind is ChangeKind.SPIKE:
         verb = "spiked to" if change.after > change.before else "dipped to"
         return f"{verb} {after}, then {figure(change.before, series.unit)}"
     text = f"{'rose' if change.after > change.before else 'fell'} from {before} to {after} over {over}"
@@ -328,7 +328,7 @@ def _told(series: _Series, change: Change) -> str:
 
 
 def _aspect(change: Change) -> str:
-    if change.kind is Kind.SPIKE:
+    if change.kind is ChangeKind.SPIKE:
         return _SPIKE
     return _RISING if change.after > change.before else _FALLING
 

@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.image_features import ImageFeatures
 from actors.perception.appraisal import Appraisal, Appraiser
 from actors.perception.folding import Folding, Series, Turn, mark
 from actors.perception.percept import Percept, addressed, ref
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import Wording, clean, read, segments, span, telling, template
 from actors.running import FadingCounts
-from actors.sight import Look
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _VECTORS = 1024
@@ -43,7 +43,7 @@ class TextInterpreter:
         self._pieces: dict[str, tuple[tuple[str, str], ...]] = {}
         """Raw text to (segment, mark) pairs: what ``texts`` has read, ``interpret`` need not read again."""
 
-    def seen(self, looks: Mapping[bytes, Look]) -> None:
+    def seen(self, looks: Mapping[bytes, ImageFeatures]) -> None:
         """Not of images."""
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:

@@ -8,7 +8,7 @@ from actors.effects import Retire
 from actors.settings import ApoptosisSettings
 from actors.submind.division import Belongings, bequest
 from actors.submind.load import Load
-from actors.submind.voice import Voice
+from actors.submind.message_router import MessageRouter
 from environment.clocks import was_wrong
 from environment.messages import Instant
 
@@ -52,13 +52,13 @@ class Apoptosis:
         self._seen = now
         return max(self.last_work + self._load.slowed(self._settings.idle_for, now), self._not_before)
 
-    def proposal(self, growth: str, has: Belongings, voice: Voice, now: Instant) -> Retire | None:
+    def proposal(self, growth: str, has: Belongings, router: MessageRouter, now: Instant) -> Retire | None:
         """What to propose; None where there is nobody to leave anything to."""
         handover = replace(
-            bequest(has, voice, voice.topics.keys, now), events=tuple(has.events), waiting=tuple(has.waiting)
+            bequest(has, router, router.topics.keys, now), events=tuple(has.events), waiting=tuple(has.waiting)
         )
         handover = replace(handover, via={e.id: has.via[e.id] for e in has.events if e.id in has.via})
-        heir = voice.heir(handover.about)
+        heir = router.heir(handover.about)
         if not heir:
             return None
         return Retire(growth, heir, handover, f"idle for {(now - self.last_work) / 3600:.1f} h")

@@ -43,7 +43,7 @@ class Bound:
     """Associations that event and memory have in common, rarest first."""
 
 
-class Window:
+class BindingWindow:
     """The events of the last minutes, bounded."""
 
     def __init__(self, settings: BindingSettings) -> None:

@@ -34,13 +34,13 @@ from actors.names import ENVIRONMENT
 from actors.running import RunningRank
 from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
-from actors.submind.binding import Binder, Bound, Window
+from actors.submind.binding import Binder, BindingWindow, Bound
 from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
 from actors.submind.division import Belongings
-from actors.submind.growing import Growing, GrowingState
-from actors.submind.postbox import Postbox
-from actors.submind.voice import Voice
+from actors.submind.message_router import MessageRouter
+from actors.submind.retransmit import RetransmitBuffer
+from actors.submind.submind_growth import SubmindGrowth, SubmindGrowthState
 from environment.clocks import dated
 from environment.messages import Instant, Thought, ThoughtKind, Trace, Via
 from environment.salience import at as level_at
@@ -67,14 +67,14 @@ class SubmindCore(Inward):
     """
 
     def __init__(
-        self, name: str, goals: Sequence[Goal], voice: Voice, settings: CognitiveSettings, chance: Chance
+        self, name: str, goals: Sequence[Goal], router: MessageRouter, settings: CognitiveSettings, chance: Chance
     ) -> None:
         self.name = name
-        self._voice = voice
+        self._router = router
         self._settings = settings
         self._chance = chance
         self._binder = Binder(settings.binding)
-        self._window = Window(settings.binding)
+        self._window = BindingWindow(settings.binding)
         self._interest = RunningRank(settings.binding.memory)
         self.allowance = Allowance(settings.binding.per_hour)
         self._seen: OrderedDict[str, None] = OrderedDict()
@@ -82,16 +82,16 @@ class SubmindCore(Inward):
         self._searches: OrderedDict[str, _Search] = OrderedDict()
         self._bindings: OrderedDict[str, tuple[Bound, Trace]] = OrderedDict()
         self._revising: OrderedDict[str, tuple[Thought, Instant]] = OrderedDict()
-        self._postbox = Postbox(name)
+        self._unacknowledged = RetransmitBuffer(name)
         self._made = 0
         self._last_work: Instant = 0.0
-        self._growing = Growing(self, goals, voice, settings)
+        self._growing = SubmindGrowth(self, goals, router, settings)
         self._wandered: Instant | None = None
 
     @property
     def topics(self) -> frozenset[str]:
         """The keys of its topics."""
-        return self._voice.topics.keys
+        return self._router.topics.keys
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
@@ -104,30 +104,30 @@ class SubmindCore(Inward):
             case Broadcast():
                 effects = self._aware(event, now)
             case Credit():
-                effects = self._voice.credited(event, now)
+                effects = self._router.credited(event, now)
             case Register():
-                effects = self._voice.asked(event, now)
+                effects = self._router.asked(event, now)
             case Configured(section=CognitiveSettings() as settings):
                 self._configure(settings, now)
                 effects = []
             case Refused():
                 effects = self._on_its_own(event.trace_id, now)
             case Started() | Tick():
-                effects = [*self._postbox.tend(now), *self._tend(now)]
+                effects = [*self._unacknowledged.tend(now), *self._tend(now)]
                 for trace_id in [i for i, (_, at) in self._revising.items() if now - at >= _ANSWER_WITHIN]:
                     effects += self._on_its_own(trace_id, now)
             case Posted():
                 effects = self._arrived(event, now)
             case _:
                 effects = self._growing.handle(event, now)
-        return [*effects, *self._voice.record()]
+        return [*effects, *self._router.record()]
 
     def _configure(self, settings: CognitiveSettings, now: Instant) -> None:
         self._settings = settings
         self._binder.configure(settings.binding)
         self._window.configure(settings.binding)
         self.allowance.configure(settings.binding.per_hour * self._growing.share, now)
-        self._voice.configure(settings)
+        self._router.configure(settings)
         self._growing.configure(settings)
 
     def _told(self, message: Message, now: Instant) -> list[Effect]:
@@ -140,7 +140,7 @@ class SubmindCore(Inward):
         if passed_on is not None:
             return passed_on
         self._know(thought.id, Via(message.sender, message.topic))
-        topic = self._voice.place(thought.vector, thought.associations, now)
+        topic = self._router.place(thought.vector, thought.associations, now)
         self._growing.load.met(topic.key, now)
         return self._consider(thought, now)
 
@@ -214,7 +214,7 @@ class SubmindCore(Inward):
         """The memory that was bound proved useful: raise its trace, and get to know its author."""
         effects: list[Effect] = [Send(ENVIRONMENT, Reinforce(trace.id, self.name, _GAIN, (bound.event.id,)))]
         for author in dict.fromkeys((trace.thought.author, bound.event.author)):
-            effects += self._voice.meet(author, trace.thought, now)
+            effects += self._router.meet(author, trace.thought, now)
         return effects
 
     def _stumble(self, traces: Sequence[Trace], now: Instant) -> list[Effect]:
@@ -222,7 +222,7 @@ class SubmindCore(Inward):
         effects: list[Effect] = []
         for trace in (one for one in traces[:2] if one.id not in self._seen):
             self._remember(trace.id)
-            self._voice.place(trace.thought.vector, trace.thought.associations, now)
+            self._router.place(trace.thought.vector, trace.thought.associations, now)
             effects += self._consider(replace(trace.thought, salience=level_at(trace.level, now), at=now), now)
         return effects
 
@@ -241,7 +241,7 @@ class SubmindCore(Inward):
             return []
         parts = [bound.event, bound.memory]
         via = tuple(dict.fromkeys(self._via[p.id] for p in parts if p.id in self._via))
-        topic = self._voice.place(generated.vector, bound.event.associations, now)
+        topic = self._router.place(generated.vector, bound.event.associations, now)
         thought = compose(self.name, bound, generated, via, topic.label, now)
         self._remember(thought.id)
         self._last_work = now
@@ -251,7 +251,7 @@ class SubmindCore(Inward):
     def _leave(self, thought: Thought, bound: Bound, memory: Trace, now: Instant) -> list[Effect]:
         """Build on a connection that somebody made before, so that a story grows in one place; else leave a trace."""
         if memory.thought.kind is not ThoughtKind.INSIGHT:
-            return self._postbox.post([thought], now)
+            return self._unacknowledged.post([thought], now)
         thought = replace(thought, depth=max(bound.event.depth + 1, memory.thought.depth))
         self._revising[memory.id] = (thought, now)
         while len(self._revising) > _WAITING:
@@ -262,16 +262,16 @@ class SubmindCore(Inward):
     def _on_its_own(self, trace_id: str, now: Instant) -> list[Effect]:
         """What could not be built on that trace becomes one of its own."""
         thought, _ = self._revising.pop(trace_id, (None, 0.0))
-        return self._postbox.post([thought], now) if thought is not None else []
+        return self._unacknowledged.post([thought], now) if thought is not None else []
 
     def _arrived(self, posted: Posted, now: Instant) -> list[Effect]:
         """A thought is durable: tell the peers of its topic, but not those it came from."""
         effects: list[Effect] = []
         for trace_id in posted.ids:
             self._revising.pop(trace_id, None)
-        for thought in self._postbox.arrived(posted.ids):
+        for thought in self._unacknowledged.arrived(posted.ids):
             if thought.depth < self._settings.max_depth:
-                effects += self._voice.speak(thought, now, frozenset(v.sender for v in thought.via))
+                effects += self._router.speak(thought, now, frozenset(v.sender for v in thought.via))
         return effects
 
     def _aware(self, broadcast: Broadcast, now: Instant) -> list[Effect]:
@@ -283,7 +283,7 @@ class SubmindCore(Inward):
         return self._consider(focus.thought, now)
 
     def _tend(self, now: Instant) -> list[Effect]:
-        self._voice.tend(now)
+        self._router.tend(now)
         effects = self._growing.tend(now)
         every, leeway = self._settings.wander_every, self._settings.wander_leeway
         first = now - (1.0 - phase(self.name)) * every  # not all at once where thousands begin together
@@ -305,8 +305,8 @@ class SubmindCore(Inward):
 
     def begin(self, handover: HandoverState, now: Instant) -> None:
         """A life that begins with what a parent gave, before ``snapshot`` makes its first state of it."""
-        self._voice.topics.begin(f"{self.name}.k", handover.mean, handover.seen)
-        self._voice.take(handover, now)
+        self._router.topics.begin(f"{self.name}.k", handover.mean, handover.seen)
+        self._router.take(handover, now)
         self._growing.begin(handover, now)
         self.allow(handover.share, now)
         self.allowance.begin(handover.saved, now)
@@ -318,7 +318,7 @@ class SubmindCore(Inward):
     def belongings(self, now: Instant) -> Belongings:
         """What it has that another could take over."""
         growing = self._growing
-        waiting = [*self._postbox.dump(), *(thought for thought, _ in self._revising.values())]
+        waiting = [*self._unacknowledged.dump(), *(thought for thought, _ in self._revising.values())]
         habits = Habits(tuple(self._interest.dump()), tuple(self._binder.moments.dump()), self._binder.rarity.dump())
         events, rounds = self._window.events(now), growing.load.rounds(now)
         return Belongings(self.name, growing.goals, events, self._via, waiting, growing.share, rounds, habits)
@@ -343,21 +343,21 @@ class SubmindCore(Inward):
 
     def post(self, thoughts: Sequence[Thought], now: Instant) -> list[Effect]:
         """See to it that thoughts become durable."""
-        return self._postbox.post(thoughts, now)
+        return self._unacknowledged.post(thoughts, now)
 
     def at_work(self) -> bool:
         """Whether something of its own is under way."""
-        return bool(len(self._postbox) or self._revising)
+        return bool(len(self._unacknowledged) or self._revising)
 
     def describe(self) -> Description:
-        figures = {"window": float(len(self._window)), **self._voice.registry.figures(), **self._growing.figures()}
-        return Description("cognitive", self._growing.goals[0].text, self._voice.topics.labels, figures)
+        figures = {"window": float(len(self._window)), **self._router.registry.figures(), **self._growing.figures()}
+        return Description("cognitive", self._growing.goals[0].text, self._router.topics.labels, figures)
 
     def snapshot(self) -> bytes:
         return pack(
             _Saved(
-                voice=self._voice.dump(),
-                waiting=[*self._postbox.dump(), *(thought for thought, _ in self._revising.values())],
+                voice=self._router.dump(),
+                waiting=[*self._unacknowledged.dump(), *(thought for thought, _ in self._revising.values())],
                 drawn=self._chance.drawn,
                 interest=self._interest.dump(),
                 moments=self._binder.moments.dump(),
@@ -372,8 +372,8 @@ class SubmindCore(Inward):
 
     def restore(self, state: bytes) -> None:
         saved = unpack(state, _Saved)
-        self._voice.load(saved.voice)
-        self._postbox.load(saved.waiting)
+        self._router.load(saved.voice)
+        self._unacknowledged.load(saved.waiting)
         self._chance.drawn = saved.drawn
         self._interest.load(saved.interest)
         self._binder.moments.load(saved.moments)
@@ -397,4 +397,4 @@ class _Saved(msgspec.Struct):
     made: int
     left: float
     at: Instant | None
-    growing: GrowingState | None = None
+    growing: SubmindGrowthState | None = None

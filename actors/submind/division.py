@@ -18,8 +18,8 @@ from actors.effects import Divide
 from actors.handover import Goal, Habits, HandoverState, Holding
 from actors.settings import DivisionSettings
 from actors.submind.load import Load
+from actors.submind.message_router import MessageRouter
 from actors.submind.partition import Partition, partition
-from actors.submind.voice import Voice
 from environment.messages import Instant, Thought, Vector, Via
 
 _HINT = 24
@@ -41,12 +41,12 @@ class Belongings:
     habits: Habits
 
 
-def bequest(has: Belongings, voice: Voice, keys: Collection[str], now: Instant) -> HandoverState:
+def bequest(has: Belongings, router: MessageRouter, keys: Collection[str], now: Instant) -> HandoverState:
     """The part of a submind that belongs to some of its topics, without what is not yet durable."""
-    held = tuple(h for h in voice.topics.holdings() if h.key in keys)
-    links, uses = voice.registry.handed(keys, now)
-    events = tuple(e for e in has.events if (t := voice.topics.nearest(e.vector)) is not None and t.key in keys)
-    mean, seen = voice.topics.common
+    held = tuple(h for h in router.topics.holdings() if h.key in keys)
+    links, uses = router.registry.handed(keys, now)
+    events = tuple(e for e in has.events if (t := router.topics.nearest(e.vector)) is not None and t.key in keys)
+    mean, seen = router.topics.common
     return HandoverState(
         owner=has.owner,
         goals=has.goals,
@@ -107,9 +107,9 @@ class Division:
         """From the next proposal on."""
         self._settings = settings
 
-    def split(self, voice: Voice, now: Instant) -> tuple[Partition, tuple[Holding, ...]] | None:
+    def split(self, router: MessageRouter, now: Instant) -> tuple[Partition, tuple[Holding, ...]] | None:
         """The two groups its topics fall into, if they do so clearly enough."""
-        topics = voice.topics.holdings()
+        topics = router.topics.holdings()
         if len(topics) < 2:  # noqa: PLR2004  # two groups need two topics
             return None
         traffic = self._load.traffic((t.key for t in topics), now)
@@ -118,9 +118,9 @@ class Division:
             return None
         return found, topics
 
-    def proposal(self, growth: str, has: Belongings, voice: Voice, now: Instant) -> Divide | None:
+    def proposal(self, growth: str, has: Belongings, router: MessageRouter, now: Instant) -> Divide | None:
         """What to propose; None where the topics belong together, and are looked at again later."""
-        parted = self.split(voice, now)
+        parted = self.split(router, now)
         if parted is None:
             return None
         groups, topics = parted
@@ -130,7 +130,7 @@ class Division:
         goals = divide_goals(has.goals, means[0], means[1])
         part = bequest(
             Belongings(has.owner, goals, has.events, has.via, (), has.share / 2, has.rounds, has.habits),
-            voice,
+            router,
             keys,
             now,
         )

@@ -13,12 +13,12 @@ async def _build(context: BuildContext) -> Core:
     from actors.chance import Chance
     from actors.handover import Goal
     from actors.submind.core import SubmindCore
-    from actors.submind.voice import voice_of
+    from actors.submind.message_router import message_router_of
 
     vectors = await context.embedder.embed(context.goals)
     goals = [Goal(text, vector) for text, vector in zip(context.goals, vectors, strict=True)]
     settings, chance = context.section(CognitiveSettings), Chance(context.seed, context.name)
-    return SubmindCore(context.name, goals, voice_of(context), settings, chance)
+    return SubmindCore(context.name, goals, message_router_of(context), settings, chance)
 
 
 FACULTY = Faculty(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from actors.chance import Chance
 from actors.handover import HandoverState
-from actors.peers import Directory
+from actors.peers import PeerDirectory
 from actors.settings import CognitiveSettings
 from actors.submind.core import SubmindCore
-from actors.submind.voice import Voice
+from actors.submind.message_router import MessageRouter
 from environment.messages import Instant
 
 
@@ -17,7 +17,7 @@ def first_state(name: str, handover: HandoverState, settings: CognitiveSettings,
     Its draws of chance begin with its first life: they depend on its name, and on the seed of the mind.
     """
     chance = Chance(0, name)
-    voice = Voice(name, len(handover.mean), settings.topics, settings.connections, Directory(), chance)
-    core = SubmindCore(name, handover.goals, voice, settings, chance)
+    router = MessageRouter(name, len(handover.mean), settings.topics, settings.connections, PeerDirectory(), chance)
+    core = SubmindCore(name, handover.goals, router, settings, chance)
     core.begin(handover, now)
     return core.snapshot()

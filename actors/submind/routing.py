@@ -1,4 +1,4 @@
-"""Whom a thought is sent to. What is learned can be measured against what is not: a voice is given its routing."""
+"""Whom a thought is sent to. What is learned can be measured against what is not: a router is given its routing."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from actors.chance import Chance
-from actors.peers import Directory
+from actors.peers import PeerDirectory
 from actors.settings import ConnectionSettings
-from actors.submind.registry import Link, Registry
+from actors.submind.connection_registry import ConnectionRegistry, LearnedLink
 from actors.submind.topics import Topic
 from environment.messages import Instant, Thought
 
@@ -26,8 +26,8 @@ class Occasion:
     now: Instant
     exclude: frozenset[str]
     """Who must not be told."""
-    registry: Registry
-    peers: Directory
+    registry: ConnectionRegistry
+    peers: PeerDirectory
     settings: ConnectionSettings
     chance: Chance
 
@@ -35,7 +35,7 @@ class Occasion:
 class Routing(Protocol):
     """A way of choosing; it keeps nothing, so that all state is the registry's."""
 
-    def choose(self, occasion: Occasion) -> list[Link]:
+    def choose(self, occasion: Occasion) -> list[LearnedLink]:
         """Along what the thought is sent; each peer once, the owner and the excluded never."""
         ...
 
@@ -43,7 +43,7 @@ class Routing(Protocol):
 class LearnedRouting:
     """Along the connections of the topic: strong ones first, now and then one that has yet to prove itself."""
 
-    def choose(self, occasion: Occasion) -> list[Link]:
+    def choose(self, occasion: Occasion) -> list[LearnedLink]:
         """Who is worth it: see ``ConnectionSettings``."""
         it, settings = occasion, occasion.settings
         links = _listeners(it)
@@ -76,6 +76,6 @@ class LearnedRouting:
 LEARNED = LearnedRouting()
 
 
-def _listeners(it: Occasion) -> list[Link]:
+def _listeners(it: Occasion) -> list[LearnedLink]:
     """Connected peers that are there, strongest first."""
     return [x for x in it.registry.peers(it.topic.key) if x.peer not in it.exclude and x.peer in it.peers]

@@ -156,7 +156,7 @@ class Topics:
     def take(self, holdings: Sequence[Holding]) -> dict[str, str]:
         """Take over topics; under which key each is held now: its own, or that of a topic it grew together with.
 
-        Busiest first; a full house makes room for them as for any new topic, and ``dropped`` says what had to go.
+        Busiest first; a full table makes room for them as for any new topic, and ``dropped`` says what had to go.
         """
         keys: dict[str, str] = {}
         for holding in sorted(holdings, key=lambda h: (-h.traffic, h.key)):

@@ -40,10 +40,10 @@ def build_substrate(
         return ExtractiveSubstrate()
     from actors.substrate.openai import OpenAISubstrate  # noqa: PLC0415 - a mind without a server loads no HTTP client
 
-    purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)
+    budget = Account(account, Limits.share(settings.budget, shares), now, ledgers)
     if opened is not None:
-        opened(purse)
-    model = OpenAISubstrate(settings, read_key(settings), purse, chance or random.SystemRandom())
+        opened(budget)
+    model = OpenAISubstrate(settings, read_key(settings), budget, chance or random.SystemRandom())
 
     def name_of(depth: Depth) -> str:
         return f"{settings.server.base_url} {model.model(depth).name} {settings.server.temperature}"
@@ -73,11 +73,11 @@ def build_embedder(
         raise ValueError("an embedder on a server spends a budget: give it a clock as `now`")
     from actors.substrate.openai import OpenAIEmbedder  # noqa: PLC0415 - as above
 
-    purse = Account(account, Limits.share(settings.budget, shares), now, ledgers)
+    budget = Account(account, Limits.share(settings.budget, shares), now, ledgers)
     if opened is not None:
-        opened(purse)
+        opened(budget)
     answers = MemoryAnswers(settings.cache_rows) if cache is None else cache
-    return OpenAIEmbedder(settings, read_key(settings), purse, answers, chance or random.SystemRandom())
+    return OpenAIEmbedder(settings, read_key(settings), budget, answers, chance or random.SystemRandom())
 
 
 def read_key(settings: SubstrateSettings) -> str:

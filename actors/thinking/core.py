@@ -30,7 +30,7 @@ from actors.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time, material, perceptions_of
-from actors.submind.postbox import Postbox
+from actors.submind.retransmit import RetransmitBuffer
 from actors.substrate.ports import Act, Depth, Request, Role
 from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
@@ -72,7 +72,7 @@ class ThinkingCore(Inward):
         self._allowance = Allowance(settings.per_hour)
         self._memory = WorkingMemory(settings.slots, settings.half_life)
         self._acts: OrderedDict[str, _Act] = OrderedDict()
-        self._postbox = Postbox(name)
+        self._unacknowledged = RetransmitBuffer(name)
         self._about: deque[str] = deque(maxlen=settings.loop_window)
         self._done: deque[str] = deque(maxlen=256)
 
@@ -85,7 +85,7 @@ class ThinkingCore(Inward):
             case Generated():
                 return self._result(event, now)
             case Posted():
-                for thought in self._postbox.arrived(event.ids):
+                for thought in self._unacknowledged.arrived(event.ids):
                     self._memory.hold(thought, thought.salience, now)
                 return []
             case Configured(section=ThinkingSettings() as settings):
@@ -94,7 +94,7 @@ class ThinkingCore(Inward):
                 self._memory.half_life = settings.half_life
                 return []
             case Started() | Tick():
-                return [*self._postbox.tend(now), *self._ask_again(now)]
+                return [*self._unacknowledged.tend(now), *self._ask_again(now)]
             case _:
                 return []
 
@@ -186,7 +186,7 @@ class ThinkingCore(Inward):
         salience = 0.97 if act.act is Act.REPLY else act.entry.salience * self._settings.result_share
         thought = self._thought(parts, generated.generation.text, generated.vector, salience, act.act.value, now)
         return [
-            *self._postbox.post([thought], now),
+            *self._unacknowledged.post([thought], now),
             Count("results_total"),
         ]
 
@@ -222,7 +222,7 @@ class ThinkingCore(Inward):
         text = f"Going round in circles about “{about}”: {repeats} of the last acts; letting it pass."
         reflection = self._thought([thought], text, thought.vector, entry.salience * 0.5, "loop", now)
         return [
-            *self._postbox.post([replace(reflection, kind=ThoughtKind.REFLECTION)], now),
+            *self._unacknowledged.post([replace(reflection, kind=ThoughtKind.REFLECTION)], now),
             Send(ENVIRONMENT, Diminish(thought.id, self.name, _LOOP_LOSS)),
             Count("loops_ended_total"),
             Note("loop ended", "info", {"about": about, "repeats": repeats}),
@@ -244,7 +244,7 @@ class ThinkingCore(Inward):
                 at=self._allowance.at,
                 about=list(self._about),
                 done=list(self._done),
-                waiting=self._postbox.dump(),
+                waiting=self._unacknowledged.dump(),
                 acts=list(self._acts.values()),
             )
         )
@@ -255,7 +255,7 @@ class ThinkingCore(Inward):
         self._allowance.left, self._allowance.at = saved.left, saved.at
         self._about.extend(saved.about)
         self._done.extend(saved.done)
-        self._postbox.load(saved.waiting)
+        self._unacknowledged.load(saved.waiting)
         self._acts = OrderedDict((act.entry.id, act) for act in saved.acts)
 
 

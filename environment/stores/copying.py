@@ -1,4 +1,4 @@
-"""A mind moves house: everything that one store holds of it, into another, and the proof that it is all there.
+"""Copying a mind: everything that one store holds of it, into another, and the proof that it is all there.
 
 Copying goes on where it was left: what has arrived is told by the target itself, perceptions and stream by their heads,
 the rest by a mark that is written in the same commit as what it speaks of.
@@ -26,7 +26,7 @@ from environment.ports import (
     WriteTrace,
 )
 from environment.stores.cassandra.log.layout import LAST_EPOCH
-from environment.stores.moving import Movable, MovedTrace, Source
+from environment.stores.movable import Movable, MovedTrace, Source
 from environment.stores.paging import PAGE, READ_BYTES, documents_after, entries_after, perceptions_after, runs
 from environment.stores.tally import Tally, encoded
 

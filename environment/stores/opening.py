@@ -9,7 +9,7 @@ from environment.errors import BadAddress
 
 if TYPE_CHECKING:
     from environment.stores.cassandra.driver.settings import CassandraSettings
-    from environment.stores.moving import Movable
+    from environment.stores.movable import Movable
 
 SQLITE = "sqlite:"
 CASSANDRA = "cassandra://"

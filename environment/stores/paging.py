@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 
 from environment.collections import BESIDE, Document, Scanned
 from environment.messages import Perception, StreamEntry
-from environment.stores.moving import Source
+from environment.stores.movable import Source
 
 PAGE = 256
 READ_BYTES = 4 << 20

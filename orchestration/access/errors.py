@@ -51,7 +51,7 @@ class OverAllowance(AccessError):
         return f"{self.quota} allows {self.name!r} {self.allowed:g}: try again in {self.retry_after:.3g} s"
 
 
-class Braked(AccessError):
+class LoginThrottled(AccessError):
     """Too many attempts to log in are under way from one address: try again after ``retry_after`` seconds."""
 
     def __init__(self, retry_after: float) -> None:

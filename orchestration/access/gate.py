@@ -19,12 +19,12 @@ from environment.ports import Stores
 from orchestration.access.audit import AuditLog
 from orchestration.access.caller import ANYBODY, PEER, Caller
 from orchestration.access.certificates import Certificates
-from orchestration.access.errors import AccessError, Braked, Forbidden, Unauthenticated
+from orchestration.access.errors import AccessError, Forbidden, LoginThrottled, Unauthenticated
 from orchestration.access.identity import IdentityProvider
 from orchestration.access.quotas import NAMES, Quotas
 from orchestration.access.register import TokenRegister
 from orchestration.access.scopes import Scope
-from orchestration.access.sessions import Brake, Sessions
+from orchestration.access.sessions import LoginThrottle, Sessions
 from orchestration.access.settings import AccessSettings
 
 _log = structlog.get_logger(__name__)
@@ -37,7 +37,7 @@ _COUNTED = (
     "jwt_invalid",
     "session_ended",
     "origin_required",
-    "braked",
+    "throttled",
     "forbidden",
 )
 """Reasons that are counted from 0: to Prometheus what appears at 1 has not increased."""
@@ -91,7 +91,7 @@ class Access:
         provider = settings.jwt
         self._provider = IdentityProvider(provider, mind, wall, clock) if provider.jwks else None
         self.sessions = Sessions(settings.session, mind, wall, clock)
-        self.brake = Brake(settings.session)
+        self.login_throttle = LoginThrottle(settings.session)
         self.quotas = Quotas(settings.quotas, clock)
         self.audit = AuditLog(settings.audit, mind, wall, folder)
         self._operators = tuple(operators)
@@ -150,7 +150,7 @@ class Access:
     def refuse(self, action: str, error: AccessError, peer: str = "", by: str = "") -> None:
         """Count and write down that somebody was refused. ``by``: who, where the error does not say it."""
         known = error.reason.lower() if isinstance(error, Unauthenticated) else "forbidden"
-        self._refused["braked" if isinstance(error, Braked) else known] += 1
+        self._refused["throttled" if isinstance(error, LoginThrottled) else known] += 1
         who = by or (error.name if isinstance(error, Forbidden) else "")
         self.audit.refused(action, str(error), peer=peer, by=who)
 

@@ -14,7 +14,7 @@ from typing import Any
 import jwt
 
 from orchestration.access.caller import Caller
-from orchestration.access.errors import BadCredentials, Braked, Unauthenticated
+from orchestration.access.errors import BadCredentials, LoginThrottled, Unauthenticated
 from orchestration.access.files import read
 from orchestration.access.logouts import OF, LogOuts
 from orchestration.access.scopes import Scope
@@ -105,7 +105,7 @@ class Sessions:
         return claims
 
 
-class Brake:
+class LoginThrottle:
     """Slows down whoever tries tokens: the answer to each wrong one takes longer, and few may be under way at once.
 
     It bears on the page's form alone. What makes guessing hopeless elsewhere is how long tokens are.
@@ -117,7 +117,7 @@ class Brake:
         self._wrong: OrderedDict[str, int] = OrderedDict()
 
     async def attempt(self, address: str, check: Callable[[], Awaitable[Caller]]) -> Caller:
-        """What ``check`` says. Raises what ``check`` raises, later; or ``Braked``, where many wrong ones wait already.
+        """What ``check`` says. Raises what it raises, later; or ``LoginThrottled``, where many wrong ones wait already.
 
         The right token opens at once, whoever else tries from the same address: many have one behind a proxy.
         """
@@ -126,7 +126,7 @@ class Brake:
             caller = await check()
         except Unauthenticated:
             if self._under[key] >= settings.attempts:
-                raise Braked(settings.slowest) from None
+                raise LoginThrottled(settings.slowest) from None
             wrong = self._wrong[key] = self._wrong.pop(key, 0) + 1
             if len(self._wrong) > _ADDRESSES:
                 self._wrong.popitem(last=False)

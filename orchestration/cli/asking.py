@@ -18,8 +18,8 @@ from orchestration.cli.changes import show_changes
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import bar, clock, console, emit
+from orchestration.cli.remote import Server, connected, server
 from orchestration.cli.safety import safe
-from orchestration.cli.server import Server, connected, server
 from orchestration.cli.times import moment
 from orchestration.client import MindClient
 from orchestration.pb.submind.v1 import consciousness_pb2, mind_pb2

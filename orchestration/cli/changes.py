@@ -11,8 +11,8 @@ from rich.text import Text
 
 from environment.messages import ChangeKind, ConnectionChange
 from orchestration.cli.output import clock, console, emit
+from orchestration.cli.remote import Server, connected
 from orchestration.cli.safety import safe
-from orchestration.cli.server import Server, connected
 from orchestration.client import MindClient
 from orchestration.pb.submind.v1 import mind_pb2
 from orchestration.schema.convert import encode

@@ -14,8 +14,8 @@ from environment.population import GrowthEvent, GrowthKind
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import clock, console, emit
+from orchestration.cli.remote import Server, connected, server
 from orchestration.cli.safety import safe
-from orchestration.cli.server import Server, connected, server
 from orchestration.client.growth import GrowthClient
 from orchestration.growth.admin import OrderOutcome, PopulationPage
 from orchestration.pb.submind.v1 import growth_pb2 as pb

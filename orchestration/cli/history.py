@@ -7,8 +7,8 @@ from pathlib import Path
 from environment.messages import Instant, NewPerception
 from orchestration.cli.failure import Failure
 from orchestration.cli.times import moment
-from orchestration.housing import address_of, embedded_in, open_mind
 from orchestration.settings import Settings
+from orchestration.store_factory import address_of, embedded_in, open_mind
 
 _PAGE = 500
 

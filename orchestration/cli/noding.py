@@ -13,8 +13,8 @@ from environment.messages import SubmindReport, SubmindState
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import console, emit
+from orchestration.cli.remote import Server, connected, server
 from orchestration.cli.safety import safe
-from orchestration.cli.server import Server, connected, server
 from orchestration.pb.submind.v1.nodes_pb2 import Node
 
 app = typer.Typer(add_completion=False)

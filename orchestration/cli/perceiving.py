@@ -21,8 +21,8 @@ from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
 from orchestration.cli.input.reading import InputLine, check_file, file_lines, growing_lines, is_regular, stream_lines
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import console, emit
+from orchestration.cli.remote import Server, connected, server
 from orchestration.cli.safety import safe
-from orchestration.cli.server import Server, connected, server
 from orchestration.client import MindClient
 from orchestration.clock import wall
 

@@ -17,7 +17,7 @@ from orchestration.access.opening import access_of
 from orchestration.cli.example import SETTINGS, Day, day_at
 from orchestration.cli.options import HERE, CoordinationAddress, MindFile, StoreAddress, TokenFile
 from orchestration.cli.output import console, emit, entry_line
-from orchestration.cli.server import reaching_own
+from orchestration.cli.remote import reaching_own
 from orchestration.client import Credentials, MindClient
 from orchestration.clock import wall
 from orchestration.gateway.auth import require_guard

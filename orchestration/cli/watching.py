@@ -12,7 +12,7 @@ import typer
 from environment.messages import EntryKind
 from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
 from orchestration.cli.output import console, emit, entry_line
-from orchestration.cli.server import Server, connected, server
+from orchestration.cli.remote import Server, connected, server
 from orchestration.pb.submind.v1 import consciousness_pb2 as pb
 from orchestration.schema.convert import encode
 from orchestration.view.tail import EntryFilter

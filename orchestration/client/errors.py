@@ -10,7 +10,7 @@ import grpc
 from google.rpc import error_details_pb2
 from google.rpc.status_pb2 import Status
 
-from orchestration.gateway.answers import DETAILS_KEY
+from orchestration.gateway.error_answers import DETAILS_KEY
 from orchestration.schema.errors import FieldViolation
 
 _INDEX = re.compile(r"^perceptions\[(\d+)\]")

@@ -22,8 +22,8 @@ from orchestration.client.growth import GrowthClient
 from orchestration.client.nodes import NodeClient
 from orchestration.client.patience import Patience
 from orchestration.client.upload import Upload, message_of
-from orchestration.gateway.answers import BEGAN
 from orchestration.gateway.decode import receipts
+from orchestration.gateway.error_answers import BEGAN
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.methods import method

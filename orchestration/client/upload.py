@@ -26,12 +26,12 @@ _Call: TypeAlias = Any
 """``grpc.aio.StreamStreamCall``, of which the stubs know too little."""
 
 
-_PARCEL = 4 * 1024 * 1024
+_REQUEST_BYTES = 4 * 1024 * 1024
 """Bytes of a batch from which another is begun: half of what a server takes in a message by default."""
 
 
 @dataclass(slots=True, eq=False)
-class _Parcel:
+class _PendingRequest:
     """A batch, and the message it is sent as."""
 
     perceptions: list[NewPerception]
@@ -57,9 +57,9 @@ class Upload:
         self._linger = linger
         self._refused = refused
         self._window = window
-        self._unanswered: deque[_Parcel] = deque()
+        self._unanswered: deque[_PendingRequest] = deque()
         """Batches sent or about to be, oldest first: what a new connection begins with."""
-        self._ready: asyncio.Queue[_Parcel | None] = asyncio.Queue(1)
+        self._ready: asyncio.Queue[_PendingRequest | None] = asyncio.Queue(1)
         self._ended = False
         """Whether the source has no more."""
 
@@ -121,7 +121,7 @@ class Upload:
 
     async def _hand_over(self, batch: list[NewPerception]) -> None:
         """Put a batch into messages that a server takes; what no message can hold is refused here."""
-        parcel, size = _Parcel([], pb.PerceiveStreamRequest()), 0
+        pending, size = _PendingRequest([], pb.PerceiveStreamRequest()), 0
         for one, keyed in zip(batch, self._mind.keyed(batch), strict=True):
             try:
                 sent = message_of(keyed)
@@ -131,13 +131,13 @@ class Upload:
                 self._refused(one, error.message)
                 continue
             size += sent.ByteSize()
-            if parcel.perceptions and size > _PARCEL:
-                await self._ready.put(parcel)
-                parcel, size = _Parcel([], pb.PerceiveStreamRequest()), sent.ByteSize()
-            parcel.perceptions.append(keyed)
-            parcel.request.perceptions.append(sent)
-        if parcel.perceptions:
-            await self._ready.put(parcel)
+            if pending.perceptions and size > _REQUEST_BYTES:
+                await self._ready.put(pending)
+                pending, size = _PendingRequest([], pb.PerceiveStreamRequest()), sent.ByteSize()
+            pending.perceptions.append(keyed)
+            pending.request.perceptions.append(sent)
+        if pending.perceptions:
+            await self._ready.put(pending)
 
     async def _one_connection(self, patience: Patience) -> AsyncIterator[Receipt]:
         """Send what is unanswered, then what is new, until all is answered. Raises ``ClientError``."""
@@ -180,8 +180,8 @@ class Upload:
 
     async def _send(self, call: _Call, free: asyncio.Semaphore) -> None:
         try:
-            for parcel in tuple(self._unanswered):
-                await call.write(parcel.request)
+            for pending in tuple(self._unanswered):
+                await call.write(pending.request)
             while not self._ended:
                 await free.acquire()
                 new = await self._ready.get()

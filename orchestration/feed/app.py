@@ -17,14 +17,14 @@ from starlette.staticfiles import StaticFiles
 from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
 from orchestration.faculties import page_places
-from orchestration.feed.answers import refusals
 from orchestration.feed.calls import routes
 from orchestration.feed.context import FeedContext
 from orchestration.feed.figures import FeedFigures
 from orchestration.feed.guard import RequestGuard
-from orchestration.feed.perceptions import perceptions, schemas
+from orchestration.feed.perceiving import perceptions, schemas
 from orchestration.feed.probes import NotReady, probes
 from orchestration.feed.problems import Problem, install
+from orchestration.feed.responses import refusals
 from orchestration.feed.sessions import cookie_name, sessions
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake

@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from orchestration.feed.answers import NO_STORE
 from orchestration.feed.body import JSON, media_type, read_body
 from orchestration.feed.context import FeedContext
 from orchestration.feed.events import EventStream
+from orchestration.feed.responses import NO_STORE
 from orchestration.gateway.services import Handler, Handlers
 from orchestration.schema.errors import FieldViolation, InvalidRequest
 from orchestration.schema.json import dumps, read_json, read_query, read_text, to_json, unknown_parameter

@@ -17,7 +17,7 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestration.access.caller import CALLER, NOBODY, Caller
-from orchestration.access.errors import AccessError, Braked, Unauthenticated
+from orchestration.access.errors import AccessError, LoginThrottled, Unauthenticated
 from orchestration.access.gate import Access
 from orchestration.access.needs import need_of_route
 from orchestration.access.scopes import Free
@@ -190,7 +190,7 @@ class RequestGuard:
         full: Exception | None = None
         if self._logging_in[key] >= session.under_way_each:
             self._figures.limit_hit("access.session.under_way_each")
-            full = Braked(session.slowest or 1.0)
+            full = LoginThrottled(session.slowest or 1.0)
         elif self._logging_in.total() >= session.under_way:
             self._figures.limit_hit("access.session.under_way")
             full = TooMany("access.session.under_way", session.under_way, self._settings.retry_after)

@@ -16,9 +16,9 @@ from environment.errors import SubliminalError
 from environment.ports import WriteState
 from orchestration.access.caller import CALLER
 from orchestration.access.scopes import Scope as Right
-from orchestration.feed.answers import one
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import MEDIA_TYPE, Problem, Refusal
+from orchestration.feed.responses import one
 from orchestration.view.status import MindState
 
 _PROBE = "readiness"

@@ -20,7 +20,7 @@ from starlette.types import Scope
 from environment.errors import StoreUnavailable
 from environment.lineage import UnknownId
 from orchestration.access.errors import AccessError, Forbidden, Unauthenticated
-from orchestration.gateway.answers import describe
+from orchestration.gateway.error_answers import describe
 from orchestration.gateway.errors import GatewayError
 from orchestration.growth.errors import GrowthError
 from orchestration.placement.errors import PlacementError

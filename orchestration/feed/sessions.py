@@ -12,10 +12,10 @@ from starlette.responses import Response
 from orchestration.access.caller import Caller
 from orchestration.access.errors import AccessError, Unauthenticated
 from orchestration.access.scopes import Scope
-from orchestration.feed.answers import one, refusals
 from orchestration.feed.body import JSON, media_type, read_body
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import invalid
+from orchestration.feed.responses import one, refusals
 
 _LONGEST = 8192
 _PATIENCE = 5.0
@@ -70,7 +70,7 @@ def sessions(feed: FeedContext) -> APIRouter:
         asked = _read(await read_body(request, feed, most=2 * _LONGEST, within=_PATIENCE))
         peer = request.client.host if request.client else ""
         try:
-            caller = await access.brake.attempt(peer, lambda: access.caller(f"Bearer {asked.token.strip()}"))
+            caller = await access.login_throttle.attempt(peer, lambda: access.caller(f"Bearer {asked.token.strip()}"))
             caller.require(Scope.WATCH, "the page")
         except AccessError as error:
             access.refuse("log in", error, peer)

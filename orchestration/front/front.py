@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 
 from environment.stores.copying import mark_of
-from environment.stores.moving import Movable
+from environment.stores.movable import Movable
 from orchestration.access.opening import access_of
 from orchestration.clock import clock_of, wall
 from orchestration.embedding import LazyEmbedder
@@ -35,9 +35,9 @@ from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.services import all_handlers
 from orchestration.host.errors import StillMoving
-from orchestration.housing import open_mind
 from orchestration.membership.backends import open_coordination
 from orchestration.settings import Settings
+from orchestration.store_factory import open_mind
 from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.starting import begin
 from orchestration.view.mind import Surroundings

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from environment.errors import SubliminalError
-from orchestration.feed.answers import one
 from orchestration.feed.context import FeedContext
 from orchestration.feed.probes import NOT_READY, Liveness, Readiness, told
+from orchestration.feed.responses import one
 from orchestration.view.status import MindState
 
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})

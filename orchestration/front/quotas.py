@@ -24,7 +24,7 @@ _KNOWN = 4096
 
 
 @dataclass(slots=True)
-class _Purse:
+class _Prepaid:
     """What the leader has counted already, by the name of the quota."""
 
     left: dict[str, float]
@@ -40,7 +40,7 @@ class LeaderQuotas(Quotas):
     def __init__(self, settings: QuotaSettings, clock: Callable[[], float], upstream: Upstream) -> None:
         super().__init__(settings, clock)
         self._upstream = upstream
-        self._purses: OrderedDict[str, _Purse] = OrderedDict()
+        self._prepaid: OrderedDict[str, _Prepaid] = OrderedDict()
 
     async def admit(self, caller: Caller, perceptions: int, size: int) -> None:
         """Count what comes in. Raises ``OverAllowance``, and then nothing was counted."""
@@ -69,21 +69,25 @@ class LeaderQuotas(Quotas):
 
     def _spent(self, amounts: dict[str, int], rates: dict[str, float], key: str) -> bool:
         """Whether the leader has counted so much already, which is used up now."""
-        purse = self._purses.get(key)
-        if purse is None or self._clock() >= purse.until or any(purse.left[name] < amounts[name] for name in rates):
+        prepaid = self._prepaid.get(key)
+        if (
+            prepaid is None
+            or self._clock() >= prepaid.until
+            or any(prepaid.left[name] < amounts[name] for name in rates)
+        ):
             return False
         for name in rates:
-            purse.left[name] -= amounts[name]
+            prepaid.left[name] -= amounts[name]
         return True
 
     def _keep(self, key: str, left: dict[str, float]) -> None:
-        now, before = self._clock(), self._purses.get(key)
+        now, before = self._clock(), self._prepaid.get(key)
         if before is not None and now < before.until:  # of another who asked at the same time
             left = {name: amount + before.left.get(name, 0.0) for name, amount in left.items()}
-        self._purses[key] = _Purse(left, now + _KEPT)
-        self._purses.move_to_end(key)
-        if len(self._purses) > _KNOWN:
-            self._purses.popitem(last=False)
+        self._prepaid[key] = _Prepaid(left, now + _KEPT)
+        self._prepaid.move_to_end(key)
+        if len(self._prepaid) > _KNOWN:
+            self._prepaid.popitem(last=False)
 
 
 _FIELDS = {PERCEPTIONS: "perceptions", BYTES: "bytes"}

@@ -19,9 +19,9 @@ from orchestration.access.caller import ANYBODY, CALLER
 from orchestration.access.errors import BadCredentials
 from orchestration.backoff import backoff
 from orchestration.front.errors import NoLeader
+from orchestration.front.leader_errors import LeaderRefused, Lost, error_of
 from orchestration.front.leaders import Leaders
-from orchestration.front.meaning import LeaderRefused, Lost, meant
-from orchestration.front.parcels import Parcel, Parcels, Relayed, keyed, told
+from orchestration.front.relay_queue import PendingBatch, RelayedBatch, RelayQueue, keyed, told
 from orchestration.front.settings import FrontSettings
 from orchestration.front.upstream import Upstream
 from orchestration.front.writing import encoded, forwarded, said_of
@@ -84,7 +84,7 @@ class RelayedLog:
         self._token = token
         self._chance = chance
         self._recorded = recorded
-        self._parcels = Parcels(settings.batches)
+        self._queue = RelayQueue(settings.batches)
         self._moved = asyncio.Event()
         """Set when there may be something to send."""
         self._down: float | None = asyncio.get_running_loop().time()
@@ -111,13 +111,13 @@ class RelayedLog:
             **self._figures,
             "front_batches_relayed_total": float(self._answers),
             "front_connected": float(self._down is None),
-            "front_batches_waiting": float(len(self._parcels.waiting)),
-            "front_batches_under_way": float(len(self._parcels.under_way)),
-            "front_batches_resent_total": float(self._parcels.resent),
+            "front_batches_waiting": float(len(self._queue.waiting)),
+            "front_batches_under_way": float(len(self._queue.under_way)),
+            "front_batches_resent_total": float(self._queue.resent),
             "front_leader_changes_total": float(self._leaders.changes),
         }
 
-    def prepare(self, batch: PerceptionBatch) -> Relayed:
+    def prepare(self, batch: PerceptionBatch) -> RelayedBatch:
         """Raises ``TooLarge`` where the leader would not take so large a message."""
         keys, made = keyed(batch.key, len(batch), self._token)
         body = encoded(batch, keys)
@@ -125,7 +125,7 @@ class RelayedLog:
         most = self._message_bytes - len(said) - _AROUND
         if len(body) > most:
             raise TooLarge("gateway.message_bytes", len(body), most)
-        return Relayed(batch, body, made, said)
+        return RelayedBatch(batch, body, made, said)
 
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
         """All are sent, and all are waited for. Raises what became of the first that failed, where none was taken in.
@@ -133,12 +133,12 @@ class RelayedLog:
         Where some were and others failed it raises ``AppendSkipped``: handed in again, one by one, each has its own
         answer. What had its answer once has the same for ever, and is never sent again.
         """
-        mine = [batch for batch in batches if isinstance(batch, Relayed)]
+        mine = [batch for batch in batches if isinstance(batch, RelayedBatch)]
         waited = [self._accept(batch) for batch in mine if batch.outcome is None]
         if waited:
-            await asyncio.wait([parcel.answer for parcel in waited])
-        for parcel in waited:
-            parcel.answer.exception()  # each is looked at, so that none is missed as never retrieved
+            await asyncio.wait([pending.answer for pending in waited])
+        for pending in waited:
+            pending.answer.exception()  # each is looked at, so that none is missed as never retrieved
         receipts = [batch.outcome for batch in mine if isinstance(batch.outcome, Receipts)]
         if len(receipts) == len(mine):
             return receipts
@@ -169,14 +169,14 @@ class RelayedLog:
                     await self._leaders.other_than(target)
             attempt += 1
 
-    def _accept(self, batch: Relayed) -> Parcel:
+    def _accept(self, batch: RelayedBatch) -> PendingBatch:
         loop = asyncio.get_running_loop()
-        parcel = Parcel(batch, loop.time(), loop.create_future())
-        self._parcels.waiting.append(parcel)
+        pending = PendingBatch(batch, loop.time(), loop.create_future())
+        self._queue.waiting.append(pending)
         self._moved.set()
         if self._down is not None:
             loop.call_later(self._settings.hold, self._give_up)
-        return parcel
+        return pending
 
     async def _next_move(self) -> None:
         await self._moved.wait()
@@ -192,24 +192,24 @@ class RelayedLog:
         now = asyncio.get_running_loop().time()
         if now + 0.001 < self._down + self._settings.hold:
             return
-        if self._parcels.overdue(now + 0.001 - self._settings.hold):
-            why, late = self.why, self._parcels.all()
+        if self._queue.overdue(now + 0.001 - self._settings.hold):
+            why, late = self.why, self._queue.all()
             self._figures["front_given_up_total"] += len(late)
             self._fail(late, NoLeader(why))
 
-    def _fail(self, parcels: Sequence[Parcel], error: Exception) -> None:
-        for parcel in parcels:
-            self._settle(parcel, error)
+    def _fail(self, late: Sequence[PendingBatch], error: Exception) -> None:
+        for pending in late:
+            self._settle(pending, error)
 
     def _lost(self, why: str, *, was_well: bool) -> None:
         """The connection is gone, or none came about."""
         loop = asyncio.get_running_loop()
         if self._why != why or was_well:
-            _log.warning("leader_lost", reason=why, under_way=len(self._parcels.under_way))
+            _log.warning("leader_lost", reason=why, under_way=len(self._queue.under_way))
         self._why = why
         if self._down is None:
             self._down = loop.time()
-        self._parcels.broke()
+        self._queue.broke()
         self._moved.set()
         loop.call_later(self._settings.hold, self._give_up)
         self._give_up()
@@ -262,11 +262,11 @@ class RelayedLog:
         """As many batches as wait and fit; empty where none is to be sent."""
         parts: list[bytes] = []
         size, most = 0, min(_MESSAGE, self._message_bytes)
-        while (waiting := self._parcels.waiting) and (not parts or size + waiting[0].batch.size + _AROUND <= most):
-            parcel = self._parcels.next()
-            if parcel is None:
+        while (waiting := self._queue.waiting) and (not parts or size + waiting[0].batch.size + _AROUND <= most):
+            pending = self._queue.next()
+            if pending is None:
                 break
-            parts.append(forwarded(parcel.batch.body, parcel.number, parcel.batch.said))
+            parts.append(forwarded(pending.batch.body, pending.number, pending.batch.said))
             size += len(parts[-1])
         return b"".join(parts)
 
@@ -277,33 +277,33 @@ class RelayedLog:
                     self._answered(answer, target)
                 self._moved.set()
         except grpc.aio.AioRpcError as error:
-            self._ended(meant(error, target, self._per_second), target)
+            self._ended(error_of(error, target, self._per_second), target)
         raise Lost(f"{target} ended the upload")
 
     def _answered(self, answer: pb.ForwardedAnswer, target: str) -> None:
-        under_way = self._parcels.under_way
+        under_way = self._queue.under_way
         if not under_way or answer.batch != under_way[0].number:
             raise Lost(f"{target} answers out of order")
-        parcel = under_way.popleft()
+        pending = under_way.popleft()
         self._answers += 1
         if answer.HasField("refusal"):
             refusal = answer.refusal
             found = [FieldViolation(one.field, one.description) for one in refusal.violations]
-            self._settle(parcel, InvalidRequest.of(found or [FieldViolation("", refusal.reason)]))
-        elif answer.count != len(parcel.batch):
-            raise Lost(f"{target} answers {len(parcel.batch)} perceptions with {answer.count} receipts")
+            self._settle(pending, InvalidRequest.of(found or [FieldViolation("", refusal.reason)]))
+        elif answer.count != len(pending.batch):
+            raise Lost(f"{target} answers {len(pending.batch)} perceptions with {answer.count} receipts")
         else:
             receipts = Receipts(answer.first, answer.count, dict(answer.known) if answer.known else _NONE_KNOWN)
-            self._settle(parcel, told(receipts, parcel.batch.made))
+            self._settle(pending, told(receipts, pending.batch.made))
 
-    def _settle(self, parcel: Parcel, outcome: Receipts | Exception) -> None:
-        parcel.batch.outcome = outcome
-        if parcel.answer.done():
+    def _settle(self, pending: PendingBatch, outcome: Receipts | Exception) -> None:
+        pending.batch.outcome = outcome
+        if pending.answer.done():
             return
         if isinstance(outcome, Exception):
-            parcel.answer.set_exception(outcome)
+            pending.answer.set_exception(outcome)
         else:
-            parcel.answer.set_result(outcome)
+            pending.answer.set_result(outcome)
 
     def _ended(self, why: Lost | LeaderRefused | Exception, target: str) -> None:
         """The leader ended the upload. Raises ``Lost``."""
@@ -311,11 +311,11 @@ class RelayedLog:
             raise why
         if isinstance(why, LeaderRefused):  # of everybody alike, and nothing of it was taken in
             self._answers += 1
-            self._fail(self._parcels.all(), why.error)
+            self._fail(self._queue.all(), why.error)
             raise Lost(str(why.error))
-        if self._parcels.under_way:  # what came before it was answered: it is this one
+        if self._queue.under_way:  # what came before it was answered: it is this one
             self._answers += 1
-            self._settle(self._parcels.under_way.popleft(), why)
+            self._settle(self._queue.under_way.popleft(), why)
         raise Lost(f"{target} ended the upload: {why}")
 
     async def _watch(self, target: str) -> None:
@@ -324,7 +324,7 @@ class RelayedLog:
         seen, since = 0, loop.time()
         while True:
             await asyncio.sleep(min(0.25, within / 4))
-            under_way = self._parcels.under_way
+            under_way = self._queue.under_way
             first = under_way[0].number if under_way else 0
             if first != seen or not first:
                 seen, since = first, loop.time()

@@ -19,7 +19,7 @@ from orchestration.access.errors import AccessError
 from orchestration.access.gate import Access
 from orchestration.access.needs import need_of_rpc
 from orchestration.access.scopes import Free, Scope
-from orchestration.gateway.answers import abort
+from orchestration.gateway.error_answers import abort
 
 _Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"

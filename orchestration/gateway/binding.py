@@ -22,7 +22,7 @@ from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
 from orchestration.clock import wall
 from orchestration.gateway.admission import host_of
-from orchestration.gateway.answers import BEGAN, abort
+from orchestration.gateway.error_answers import BEGAN, abort
 from orchestration.gateway.errors import Aged, Stopping, TooLarge, TooMany, TooSlow
 from orchestration.gateway.lifetime import Lifetime, Lifetimes
 from orchestration.gateway.settings import GatewaySettings

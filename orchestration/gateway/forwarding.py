@@ -21,7 +21,7 @@ from orchestration.gateway.uploads import Talk, Unanswered
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
 from orchestration.schema.times import duration
 from orchestration.telemetry.tracing.ids import CALLING, caller_of
-from orchestration.telemetry.tracing.ids import Caller as Span
+from orchestration.telemetry.tracing.ids import CallerSpan as Span
 
 _CALLERS = 1024
 """Callers of a front whose names are remembered."""

@@ -18,7 +18,7 @@ from orchestration.gateway.limits import IntakeLimits
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.telemetry import names
 from orchestration.telemetry.metrics import Metrics
-from orchestration.telemetry.tracing.ids import CALLING, Caller
+from orchestration.telemetry.tracing.ids import CALLING, CallerSpan
 
 _log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ _WORTH = 1024
 costs what tens of batches cost in it."""
 
 
-Accepted: TypeAlias = Callable[[Receipts, Caller | None, float, float], None]
+Accepted: TypeAlias = Callable[[Receipts, CallerSpan | None, float, float], None]
 """Told of an answered batch: receipts, the caller's span, seconds since it came, and seconds that its commit took."""
 
 
@@ -40,7 +40,7 @@ class _Batch:
     answer: asyncio.Future[Receipts]
     came: float
     """By the clock of the event loop."""
-    caller: Caller | None
+    caller: CallerSpan | None
 
 
 @dataclass(slots=True, eq=False)

@@ -35,11 +35,11 @@ from orchestration.host.live_configuration import LiveConfigurationFollower
 from orchestration.host.node_admin import NodeAdmin
 from orchestration.host.retention import keep_retention
 from orchestration.host.supervisor import MindSupervisor
-from orchestration.housing import TellingLog, address_of, embedded_in, log_file, open_mind, settled
 from orchestration.membership.backends import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings
+from orchestration.store_factory import NotifyingLog, address_of, embedded_in, log_file, open_mind, settled
 from orchestration.telemetry import names
 from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.starting import begin
@@ -48,7 +48,7 @@ from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
 
 if TYPE_CHECKING:
-    from environment.stores.moving import Movable
+    from environment.stores.movable import Movable
     from orchestration.feed.server import FeedServer
 
 _log = structlog.get_logger(__name__)
@@ -207,7 +207,7 @@ class Host:
         """Where perceptions are taken in, in such a way that the mind process hears of it."""
         if embedded_in(self.settings, self.data_dir) is not None:
             return stores.perceptions  # the kernel tells who watches its file
-        log = TellingLog(stores.perceptions, log_file(self.settings, self.data_dir))
+        log = NotifyingLog(stores.perceptions, log_file(self.settings, self.data_dir))
         self._owned.callback(log.close)
         return log
 

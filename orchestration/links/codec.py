@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from actors.events import Event
 from orchestration.faculties import added
 from orchestration.links.control import ControlMessage
-from orchestration.links.frames import Batch, Frame, Letter, Parcel, Plain
+from orchestration.links.frames import Batch, Delivery, Envelope, Frame, Plain
 
 _LENGTH = 4
 _ADDED = (event for faculty in added() for event in faculty.events)
@@ -69,8 +69,8 @@ def _events(name: str) -> msgspec.msgpack.Decoder[list[Event]]:
     return msgspec.msgpack.Decoder(events, dec_hook=_unpack)
 
 
-def _kind_of(letter: Letter) -> str:
-    return type(letter[0]).__name__
+def _kind_of(envelope: Envelope) -> str:
+    return type(envelope[0]).__name__
 
 
 def encode(frame: Frame) -> bytes:
@@ -81,8 +81,8 @@ def encode(frame: Frame) -> bytes:
 
 def _written(batch: Batch) -> _Batch:
     runs: list[Any] = []
-    for to, letters in batch.parcels:
-        for name, run in groupby(letters, _kind_of):
+    for to, envelopes in batch.deliveries:
+        for name, run in groupby(envelopes, _kind_of):
             events, priorities = zip(*run, strict=True)
             runs.append((to, name, priorities, events))
     return _Batch(batch.process, batch.life, batch.first, runs)
@@ -98,13 +98,13 @@ def decode(body: bytes) -> Frame:
 
 
 def _read(written: _Batch) -> Batch:
-    parcels: list[Parcel] = []
+    deliveries: list[Delivery] = []
     for to, runs in groupby(written.runs, lambda run: run[0]):
-        letters: list[Letter] = []
+        envelopes: list[Envelope] = []
         for _, name, priorities, raw in runs:
-            letters += zip(_events(name).decode(raw), priorities, strict=True)
-        parcels.append((to, letters))
-    return Batch(written.process, written.life, written.first, parcels)
+            envelopes += zip(_events(name).decode(raw), priorities, strict=True)
+        deliveries.append((to, envelopes))
+    return Batch(written.process, written.life, written.first, deliveries)
 
 
 class Decoder:

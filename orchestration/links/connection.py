@@ -37,14 +37,14 @@ def link_context(machine: str, settings: LinkSettings, credentials: bytes) -> Li
     return LinkContext(machine, settings, contexts(credentials) if credentials else None)
 
 
-class Connection(asyncio.Protocol):
+class FrameConnection(asyncio.Protocol):
     """Frames both ways. What is no frame ends it."""
 
     def __init__(
         self,
         largest: int,
-        on_frame: Callable[[Frame, Connection], None],
-        on_lost: Callable[[Connection], None] | None = None,
+        on_frame: Callable[[Frame, FrameConnection], None],
+        on_lost: Callable[[FrameConnection], None] | None = None,
         on_clear: Callable[[], None] | None = None,
     ) -> None:
         """``largest`` frame in bytes. ``on_clear`` is called when the other end keeps up again after it did not."""
@@ -120,15 +120,15 @@ class Connection(asyncio.Protocol):
 async def call(
     endpoint: Endpoint,
     context: LinkContext,
-    on_frame: Callable[[Frame, Connection], None],
-    on_lost: Callable[[Connection], None] | None = None,
+    on_frame: Callable[[Frame, FrameConnection], None],
+    on_lost: Callable[[FrameConnection], None] | None = None,
     on_clear: Callable[[], None] | None = None,
-) -> Connection:
+) -> FrameConnection:
     """A connection to a process of this mind, on the shortest way. Raises ``OSError`` where there is none."""
     loop, settings = asyncio.get_running_loop(), context.settings
 
-    def make() -> Connection:
-        return Connection(settings.frame_bytes, on_frame, on_lost, on_clear)
+    def make() -> FrameConnection:
+        return FrameConnection(settings.frame_bytes, on_frame, on_lost, on_clear)
 
     if endpoint.machine == context.machine:
         return (await loop.create_unix_connection(make, endpoint.path))[1]

@@ -43,7 +43,7 @@ class Alive:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class BudgetTransfer:
     """A part of the budgets that went from one process to another. In parts of a configured submind."""
 
     key: str
@@ -62,7 +62,7 @@ class Share:
     value: float
     estate: tuple[str, ...] = ()
     """Processes that ended whose part it has since: what they had spent, it has spent."""
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[BudgetTransfer, ...] = ()
     """Parts that came to it from processes that live on."""
 
 

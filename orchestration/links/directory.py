@@ -11,8 +11,8 @@ import structlog
 
 from orchestration.links.addresses import Endpoint, machine_of
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection, link_context
-from orchestration.links.frames import Configure, Frame, Housed, Listing, Ping, Pong, Roster, Stop
+from orchestration.links.connection import FrameConnection, link_context
+from orchestration.links.frames import Configure, Frame, Hosting, Listing, Ping, Pong, Roster, Stop
 from orchestration.links.listener import Listener
 from orchestration.links.settings import LinkSettings
 from orchestration.settings import SettingsUpdate
@@ -45,13 +45,13 @@ class Directory:
         self._listener = Listener("~mind", directory, context, host, self._heard, self.counters, self._lost)
         self._endpoint: Endpoint | None = None
         self._at: dict[str, Endpoint] = {}
-        self._line: dict[str, Connection] = {}
-        self._housed: dict[Connection, set[str]] = {}
+        self._line: dict[str, FrameConnection] = {}
+        self._hosted: dict[FrameConnection, set[str]] = {}
         self._changed: set[str] = set()
         self._asked: dict[str, asyncio.Future[Pong]] = {}
         self._numbers: dict[str, int] = {}
         """Of processes, the number of the life that is to be found here."""
-        self._late: dict[Connection, str] = {}
+        self._late: dict[FrameConnection, str] = {}
         """Lines of processes of which a later life has begun, by their names; empty once that was told."""
         self._outlived = outlived
 
@@ -100,8 +100,8 @@ class Directory:
     def begin(self, process: str, number: int) -> None:
         """A life of a process begins: whoever is left of an earlier one is to stop, and is found here no more."""
         if process in self._numbers:
-            for connection in [one for one, names in self._housed.items() if process in names]:
-                self._show_out(connection, self._housed.pop(connection), process)
+            for connection in [one for one, names in self._hosted.items() if process in names]:
+                self._show_out(connection, self._hosted.pop(connection), process)
         self._numbers[process] = number
 
     def stop(self, name: str) -> None:
@@ -119,15 +119,15 @@ class Directory:
         if (line := self._line.get(process)) is not None:
             line.write(encode(roster))
 
-    def _heard(self, frame: Frame, connection: Connection) -> None:
+    def _heard(self, frame: Frame, connection: FrameConnection) -> None:
         if (late := self._late.get(connection)) is not None:
             if late:
                 self._late[connection] = ""
                 self._outlived(late)
             return
         match frame:
-            case Housed():
-                self._house(frame, connection)
+            case Hosting():
+                self._hosting(frame, connection)
             case Pong(name) if name in self._asked:
                 if not self._asked[name].done():
                     self._asked[name].set_result(frame)
@@ -136,12 +136,12 @@ class Directory:
             case _:
                 _log.warning("frame_unasked", frame=type(frame).__name__)
 
-    def _house(self, told: Housed, connection: Connection) -> None:
+    def _hosting(self, told: Hosting, connection: FrameConnection) -> None:
         if late := next((one for one in told.names if told.number and told.number < self._numbers.get(one, 0)), ""):
             self._show_out(connection, told.names, late)
             return
-        known = self._housed.get(connection)
-        names = self._housed.setdefault(connection, set())
+        known = self._hosted.get(connection)
+        names = self._hosted.setdefault(connection, set())
         gone = names.difference(told.names) if told.whole else set(told.gone)
         names -= gone
         names |= set(told.names)
@@ -154,18 +154,18 @@ class Directory:
         if known is None:
             connection.write(encode(Listing(dict(self._at), whole=True)))
 
-    def _show_out(self, connection: Connection, names: Iterable[str], process: str) -> None:
+    def _show_out(self, connection: FrameConnection, names: Iterable[str], process: str) -> None:
         """It may have been asleep, or cut off: it is to end, and nobody finds it meanwhile. If it lives it answers."""
         self._late[connection] = process
         self._gone(names, connection)
         connection.write(encode(Ping(process)))
         connection.write(encode(Stop(process)))
 
-    def _lost(self, connection: Connection) -> None:
+    def _lost(self, connection: FrameConnection) -> None:
         self._late.pop(connection, None)
-        self._gone(self._housed.pop(connection, set()), connection)
+        self._gone(self._hosted.pop(connection, set()), connection)
 
-    def _gone(self, names: Iterable[str], connection: Connection) -> None:
+    def _gone(self, names: Iterable[str], connection: FrameConnection) -> None:
         """They are not there any more; whoever bears such a name elsewhere by now stays."""
         for name in names:
             if self._line.get(name) is connection:
@@ -180,5 +180,5 @@ class Directory:
     def _tell_all(self) -> None:
         data = encode(Listing({name: self._at.get(name) for name in self._changed}, whole=False))
         self._changed.clear()
-        for connection in self._housed:
+        for connection in self._hosted:
             connection.write(data)

@@ -12,9 +12,9 @@ from actors.events import Event
 from orchestration.links.addresses import Endpoint
 from orchestration.settings import SettingsUpdate
 
-Letter: TypeAlias = tuple[Event, float]
+Envelope: TypeAlias = tuple[Event, float]
 """An event with its priority."""
-Parcel: TypeAlias = tuple[str, Sequence[Letter]]
+Delivery: TypeAlias = tuple[str, Sequence[Envelope]]
 """The name of an actor, and events for it in the order in which they were sent."""
 
 
@@ -28,10 +28,10 @@ class Batch:
     """Which link of the process this is: numbers begin anew with each."""
     first: int
     """Number of the first event, counted per link from 1."""
-    parcels: Sequence[Parcel]
+    deliveries: Sequence[Delivery]
 
     def __len__(self) -> int:
-        return sum(len(letters) for _, letters in self.parcels)
+        return sum(len(envelopes) for _, envelopes in self.deliveries)
 
 
 class _Frame(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -81,7 +81,7 @@ class Configure(_Frame, frozen=True):
     event: SettingsUpdate
 
 
-class Housed(_Frame, frozen=True):
+class Hosting(_Frame, frozen=True):
     """A process tells the directory where it is and who lives in it, each time that changes."""
 
     endpoint: Endpoint
@@ -115,5 +115,5 @@ class Roster(_Frame, frozen=True):
     """Who is to save and end."""
 
 
-Plain: TypeAlias = Received | Full | Ping | Pong | Stop | Configure | Housed | Listing | Roster
+Plain: TypeAlias = Received | Full | Ping | Pong | Stop | Configure | Hosting | Listing | Roster
 Frame: TypeAlias = Batch | Plain

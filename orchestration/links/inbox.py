@@ -9,8 +9,8 @@ from typing import Protocol
 import structlog
 
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection
-from orchestration.links.frames import Batch, Configure, Frame, Full, Letter, Ping, Pong, Received, Stop
+from orchestration.links.connection import FrameConnection
+from orchestration.links.frames import Batch, Configure, Envelope, Frame, Full, Ping, Pong, Received, Stop
 from orchestration.settings import SettingsUpdate
 
 _log = structlog.get_logger(__name__)
@@ -18,10 +18,10 @@ _REMEMBERED = 65_536
 """Processes whose numbers are known; of more than that the one that was first heard of is forgotten."""
 
 
-class Resident(Protocol):
+class HostedActor(Protocol):
     """An actor, as the links of its process know it. None of these may wait or fail."""
 
-    def deliver(self, letters: Sequence[Letter]) -> bool:
+    def deliver(self, envelopes: Sequence[Envelope]) -> bool:
         """Take mail in: events with their priorities. Whether there is room for more.
 
         Who has none is sent no more until ``Links.relieved`` says that it has again, but gets what is on its way.
@@ -48,7 +48,7 @@ class Inbox:
     """
 
     def __init__(self, counters: MutableMapping[str, float]) -> None:
-        self.residents: dict[str, Resident] = {}
+        self.hosted: dict[str, HostedActor] = {}
         """Who lives here, by name."""
         self.full: set[str] = set()
         """Who of them has no room for more."""
@@ -56,29 +56,29 @@ class Inbox:
         self._untold: set[str] = set()
         """Whose room has changed since senders were told."""
         self._seen: dict[str, tuple[str, int]] = {}
-        self._senders: set[Connection] = set()
+        self._senders: set[FrameConnection] = set()
 
-    def receive(self, frame: Frame, connection: Connection) -> None:
+    def receive(self, frame: Frame, connection: FrameConnection) -> None:
         """Do what a frame asks for."""
         match frame:
             case Batch():
                 self._on_batch(frame, connection)
-            case Ping(to) if to in self.residents:
-                connection.write(encode(Pong(to, dict(self.residents[to].health()))))
-            case Stop(to) if to in self.residents:
-                self.residents[to].stop()
-            case Configure(to, event) if to in self.residents:
-                self.residents[to].configure(event)
+            case Ping(to) if to in self.hosted:
+                connection.write(encode(Pong(to, dict(self.hosted[to].health()))))
+            case Stop(to) if to in self.hosted:
+                self.hosted[to].stop()
+            case Configure(to, event) if to in self.hosted:
+                self.hosted[to].configure(event)
             case _:
                 _log.warning("frame_unasked", frame=type(frame).__name__)
 
-    def hand_over(self, name: str, letters: Sequence[Letter]) -> None:
+    def hand_over(self, name: str, envelopes: Sequence[Envelope]) -> None:
         """Give events to an actor that lives here, or did so a moment ago."""
-        resident = self.residents.get(name)
-        if resident is None:
-            self._counters["messages_dropped_total"] += len(letters)
-            self._counters["messages_astray_total"] += len(letters)
-        elif not resident.deliver(letters) and name not in self.full:
+        hosted = self.hosted.get(name)
+        if hosted is None:
+            self._counters["messages_dropped_total"] += len(envelopes)
+            self._counters["messages_astray_total"] += len(envelopes)
+        elif not hosted.deliver(envelopes) and name not in self.full:
             self.full.add(name)
             self._counters["held_back_total"] += 1
             self._room_changed(name)
@@ -91,10 +91,10 @@ class Inbox:
 
     def forget(self, name: str) -> None:
         """An actor has gone."""
-        self.residents.pop(name, None)
+        self.hosted.pop(name, None)
         self.relieved(name)
 
-    def lost(self, connection: Connection) -> None:
+    def lost(self, connection: FrameConnection) -> None:
         """Nobody is at the other end any more."""
         self._senders.discard(connection)
 
@@ -112,7 +112,7 @@ class Inbox:
         for connection in tuple(self._senders):
             connection.write(data)
 
-    def _on_batch(self, batch: Batch, connection: Connection) -> None:
+    def _on_batch(self, batch: Batch, connection: FrameConnection) -> None:
         if connection not in self._senders:
             self._senders.add(connection)
             if self.full:
@@ -129,7 +129,7 @@ class Inbox:
         if batch.process not in self._seen and len(self._seen) >= _REMEMBERED:
             del self._seen[next(iter(self._seen))]
         self._seen[batch.process] = (batch.life, through)
-        for name, letters in batch.parcels:
-            self.hand_over(name, letters)
+        for name, envelopes in batch.deliveries:
+            self.hand_over(name, envelopes)
         self._tell_full()  # before the window opens again, or as much once more is written for who has no room
         connection.write(encode(Received(through)))

@@ -13,8 +13,8 @@ import structlog
 from orchestration.backoff import backoff
 from orchestration.links.addresses import Endpoint
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection, LinkContext, call
-from orchestration.links.frames import Batch, Frame, Full, Parcel, Received
+from orchestration.links.connection import FrameConnection, LinkContext, call
+from orchestration.links.frames import Batch, Delivery, Frame, Full, Received
 from orchestration.links.outbox import Outbox
 
 _log = structlog.get_logger(__name__)
@@ -53,7 +53,7 @@ class Link:
         """Rung by whatever may let something be written: mail, room, what was received, a connection lost or clear."""
         self._sent = self._received = 0
         self._written_at = -1.0
-        self._connection: Connection | None = None
+        self._connection: FrameConnection | None = None
         self._task: asyncio.Task[None] | None = None
 
     def put(self, to: str, outbox: Outbox) -> None:
@@ -101,23 +101,23 @@ class Link:
         most = self._settings.batch
         return sum(len(outbox) for outbox in islice(self._ready.values(), most)) >= most
 
-    def _write(self, connection: Connection, room: int) -> None:
-        parcels: list[Parcel] = []
+    def _write(self, connection: FrameConnection, room: int) -> None:
+        deliveries: list[Delivery] = []
         while self._ready and room > 0:
             to, outbox = self._ready.popitem(last=False)
-            letters = outbox.take(room)
-            room -= len(letters)
-            if letters:
-                parcels.append((to, letters))
+            envelopes = outbox.take(room)
+            room -= len(envelopes)
+            if envelopes:
+                deliveries.append((to, envelopes))
             if len(outbox):
                 self._ready[to] = outbox  # at the end of the queue
-            self._taken(to, outbox, len(letters))
-        if parcels:
-            self._put(connection, parcels)
+            self._taken(to, outbox, len(envelopes))
+        if deliveries:
+            self._put(connection, deliveries)
 
-    def _put(self, connection: Connection, parcels: Sequence[Parcel]) -> None:
+    def _put(self, connection: FrameConnection, deliveries: Sequence[Delivery]) -> None:
         """Write it in as few batches as hold it: an event that cannot be written takes no other along."""
-        batch = Batch(self._process, self._life, self._sent + 1, parcels)
+        batch = Batch(self._process, self._life, self._sent + 1, deliveries)
         limit, fault = self._settings.frame_bytes, ""
         try:
             data = encode(batch)
@@ -127,7 +127,7 @@ class Link:
                 return
         except (TypeError, ValueError) as error:
             fault = str(error)
-        each = [(to, [letter]) for to, letters in parcels for letter in letters]
+        each = [(to, [envelope]) for to, envelopes in deliveries for envelope in envelopes]
         if len(each) > 1:
             middle = len(each) // 2
             self._put(connection, each[:middle])
@@ -140,7 +140,7 @@ class Link:
             self._counters["limit_hits:frame_bytes"] += 1
             _log.error("event_too_large", to=each[0][0], bytes=len(data), limit=limit)
 
-    async def _connected(self) -> Connection:
+    async def _connected(self) -> FrameConnection:
         """A connection to the process, however long that takes."""
         attempt = 0
         while self._connection is None or not self._connection.open:
@@ -161,12 +161,12 @@ class Link:
         self._received = self._sent
         self._turn((), tuple(self._full))
 
-    def _lost(self, connection: Connection) -> None:
+    def _lost(self, connection: FrameConnection) -> None:
         if connection is self._connection:
             self._forget_connection()
             self._bell.set()
 
-    def _heard(self, frame: Frame, connection: Connection) -> None:
+    def _heard(self, frame: Frame, connection: FrameConnection) -> None:
         match frame:
             case Received(through) if self._received <= through <= self._sent:
                 self._received = through

@@ -13,9 +13,9 @@ import structlog
 from orchestration.backoff import backoff
 from orchestration.links.addresses import AddressBook, Endpoint, machine_of
 from orchestration.links.codec import encode
-from orchestration.links.connection import Connection, call, link_context
-from orchestration.links.frames import Frame, Housed, Listing, Roster
-from orchestration.links.inbox import Inbox, Resident
+from orchestration.links.connection import FrameConnection, call, link_context
+from orchestration.links.frames import Frame, Hosting, Listing, Roster
+from orchestration.links.inbox import HostedActor, Inbox
 from orchestration.links.listener import Listener
 from orchestration.links.outboxes import Outboxes
 from orchestration.links.settings import LinkSettings
@@ -62,12 +62,12 @@ class Links:
         """What waits to be sent."""
         self._listener = Listener(process, place, context, host, inbox.receive, self.counters, inbox.lost)
         self._endpoint: Endpoint | None = None
-        self._line: Connection | None = None
+        self._line: FrameConnection | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._broken = asyncio.Event()
         self._untold: set[str] = set()
         """Who has moved in or out since the directory was told; meaningless before it was told anything."""
-        self._told: Connection | None = None
+        self._told: FrameConnection | None = None
         """The line on which it knows who lives here."""
 
     async def open(self) -> None:
@@ -85,9 +85,9 @@ class Links:
             self._line.close()
         await self._listener.close()
 
-    def house(self, name: str, resident: Resident) -> None:
+    def register(self, name: str, hosted: HostedActor) -> None:
         """An actor lives here from now on: mail for it is handed to it."""
-        self._inbox.residents[name] = resident
+        self._inbox.hosted[name] = hosted
         self._moved(name)
 
     def forget(self, name: str) -> None:
@@ -112,13 +112,13 @@ class Links:
         untold, self._untold = self._untold, set()
         if self._line is None or not self._line.open or self._endpoint is None:
             return
-        here = self._inbox.residents
+        here = self._inbox.hosted
         if self._told is not self._line:
             self._told = self._line
-            self._line.write(encode(Housed(self._endpoint, tuple(here), whole=True, number=self._number)))
+            self._line.write(encode(Hosting(self._endpoint, tuple(here), whole=True, number=self._number)))
         elif untold:
             came, gone = tuple(untold & here.keys()), tuple(untold - here.keys())
-            self._line.write(encode(Housed(self._endpoint, came, gone)))
+            self._line.write(encode(Hosting(self._endpoint, came, gone)))
 
     async def _keep_line(self) -> None:
         attempt, settings = 0, self._context.settings
@@ -136,7 +136,7 @@ class Links:
                 self._say()
                 await self._broken.wait()
 
-    def _heard(self, frame: Frame, connection: Connection) -> None:
+    def _heard(self, frame: Frame, connection: FrameConnection) -> None:
         if isinstance(frame, Listing):
             self.outboxes.readdress(self.book.learn(frame.entries, whole=frame.whole))
         elif isinstance(frame, Roster) and self.enlisted is not None:

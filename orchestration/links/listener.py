@@ -13,7 +13,7 @@ from weakref import WeakSet
 import structlog
 
 from orchestration.links.addresses import Endpoint, socket_path
-from orchestration.links.connection import Connection, LinkContext
+from orchestration.links.connection import FrameConnection, LinkContext
 from orchestration.links.frames import Frame
 
 _log = structlog.get_logger(__name__)
@@ -32,9 +32,9 @@ class Listener:
         directory: Path,
         context: LinkContext,
         host: str,
-        on_frame: Callable[[Frame, Connection], None],
+        on_frame: Callable[[Frame, FrameConnection], None],
         counters: MutableMapping[str, float],
-        on_lost: Callable[[Connection], None] | None = None,
+        on_lost: Callable[[FrameConnection], None] | None = None,
     ) -> None:
         self._path = socket_path(directory, process)
         self._context = context
@@ -45,7 +45,7 @@ class Listener:
         self._server: asyncio.Server | None = None
         self._inode: int | None = None
         self._accepting: asyncio.Task[None] | None = None
-        self._connections: WeakSet[Connection] = WeakSet()
+        self._connections: WeakSet[FrameConnection] = WeakSet()
         self._strangers: dict[asyncio.Task[None], None] = {}
 
     async def open(self) -> Endpoint:
@@ -83,8 +83,8 @@ class Listener:
             return Path(self._path).stat().st_ino
         return None
 
-    def _made(self) -> Connection:
-        connection = Connection(self._context.settings.frame_bytes, self._on_frame, self._on_lost)
+    def _made(self) -> FrameConnection:
+        connection = FrameConnection(self._context.settings.frame_bytes, self._on_frame, self._on_lost)
         self._connections.add(connection)
         return connection
 

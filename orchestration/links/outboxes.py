@@ -104,7 +104,7 @@ class Outboxes:
     def _route(self, to: str, outbox: Outbox) -> None:
         """See to it that what waits for a peer gets on its way."""
         loop = asyncio.get_running_loop()
-        if to in self._inbox.residents:
+        if to in self._inbox.hosted:
             if to not in self._inbox.full:
                 if not self._inside:
                     loop.call_soon(self._hand_over)
@@ -134,9 +134,9 @@ class Outboxes:
         """Give to actors of this process what waits for them, a batch each."""
         inside, self._inside = self._inside, {}
         for name, outbox in inside.items():
-            letters = outbox.take(self._settings.batch)
-            self._inbox.hand_over(name, letters)
-            self._taken(name, outbox, len(letters))
+            envelopes = outbox.take(self._settings.batch)
+            self._inbox.hand_over(name, envelopes)
+            self._taken(name, outbox, len(envelopes))
             if len(outbox):
                 self._route(name, outbox)
 

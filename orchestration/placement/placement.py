@@ -21,7 +21,7 @@ _SPARE = "all have room on the other nodes: it is left for the autoscaler to tak
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedNode:
     """A node of the cluster, as it was just seen."""
 
     id: str
@@ -75,7 +75,7 @@ class Placement:
         self._settings = settings
         self._per_node = per_node
         self._needs = {need.name: need for need in needs}
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, ObservedNode] = {}
         self._since: dict[str, float] = {}
         self._others: dict[str, float] = {}
         self._stays: dict[str, _Stay] = {}
@@ -109,7 +109,7 @@ class Placement:
     def _within(self) -> list[Need]:
         return within(list(self._needs.values()), self._settings.quota, {})
 
-    def looked(self, nodes: Sequence[Seen], now: float) -> None:
+    def looked(self, nodes: Sequence[ObservedNode], now: float) -> None:
         """The nodes that are alive now. Decides anew."""
         self._seen = {node.id: node for node in nodes}
         first = not self._looked
@@ -188,7 +188,7 @@ class Placement:
             stay.born, stay.since = False, now
         self._stirred[node] = now
 
-    def drain(self, wanted: str, *, undo: bool = False) -> Seen:
+    def drain(self, wanted: str, *, undo: bool = False) -> ObservedNode:
         """Have a node give up its actors and take no others, or no longer; which one that is. Raises ``NoSuchNode``.
 
         It holds until the node is gone: one that starts again is another.
@@ -217,7 +217,7 @@ class Placement:
             if not node.barred and node.id not in self._drained and (node.id in hosts or self._free(node) >= units)
         }
 
-    def _free(self, node: Seen) -> float:
+    def _free(self, node: ObservedNode) -> float:
         return node.total - self._others.get(node.id, 0.0) - self._mine(node.id)
 
     def units(self, name: str) -> float:
@@ -268,7 +268,7 @@ class Placement:
 
     # --- what others take ---
 
-    def _count_others(self, node: Seen, now: float) -> None:
+    def _count_others(self, node: ObservedNode, now: float) -> None:
         """Learn what others take of a node, unless our own coming and going blurs it."""
         here = {name: stay for name, stay in self._stays.items() if stay.node == node.id}
         claimed = sum(self.units(name) for name, stay in here.items() if not self._late(stay, now))
@@ -292,7 +292,7 @@ class Placement:
         if name in self._stays:
             self._stirred[self._stays[name].node] = now
 
-    def _find(self, wanted: str) -> Seen:
+    def _find(self, wanted: str) -> ObservedNode:
         found = [node for node in self._seen.values() if wanted in {node.id, node.name, node.address}]
         if not found and len(wanted) >= 4:  # noqa: PLR2004 - shorter beginnings mean too many
             found = [node for node in self._seen.values() if node.id.startswith(wanted)]

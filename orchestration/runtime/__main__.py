@@ -2,7 +2,7 @@
 
 import sys
 
-from orchestration.runtime.mind import main
+from orchestration.runtime.mind_process import main
 
 if __name__ == "__main__":
     sys.exit(main(int(sys.argv[1])))

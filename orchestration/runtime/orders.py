@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orchestration.clock import Clock
 from orchestration.links.addresses import Endpoint
-from orchestration.links.control import Moved
+from orchestration.links.control import BudgetTransfer
 from orchestration.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ActorOrders:
     """Processes that ended whose part those who live here have since: what they had spent, it has spent as well."""
     parent: str = ""
     """The process of who divided, for a submind that was born: what that had spent, it has spent as well."""
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[BudgetTransfer, ...] = ()
     """Parts of the budgets that came to those who live in it from processes that live on."""
     roster: int = 0
     """The version of ``plans``."""

@@ -26,7 +26,7 @@ class ReadSettings(Section):
     """Factor by which that pause grows with every look that finds nothing."""
 
 
-class LookingSettings(Section):
+class ImageDecodingSettings(Section):
     """How much one image may take of the process that looks at it; of one that would take more that is said."""
 
     seconds: Seconds = Field(default=15.0, gt=0)
@@ -88,7 +88,7 @@ class RuntimeSettings(Section):
     """How events travel from one actor to another."""
     read: ReadSettings = ReadSettings()
     """How a perceptual submind watches the perception log."""
-    looking: LookingSettings = LookingSettings()
+    image_decoding: ImageDecodingSettings = ImageDecodingSettings()
     """How much one image may take."""
     supervision: SupervisionSettings = SupervisionSettings()
     """When an actor is brought back, and when it is given up."""

@@ -21,7 +21,7 @@ GROWTH = "growth"
 """Who tells, in the simulated net."""
 
 
-class Population:
+class SimulatedPopulation:
     """Who lives in a world.
 
     Guarantees: who lives is who the log of growth says, as soon as the store lets it be read; whoever has to let go

@@ -11,7 +11,7 @@ from pathlib import Path
 from actors.attention.pacing import Budget
 from actors.core import Finishing
 from actors.names import STREAM
-from actors.peers import Directory
+from actors.peers import PeerDirectory
 from actors.submind.routing import LEARNED, Routing
 from actors.substrate.build import build_embedder, build_substrate
 from environment.messages import Instant, NewPerception, Perception, StreamEntry
@@ -20,7 +20,7 @@ from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
 from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.faults import NONE, Faults
-from orchestration.simulation.population import Population
+from orchestration.simulation.population import SimulatedPopulation
 from orchestration.simulation.world import Pace, Prefetched, Veil, Watch, World
 from orchestration.wiring import build_directory, build_shell, peer_of
 
@@ -53,7 +53,7 @@ class Replay:
         watch: Watch | None = None,
         veil: Veil | None = None,
     ) -> None:
-        """``routing``, ``watch`` and ``veil`` are for measurements: see ``Voice`` and ``World``."""
+        """``routing``, ``watch`` and ``veil`` are for measurements: see ``MessageRouter`` and ``World``."""
         self._settings = settings
         self._stores = stores
         self._seed = seed
@@ -63,8 +63,8 @@ class Replay:
         self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
         substrate = build_substrate(settings.substrate, lambda: self.world.now)
         self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch, veil)
-        self.population = Population(settings, stores, self.world)
-        self._configured: Directory | None = None
+        self.population = SimulatedPopulation(settings, stores, self.world)
+        self._configured: PeerDirectory | None = None
         self._born = False
         self._shown = 0
 

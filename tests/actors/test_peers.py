@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.chance import Chance
-from actors.peers import Directory, Peer
+from actors.peers import Peer, PeerDirectory
 from tests.actors.making import unit
 
 NAMES = [f"n{i}" for i in range(12)]
@@ -25,7 +25,7 @@ names = st.sets(st.sampled_from([*NAMES, "nobody"]))
 
 @given(steps, st.integers(0, 9), st.integers(0, 14), names)
 def test_whatever_came_and_went_it_lists_who_is_there(steps, seed, k, exclude):
-    directory, known = Directory([peer(0, 0), peer(1, 1)]), {NAMES[0]: peer(0, 0), NAMES[1]: peer(1, 1)}
+    directory, known = PeerDirectory([peer(0, 0), peer(1, 1)]), {NAMES[0]: peer(0, 0), NAMES[1]: peer(1, 1)}
     for add, i, other in steps:
         if add:
             directory = directory.adding(peer(i, other))
@@ -50,7 +50,7 @@ def test_whatever_came_and_went_it_lists_who_is_there(steps, seed, k, exclude):
 
 
 def test_who_knows_the_same_shares_it_whichever_way_it_came_to_know():
-    begun = Directory([peer(0, 0)])
+    begun = PeerDirectory([peer(0, 0)])
     one = begun.adding(peer(3, 3)).adding(peer(4, 4))
     other = begun.adding(peer(4, 4)).adding(peer(5, 5)).adding(peer(3, 3)).without(NAMES[5])
     assert one is other
@@ -59,7 +59,7 @@ def test_who_knows_the_same_shares_it_whichever_way_it_came_to_know():
 
 
 def test_nobody_learns_what_another_was_told():
-    one = other = Directory([peer(0, 0), peer(3, 3)])
+    one = other = PeerDirectory([peer(0, 0), peer(3, 3)])
     one = one.adding(replace(peer(3, 3), vector=unit(77))).adding(peer(6, 0))
     assert one.nearest(unit(77), 1)[0].name == NAMES[3]
     assert (NAMES[6] in one, NAMES[6] in other) == (True, False)
@@ -67,7 +67,7 @@ def test_nobody_learns_what_another_was_told():
 
 
 def test_of_many_all_are_drawn_alike():
-    directory = Directory(Peer(name, True, "", unit(1)) for name in NAMES)
+    directory = PeerDirectory(Peer(name, True, "", unit(1)) for name in NAMES)
     chance = Chance(1, "x")
     drawn = [directory.stranger(chance, {"n3", "n7"}).name for _ in range(5000)]
     assert set(drawn) == set(NAMES) - {"n3", "n7"}
@@ -84,7 +84,7 @@ def test_apart_are_the_best_of_each_line(made, k, exclude):
     known = {}
     for i, seed, parent in made:
         known[NAMES[i]] = replace(peer(i, 4 * seed), parent=NAMES[parent] if parent >= 0 else "")
-    directory, vector = Directory(known.values()), unit(7)
+    directory, vector = PeerDirectory(known.values()), unit(7)
     found = directory.apart(vector, k, exclude)
     lines = [directory.line(p.name) for p in found]
     closed = {directory.line(name) for name in exclude}
@@ -99,7 +99,7 @@ def test_apart_are_the_best_of_each_line(made, k, exclude):
 
 def test_a_line_goes_back_to_who_was_configured_as_far_as_all_are_listed():
     child, grandchild = Peer("b", True, "g", unit(1), "a"), Peer("c", True, "g", unit(1), "b")
-    directory = Directory([Peer("a", True, "g", unit(1)), child, grandchild, Peer("d", True, "g", unit(1))])
+    directory = PeerDirectory([Peer("a", True, "g", unit(1)), child, grandchild, Peer("d", True, "g", unit(1))])
     assert [directory.line(name) for name in "abcde"] == ["a", "a", "a", "d", "e"]
     directory = directory.without("b")
     assert directory.line("c") == "b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from tests.actors.submind.submind_growth import fed, pressed, submind
 
 from actors.attention.core import AttentionCore
 from actors.attention.pacing import RatePace
@@ -17,16 +18,16 @@ from actors.events import Conscious, Crawl, Observation, Observed, Post, Propose
 from actors.growth import GrowthRefused, Pressure
 from actors.metacognition.control import ControlCore
 from actors.metacognition.settings import MetacognitionSettings
-from actors.peers import Directory
+from actors.peers import PeerDirectory
 from actors.settings import ApoptosisSettings, CognitiveSettings, ConnectionSettings, DivisionSettings, ShellSettings
 from actors.shell import ActorShell
 from actors.stream.core import StreamCore
 from actors.stream.settings import StreamSettings
 from actors.submind.apoptosis import Apoptosis
 from actors.submind.budget import Allowance
+from actors.submind.connection_registry import ConnectionRegistry
 from actors.submind.load import Load
-from actors.submind.postbox import Postbox
-from actors.submind.registry import Registry
+from actors.submind.retransmit import RetransmitBuffer
 from actors.substrate.budget import DAY, HOUR, Ledger, Limits
 from actors.substrate.errors import BudgetSpent
 from environment.index.shard import Shard
@@ -37,7 +38,6 @@ from environment.settings import EnvironmentSettings
 from environment.subliminal import SubliminalEnvironment
 from tests.actors.making import DIM, thought, trace, unit
 from tests.actors.stream.test_stream import candidate
-from tests.actors.submind.growing import fed, pressed, submind
 
 NOW = 1_800_000_000.0
 AHEAD = [8 * HOUR, 365 * DAY]
@@ -82,7 +82,7 @@ def test_a_ledger_that_is_taken_over_is_dated_as_well(ahead):
 
 def attention() -> AttentionCore:
     settings = AttentionSettings(per_hour=6, hold=30)
-    return AttentionCore("attention", DIM, RatePace(6, 24, 500), Allowance(12.0), Directory(), [], settings)
+    return AttentionCore("attention", DIM, RatePace(6, 24, 500), Allowance(12.0), PeerDirectory(), [], settings)
 
 
 def lived(core, start, count, seed, apart=60.0):
@@ -120,9 +120,9 @@ def test_the_stream_waits_for_no_thought_of_those_years(ahead):
 
 @ahead
 def test_a_post_is_repeated_and_control_proposes(ahead):
-    postbox = Postbox("text")
-    postbox.post([thought()], NOW + ahead)
-    assert [e for e in postbox.tend(NOW) if isinstance(e, Send)]
+    buffer = RetransmitBuffer("text")
+    buffer.post([thought()], NOW + ahead)
+    assert [e for e in buffer.tend(NOW) if isinstance(e, Send)]
     control = ControlCore("control", "care", MetacognitionSettings())
     for now, kind in ((NOW + ahead, Observation.LOOP), (NOW, Observation.BUDGET)):
         effects = control.handle(Observed(kind, over=False, reason="so"), now)
@@ -156,7 +156,7 @@ def test_traces_evaporate_and_are_swept(ahead, restarted):
 @ahead
 def test_connections_fade_and_uses_expire_as_they_would_have(ahead):
     settings = ConnectionSettings(half_life=DAY, credit_window=1800.0)
-    registry, other = Registry("own", settings), Registry("own", settings)
+    registry, other = ConnectionRegistry("own", settings), ConnectionRegistry("own", settings)
     for one, began in ((registry, NOW + ahead), (other, NOW)):
         one.open("t", "topic", "idle", began, "test")
         one.open("t", "topic", "used", began, "test")

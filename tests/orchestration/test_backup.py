@@ -1,4 +1,4 @@
-"""A real mind is backed up while it takes perceptions in, and goes on from there in another kind of house."""
+"""A real mind is backed up while it takes perceptions in, and goes on from there in another kind of store."""
 
 import asyncio
 import contextlib

@@ -22,7 +22,7 @@ CORES = {
     "attention": ("actors.attention.core",),
     "thinking": ("actors.thinking.core",),
     "text": ("actors.perception.core",),
-    "association": ("actors.submind.core", "actors.submind.growing"),
+    "association": ("actors.submind.core", "actors.submind.submind_growth"),
     "monitoring": ("actors.metacognition.monitoring",),
     "control": ("actors.metacognition.control",),
 }

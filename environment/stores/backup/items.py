@@ -15,7 +15,7 @@ from msgspec.msgpack import Decoder
 from environment.collections import Document
 from environment.messages import Connection, ConnectionChange, StreamEntry, SubmindReport
 from environment.stores.copying import KINDS
-from environment.stores.moving import MovedTrace
+from environment.stores.movable import MovedTrace
 from environment.stores.tally import encoded
 
 BESIDE = "beside"

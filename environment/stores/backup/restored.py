@@ -1,4 +1,4 @@
-"""A backup read as a store is read, so that a mind moves out of it as it moves house (``copying.py``)."""
+"""A backup read as a store is read, so that a mind is copied out of it (``copying.py``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from environment.messages import (
 from environment.stores.backup.archive import ArchiveReader, Block, Manifest, Tell, blocks_of
 from environment.stores.backup.items import BESIDE, Beside, Named, Run, decode_items
 from environment.stores.codec import decode_perceptions
-from environment.stores.moving import MovedTrace
+from environment.stores.movable import MovedTrace
 from environment.stores.segments import perceptions
 
 

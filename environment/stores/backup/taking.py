@@ -38,7 +38,7 @@ from environment.stores.backup.archive import GONE, LARGEST, ArchiveWriter, Mani
 from environment.stores.backup.items import BESIDE, Beside, Named, Run, encode_item
 from environment.stores.codec import encode_perceptions
 from environment.stores.copying import KINDS, Tell, state_names
-from environment.stores.moving import Movable, MovedTrace
+from environment.stores.movable import Movable, MovedTrace
 from environment.stores.paging import documents_after, entries_after, perceptions_after, runs
 
 _BLOCK = 1 << 20

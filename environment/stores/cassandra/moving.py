@@ -1,4 +1,4 @@
-"""Moving house out of Cassandra, and into it."""
+"""Copying out of Cassandra, and into it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from environment.stores.cassandra.log.perceptions import CassandraPerceptions
 from environment.stores.cassandra.registry import CassandraRegistry
 from environment.stores.cassandra.traces.scan import parse_position, scan_traces
 from environment.stores.cassandra.traces.traces import TraceReader
-from environment.stores.moving import MovedTrace
+from environment.stores.movable import MovedTrace
 
 if TYPE_CHECKING:
     from environment.stores.sqlite.sorting import WrittenChanges

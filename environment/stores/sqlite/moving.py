@@ -1,4 +1,4 @@
-"""Moving house out of SQLite, and into it."""
+"""Copying out of SQLite, and into it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from environment.messages import ConnectionChange
-from environment.stores.moving import MovedTrace
+from environment.stores.movable import MovedTrace
 from environment.stores.sqlite.claims import EPOCH
 from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
 from environment.stores.sqlite.out_of_process import OutOfProcessPerceptions

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from environment.errors import StoreBroken, WrongSchema
 from environment.stores.sqlite import schema
-from environment.stores.sqlite.answers import ANSWERS
+from environment.stores.sqlite.answer_cache import ANSWERS
 from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.stores import SqliteStores
 

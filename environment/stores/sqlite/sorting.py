@@ -1,6 +1,6 @@
 """The history of connections as it was written, an order that no partition of a cluster has: sorted on the disk.
 
-Sorted by SQLite, which the house has anyway, in a temporary database of its own: it holds a few MB in memory, spills
+Sorted by SQLite, which is there anyway, in a temporary database of its own: it holds a few MB in memory, spills
 the rest into a file without a name, and leaves nothing behind however the process ends.
 """
 

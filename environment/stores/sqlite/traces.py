@@ -11,7 +11,7 @@ from environment.errors import ChangesGone, StaleRevision
 from environment.messages import Instant, Level, Trace
 from environment.ports import Progress, WriteLevel, WriteTrace
 from environment.stores.codec import decode_names, decode_thought, encode, encode_names
-from environment.stores.moving import MovedTrace
+from environment.stores.movable import MovedTrace
 from environment.stores.repeats import same_content
 from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
 from environment.stores.sqlite.schema import counter, set_counter

@@ -23,7 +23,7 @@ import psutil
 from orchestration.access.errors import BadCredentials
 from orchestration.access.opening import access_of
 from orchestration.cli.failure import Failure
-from orchestration.cli.server import NobodyAnswers, ServerRefused, connected, server_in
+from orchestration.cli.remote import NobodyAnswers, ServerRefused, connected, server_in
 from orchestration.clock import wall
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.errors import UnsafeListen

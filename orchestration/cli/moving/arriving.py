@@ -16,7 +16,7 @@ from orchestration.cli.output import console, emit
 from orchestration.host.directories import DataLock
 
 if TYPE_CHECKING:
-    from environment.stores.moving import Movable, Source
+    from environment.stores.movable import Movable, Source
     from environment.stores.tally import Tally
 
 _PATIENCE = 120.0

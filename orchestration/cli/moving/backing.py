@@ -33,7 +33,7 @@ from orchestration.loading import load_settings
 
 if TYPE_CHECKING:
     from environment.stores.backup.archive import Manifest
-    from environment.stores.moving import Movable
+    from environment.stores.movable import Movable
     from orchestration.settings import Settings
 
 app = typer.Typer(add_completion=False)

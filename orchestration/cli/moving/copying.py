@@ -17,7 +17,7 @@ from orchestration.cli.options import Json, MindFile
 from orchestration.loading import load_settings
 
 if TYPE_CHECKING:
-    from environment.stores.moving import Movable
+    from environment.stores.movable import Movable
     from orchestration.settings import Settings
 
 app = typer.Typer(add_completion=False)

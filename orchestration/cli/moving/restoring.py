@@ -23,7 +23,7 @@ from orchestration.cli.output import clock, emit
 from orchestration.loading import load_settings
 
 if TYPE_CHECKING:
-    from environment.stores.moving import Movable
+    from environment.stores.movable import Movable
     from orchestration.settings import Settings
 
 app = typer.Typer(add_completion=False)
@@ -123,7 +123,7 @@ class _Restoring(Arrival):
         if self._data_dir is None:
             self.note("answers that were paid for and what was spent stay in the backup: --data-dir says where to")
             return
-        from environment.stores.sqlite.answers import open_answers  # noqa: PLC0415 - where it is used
+        from environment.stores.sqlite.answer_cache import open_answers  # noqa: PLC0415 - where it is used
 
         self._data_dir.mkdir(parents=True, exist_ok=True)
         answers = await open_answers(self._data_dir, mind)

@@ -1,1 +1,1 @@
-"""The machines a mind lives on: a Ray of its own, or a cluster's nodes and the seats on them."""
+"""The machines a mind lives on: a Ray of its own, or a cluster's nodes and the assignments on them."""

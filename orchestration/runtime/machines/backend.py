@@ -13,16 +13,16 @@ import structlog
 from environment.collections import RESERVED, Collection
 from environment.ports import Stores
 from orchestration.faculties import growing_roles
-from orchestration.housing import embedded_in
 from orchestration.placement.errors import ClusterUnreachable, NoSuchNode
 from orchestration.placement.placement import Placement, needs_of
 from orchestration.placement.settings import ClusterSettings
 from orchestration.runtime import processes
 from orchestration.runtime.machines import cluster
 from orchestration.runtime.machines.demand import Demand
+from orchestration.runtime.machines.node_assignment import NodeAssignment, SingleNodeAssignment
 from orchestration.runtime.machines.nodes import Nodes
-from orchestration.runtime.machines.seat import OnlySeat, Seat
 from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.store_factory import embedded_in
 
 _log = structlog.get_logger(__name__)
 _PLACEMENT = Collection(f"{RESERVED}placement", list[str])
@@ -32,7 +32,7 @@ _DRAINED = "drained"
 class ClusterBackend(Protocol):
     """Where actors live, from ``open_backend`` to ``leave``."""
 
-    def seat(self, name: str) -> Seat:
+    def assignment(self, name: str) -> NodeAssignment:
         """The place of an actor."""
         ...
 
@@ -87,8 +87,8 @@ class ClusterBackend(Protocol):
 class LocalBackend:
     """A Ray of the mind's own: one node, which begins and ends with the mind process."""
 
-    def seat(self, name: str) -> Seat:  # noqa: ARG002 - a ClusterBackend's signature
-        return OnlySeat()
+    def assignment(self, name: str) -> NodeAssignment:  # noqa: ARG002 - a ClusterBackend's signature
+        return SingleNodeAssignment()
 
     def unschedulable(self) -> Mapping[str, str]:
         return {}
@@ -134,8 +134,8 @@ class JoinedBackend:
         self._fence = fence
         self._watching = asyncio.create_task(nodes.watch(), name="nodes")
 
-    def seat(self, name: str) -> Seat:
-        return self._nodes.seat(name)
+    def assignment(self, name: str) -> NodeAssignment:
+        return self._nodes.assignment(name)
 
     def unschedulable(self) -> Mapping[str, str]:
         return self._nodes.placement.unschedulable
@@ -206,10 +206,10 @@ async def open_backend(
         for role, pid in cluster.pillars().items():
             processes.watch(pid, lambda role=role: fallen(role))  # type: ignore[misc]  # mypy loses the default
         return LocalBackend()
-    from orchestration.runtime.machines.lookout import Lookout, Witness  # noqa: PLC0415 - imports Ray
+    from orchestration.runtime.machines.node_monitor import DirectoryProof, NodeMonitor  # noqa: PLC0415 - imports Ray
 
     embedded = embedded_in(run.settings, run.data_dir)
-    lookout = Lookout(settings.cluster, Witness(embedded) if embedded is not None else None)
+    monitor = NodeMonitor(settings.cluster, DirectoryProof(embedded) if embedded is not None else None)
     packed = {one.name: len(one.plans) for one in orders}
     needs = needs_of([(one.name, one.plans[0].role) for one in orders], settings.cluster, packed)
     placement = Placement(settings.cluster, needs, run.settings.growth.per_node)
@@ -217,7 +217,7 @@ async def open_backend(
     if saved:
         placement.restore(saved)
     ask = Demand(settings.cluster.resource).ask if settings.cluster.autoscale else None
-    nodes = Nodes(placement, lookout.look, settings.cluster, changed, asyncio.get_running_loop().time, ask)
+    nodes = Nodes(placement, monitor.look, settings.cluster, changed, asyncio.get_running_loop().time, ask)
     await nodes.look()
     refused = _unusable(nodes.placement, address, settings.cluster.resource)
     if refused:

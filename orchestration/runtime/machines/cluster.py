@@ -1,8 +1,8 @@
 """A Ray of its own for one mind: local, lean, closed to everybody else.
 
-The one module besides ``supervise.py`` that knows Ray. What is switched off here was measured on an idle mind of
+The one module besides ``actor_supervisor.py`` that knows Ray. What is switched off here was measured on an idle mind of
 fourteen actors (share of one core): log monitor 1.2 %, autoscaler's monitor and dashboard 0.6 %, waiting main threads
-of workers 6 % (see ``actor.py``), punctual threads of workers 1.2 % (see ``leisure.py``).
+of workers 6 % (see ``actor.py``), punctual threads of workers 1.2 % (see ``timer_slack.py``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import psutil
 from orchestration.runtime.machines.joining import joining_environment
 from orchestration.runtime.processes import ProcessRole, role_of
 from orchestration.runtime.settings import RuntimeSettings
-from orchestration.runtime.worker.leisure import AT_LEISURE, PUNCTUAL, may_be_late
+from orchestration.runtime.worker.timer_slack import AT_LEISURE, PUNCTUAL, set_timer_slack
 
 _WORKER = Path(__file__).parents[1] / "worker" / "worker.py"
 
@@ -93,12 +93,12 @@ def _lean_node() -> Iterator[None]:
         def __init__(self, ray_params: Any, **options: Any) -> None:
             ray_params.update(include_log_monitor=False, no_monitor=True, worker_path=str(_WORKER))
             super().__init__(ray_params, **options)
-            may_be_late(AT_LEISURE)  # for the threads of this driver, which ray.init starts next
+            set_timer_slack(AT_LEISURE)  # for the threads of this driver, which ray.init starts next
 
         def start_gcs_server(self) -> None:
-            may_be_late(AT_LEISURE)  # for the GCS, which inherits it; a late raylet would start late
+            set_timer_slack(AT_LEISURE)  # for the GCS, which inherits it; a late raylet would start late
             super().start_gcs_server()
-            may_be_late(PUNCTUAL)
+            set_timer_slack(PUNCTUAL)
 
         def start_api_server(self, **_: Any) -> None:
             self._webui_url = ""
@@ -108,7 +108,7 @@ def _lean_node() -> Iterator[None]:
         yield
     finally:
         module.Node = whole
-        may_be_late(PUNCTUAL)
+        set_timer_slack(PUNCTUAL)
 
 
 def stop() -> None:

@@ -1,4 +1,4 @@
-"""The nodes of a cluster, looked at again and again, and the seats of a mind's actors on them."""
+"""The nodes of a cluster, looked at again and again, and the assignments of a mind's actors on them."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 import structlog
 
-from orchestration.placement.placement import Placement, Seen
+from orchestration.placement.placement import ObservedNode, Placement
 from orchestration.placement.planner import Need
 from orchestration.placement.settings import ClusterSettings
 
 _log = structlog.get_logger(__name__)
 
-Look = Callable[[], Awaitable[Sequence[Seen]]]
+ListNodes = Callable[[], Awaitable[Sequence[ObservedNode]]]
 """The nodes that are alive; raises ``OSError`` or ``RuntimeError`` where the cluster cannot be asked now."""
 
 
 class Nodes:
-    """Keeps a ``Placement`` informed and hands its decisions to keepers. ``changed``: when nodes or places do."""
+    """Keeps a ``Placement`` informed and hands its decisions to supervisors. ``changed``: when nodes or places do."""
 
     def __init__(
         self,
         placement: Placement,
-        look: Look,
+        look: ListNodes,
         settings: ClusterSettings,
         changed: Callable[[], None],
         clock: Callable[[], float],
@@ -70,15 +70,15 @@ class Nodes:
             turned.set()
             self._changed()
 
-    def drain(self, wanted: str, *, undo: bool) -> Seen:
+    def drain(self, wanted: str, *, undo: bool) -> ObservedNode:
         """As ``Placement.drain``; takes effect at once."""
         node = self.placement.drain(wanted, undo=undo)
         _log.info("node_drained" if not undo else "node_takes_actors_again", node=node.name, id=node.id)
         return node
 
-    def seat(self, name: str) -> NodeSeat:
-        """The seat of an actor."""
-        return NodeSeat(name, self, self._settings)
+    def assignment(self, name: str) -> ClusterNodeAssignment:
+        """The assignment of an actor."""
+        return ClusterNodeAssignment(name, self, self._settings)
 
     def add(self, need: Need) -> None:
         """An actor more."""
@@ -106,8 +106,8 @@ class Nodes:
         self.turn()
 
 
-class NodeSeat:
-    """The ``Seat`` of one actor on a node of the cluster."""
+class ClusterNodeAssignment:
+    """The ``NodeAssignment`` of one actor on a node of the cluster."""
 
     def __init__(self, name: str, nodes: Nodes, settings: ClusterSettings) -> None:
         self._name = name

@@ -28,30 +28,29 @@ from actors.substrate.budget import Limits
 from environment.errors import SubliminalError
 from orchestration.backoff import backoff
 from orchestration.clock import wall
-from orchestration.housing import log_file, open_patiently
 from orchestration.links.control import Share
 from orchestration.links.frames import Roster
 from orchestration.links.links import Links
 from orchestration.private import make_private
 from orchestration.runtime import processes
-from orchestration.runtime.inhabitants.packing import is_pack
+from orchestration.runtime.hosting.packing import is_pack
 from orchestration.runtime.machines.joining import node_address
 from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.runtime.worker.actor_group import ActorGroup, GroupMember
 from orchestration.runtime.worker.beat import Beat
-from orchestration.runtime.worker.cohort import Cohort
-from orchestration.runtime.worker.cohort import Member as CohortMember
-from orchestration.runtime.worker.eye import Eye
-from orchestration.runtime.worker.leisure import PUNCTUAL, may_be_late
+from orchestration.runtime.worker.budget_accounts import inherit, settle_in, shares_of, thinking
+from orchestration.runtime.worker.file_watcher import FileWatcher
+from orchestration.runtime.worker.image_decoder import ImageDecoder
 from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.runtime.worker.lives import Heirs, InPopulation
 from orchestration.runtime.worker.meter import LiveMeter
 from orchestration.runtime.worker.observed import ObservedCore, ObservedDriver, Observer
 from orchestration.runtime.worker.overdue import Overdue
-from orchestration.runtime.worker.purses import inherit, settle_in, shares_of, thinking
-from orchestration.runtime.worker.timing import Appending, Reading
+from orchestration.runtime.worker.timed import TimedAppends, TimedReads
+from orchestration.runtime.worker.timer_slack import PUNCTUAL, set_timer_slack
 from orchestration.runtime.worker.together import JointStores
-from orchestration.runtime.worker.touch import Touch
 from orchestration.runtime.worker.watch import LogWatch
+from orchestration.store_factory import log_file, open_patiently
 from orchestration.telemetry import names
 from orchestration.telemetry.logs import configure_logs
 from orchestration.telemetry.tracing.span_recorder import SpanRecorder
@@ -66,7 +65,7 @@ if TYPE_CHECKING:
     from actors.substrate.ports import Embedder, Substrate
     from actors.substrate.settings import BudgetSettings
     from environment.ports import Stores
-    from environment.stores.moving import Claimed
+    from environment.stores.movable import Claimed
     from orchestration.settings import Settings, SettingsUpdate
     from orchestration.wiring import ActorPlan
 
@@ -74,7 +73,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Wiring(Protocol):
-    """What a wiring module offers; ``orchestration.wiring`` is the one of this house."""
+    """What a wiring module offers; ``orchestration.wiring`` is the one of this package."""
 
     plan: Callable[..., Sequence[ActorPlan]]
     build_shell: Callable[..., Awaitable[ActorShell]]
@@ -103,7 +102,7 @@ class ActorProcess:
         by now.
         """
         gc.enable()  # off since its process began (``worker.py``)
-        may_be_late(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
+        set_timer_slack(PUNCTUAL)  # this thread and those it starts; Ray's may take their time
         raylet: Any = importlib.import_module("ray._raylet")
         raylet.setproctitle(f"{processes.TITLE}{self._orders.name}")
         ending = asyncio.run(live(orders or self._orders, restarts, configured))
@@ -139,17 +138,17 @@ async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | 
         host=node_address() if run.credentials else "",
         number=orders.life,
     )
-    purses: list[Account] = []
-    substrate, embedder = await thinking(orders, stores, purses)
+    accounts: list[Account] = []
+    substrate, embedder = await thinking(orders, stores, accounts)
     overdue = Overdue(settings.runtime.supervision.stuck_after)
     recorder = begin(settings.telemetry.tracing, settings.mind.name, name)
-    house = House(orders, stores, links, substrate, embedder, overdue, chance, purses, recorder)
-    resident = house.resident(configured)
+    context = ProcessContext(orders, stores, links, substrate, embedder, overdue, chance, accounts, recorder)
+    hosted = context.hosted(configured)
     try:
         overdue.start()
         await links.open()
         _log.info("actor_alive", pid=os.getpid(), restarts=restarts)
-        return await resident.live(restarts)
+        return await hosted.live(restarts)
     except Exception as error:
         _log.exception("actor_died", error=type(error).__name__)
         raise
@@ -181,7 +180,7 @@ def at_home(orders: ActorOrders) -> ActorOrders:
     return replace(orders, run=replace(orders.run, data_dir=data_dir, run_dir=run_dir))
 
 
-class House:
+class ProcessContext:
     """What the actors of one process have in common."""
 
     def __init__(
@@ -193,7 +192,7 @@ class House:
         embedder: Embedder,
         overdue: Overdue,
         chance: random.Random,
-        purses: Sequence[Account],
+        accounts: Sequence[Account],
         recorder: Recorder | None = None,
     ) -> None:
         self._orders = orders
@@ -202,7 +201,7 @@ class House:
         self._substrate, self._embedder = substrate, embedder
         self._overdue = overdue
         self._chance = chance
-        self._purses = purses
+        self._accounts = accounts
         self._alone = not is_pack(orders.name)
         self._opening = stores
         self._claiming = asyncio.Lock()
@@ -216,16 +215,16 @@ class House:
         self._settling: set[asyncio.Task[None]] = set()
         self._heirs = Heirs()
 
-    def resident(self, configured: SettingsUpdate | None) -> LiveActor | Cohort:
+    def hosted(self, configured: SettingsUpdate | None) -> LiveActor | ActorGroup:
         """Whoever lives here, found under its name by all others: the one actor there is, or all of them."""
         orders = self._orders
-        resident: LiveActor | Cohort
+        hosted: LiveActor | ActorGroup
         if self._alone:
-            resident = self._begin(orders.plans[0])
+            hosted = self._begin(orders.plans[0])
         else:
             supervision = orders.run.settings.runtime.supervision
             rest = orders.fence, supervision, self._chance, self._links.forget
-            resident = cohort = Cohort(
+            hosted = group = ActorGroup(
                 orders.plans,
                 self._begin,
                 self._stores,
@@ -234,26 +233,26 @@ class House:
                 left=self._left,
                 roster=orders.roster,
             )
-            for member in cohort.members:
-                self._links.house(member.plan.name, member)
-            self._links.enlisted = partial(self._enlist, cohort)
-        self._links.house(orders.name, resident)
+            for member in group.members:
+                self._links.register(member.plan.name, member)
+            self._links.enlisted = partial(self._enlist, group)
+        self._links.register(orders.name, hosted)
         if configured is not None:
-            resident.configure(configured)
-        return resident
+            hosted.configure(configured)
+        return hosted
 
-    def _enlist(self, cohort: Cohort, roster: Roster) -> None:
+    def _enlist(self, group: ActorGroup, roster: Roster) -> None:
         from orchestration.wiring import ActorPlan  # noqa: PLC0415 - it is there by now
 
-        cohort.enlist(roster.version, [ActorPlan(*one) for one in roster.came], roster.gone)
+        group.enlist(roster.version, [ActorPlan(*one) for one in roster.came], roster.gone)
 
-    def _came(self, member: CohortMember) -> None:
+    def _came(self, member: GroupMember) -> None:
         """Somebody came to live here, with a part of the budgets that is told once it has begun to."""
         orders, name = self._orders, member.plan.name
         parts = {name: 0.0, **orders.parts}
         self._orders = replace(orders, plans=(*orders.plans, member.plan), parts=parts)
         self._spend(self._budget)
-        self._links.house(name, member)
+        self._links.register(name, member)
 
     def _left(self, name: str) -> None:
         """Somebody lives here no more: its part of the budgets is another's."""
@@ -293,7 +292,7 @@ class House:
 
         def shared(name: str, share: Share, confirm: Callable[[], None]) -> None:
             self._orders = replace(self._orders, parts={**self._orders.parts, name: share.value})
-            inherit(self._purses, self._orders, share.estate, share.moved)
+            inherit(self._accounts, self._orders, share.estate, share.moved)
             self._spend(self._budget)
             settling = asyncio.create_task(self._settle_in(confirm), name=f"share-{name}")
             self._settling.add(settling)
@@ -330,16 +329,16 @@ class House:
         except SubliminalError as error:
             _log.warning("share_not_confirmed", reason=str(error))  # it is asked again
         else:
-            await settle_in(self._purses, confirm)
+            await settle_in(self._accounts, confirm)
 
     def _observers(self, plan: ActorPlan, meter: LiveMeter) -> list[Observer]:
         """Who looks at an actor: of most nobody, unless the mind is traced."""
         found: list[Observer] = []
         measured = plan.faculty.metrics
         if names.READ_SECONDS in measured:
-            found.append(Reading(meter.observe, wall))
+            found.append(TimedReads(meter.observe, wall))
         if names.STREAM_SECONDS in measured:
-            found.append(Appending(meter.observe, wall, self._stores.perceptions))
+            found.append(TimedAppends(meter.observe, wall, self._stores.perceptions))
         if self._recorder is not None:
             found.append(SpanRecorder(plan.name, self._recorder))
         return found
@@ -370,15 +369,15 @@ class House:
 
     def _spend(self, budget: BudgetSettings) -> None:
         self._budget = budget
-        for purse in self._purses:
-            purse.limit(Limits.share(budget, shares_of(self._orders)))
+        for account in self._accounts:
+            account.limit(Limits.share(budget, shares_of(self._orders)))
 
 
 def _log_watch(stores: Stores, orders: ActorOrders) -> LogWatch:
     run = orders.run
-    touch = Touch(log_file(run.settings, run.data_dir))
-    eye = Eye(run.settings.runtime.looking, run.settings.perception.image_pixels)
-    return LogWatch(stores.perceptions, run.settings.runtime.read, touch, eye)
+    watcher = FileWatcher(log_file(run.settings, run.data_dir))
+    decoder = ImageDecoder(run.settings.runtime.image_decoding, run.settings.perception.image_pixels)
+    return LogWatch(stores.perceptions, run.settings.runtime.read, watcher, decoder)
 
 
 def _orphaned() -> None:

@@ -29,7 +29,7 @@ class Beat:
 
 
 class Pulse(NamedTuple):
-    """How one actor is, by the names of ``Resident.health``."""
+    """How one actor is, by the names of ``HostedActor.health``."""
 
     born: bool
     mailbox: int

@@ -21,7 +21,7 @@ from environment.messages import Perception, SubmindState
 from orchestration.backoff import backoff
 from orchestration.clock import Clock, wall
 from orchestration.links.control import Alive, Left
-from orchestration.links.frames import Letter
+from orchestration.links.frames import Envelope
 from orchestration.links.links import Links
 from orchestration.runtime.settings import RuntimeSettings
 from orchestration.runtime.worker.beat import Beat, Pulse
@@ -103,7 +103,7 @@ class LiveActor:
         self._shell: ActorShell | None = None
         self._bell = asyncio.Event()
         self._stopped = asyncio.Event()
-        self._early: list[Letter] = []
+        self._early: list[Envelope] = []
         self._crowded = False
         self._reader: asyncio.Task[None] | None = None
         self._found: list[Perception] = []
@@ -124,19 +124,19 @@ class LiveActor:
         """The shell, once it is born."""
         return self._shell
 
-    def deliver(self, letters: Sequence[Letter]) -> bool:
+    def deliver(self, envelopes: Sequence[Envelope]) -> bool:
         """Take mail in; whether there is room for more. Never waits; what comes before birth waits for it."""
-        letters = [letter for letter in letters if not self._population.takes(letter[0])]
+        envelopes = [envelope for envelope in envelopes if not self._population.takes(envelope[0])]
         if self._shell is None:
             room = max(0, self._settings.link.outbox - len(self._early))
-            self._early.extend(letters[:room])
-            self._links.counters["messages_dropped_total"] += len(letters[room:])
+            self._early.extend(envelopes[:room])
+            self._links.counters["messages_dropped_total"] += len(envelopes[room:])
             self._crowded = self._crowded or 2 * len(self._early) > self._settings.link.outbox
             return not self._crowded
         now = self._clock.now()
-        for event, priority in letters:
+        for event, priority in envelopes:
             self._shell.offer(event, priority, now)
-        self._shell.counters["messages_received_total"] += len(letters)
+        self._shell.counters["messages_received_total"] += len(envelopes)
         self._bell.set()
         if not self._crowded and self._shell.mailbox.load > _CROWDED:
             self._crowded = True

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import structlog
 
-from actors.sight import Look
+from actors.image_features import ImageFeatures
 from environment.errors import StoreUnavailable
 from environment.messages import Modality, Perception
 from environment.ports import PerceptionLog
 from orchestration.runtime.settings import ReadSettings
-from orchestration.runtime.worker.eye import Eye
-from orchestration.runtime.worker.touch import Touch
+from orchestration.runtime.worker.file_watcher import FileWatcher
+from orchestration.runtime.worker.image_decoder import ImageDecoder
 
 _log = structlog.get_logger(__name__)
 
@@ -21,22 +21,24 @@ _log = structlog.get_logger(__name__)
 class LogWatch:
     """Waits for perceptions beyond a cursor, one waiter at a time.
 
-    ``touch`` tells when the log's files are written to; then, and every ``certain`` seconds in any case, the log is
+    ``watcher`` tells when the log's files are written to; then, and every ``certain`` seconds in any case, the log is
     asked. Where files cannot be watched it is asked at growing pauses from ``fast`` to ``idle``.
     """
 
-    def __init__(self, log: PerceptionLog, settings: ReadSettings, touch: Touch, eye: Eye | None = None) -> None:
-        """``eye`` looks at images before they are handed on."""
+    def __init__(
+        self, log: PerceptionLog, settings: ReadSettings, watcher: FileWatcher, decoder: ImageDecoder | None = None
+    ) -> None:
+        """``decoder`` looks at images before they are handed on."""
         self._log = log
-        self._eye = eye
+        self._decoder = decoder
         self._settings = settings
-        self._touch = touch
+        self._watcher = watcher
 
     async def next(self, after: int, limit: int, modality: Modality) -> list[Perception]:
         """The perceptions after ``after``, at least one; returns once there are any. Waits a failing store out."""
         settings, pause, told = self._settings, self._settings.fast, False
         while True:
-            self._touch.forget()  # before the look: what is written during it is another reason to look
+            self._watcher.forget()  # before the look: what is written during it is another reason to look
             try:
                 found = await self._log.read(after, limit, modality)
             except StoreUnavailable as error:
@@ -46,22 +48,22 @@ class LogWatch:
                 await asyncio.sleep(max(error.retry_after, settings.idle))
                 continue
             told = False
-            if found and self._eye is not None and modality is Modality.IMAGE:
-                return await self._eye.see(found)
+            if found and self._decoder is not None and modality is Modality.IMAGE:
+                return await self._decoder.see(found)
             if found:
                 return found
-            await self._touch.wait(settings.certain if self._touch.sees else pause)
+            await self._watcher.wait(settings.certain if self._watcher.sees else pause)
             pause = min(pause * settings.backoff, settings.idle)
-            if self._touch.sees:  # many small commits are one reason to look
+            if self._watcher.sees:  # many small commits are one reason to look
                 await asyncio.sleep(settings.gather)
 
     @property
-    def looks(self) -> Mapping[bytes, Look]:
+    def looks(self) -> Mapping[bytes, ImageFeatures]:
         """What was seen of the images among those that ``next`` returned last, by digest of their bytes."""
-        return self._eye.looks if self._eye is not None else {}
+        return self._decoder.looks if self._decoder is not None else {}
 
     def close(self) -> None:
         """Stop watching. May be called twice."""
-        self._touch.close()
-        if self._eye is not None:
-            self._eye.close()
+        self._watcher.close()
+        if self._decoder is not None:
+            self._decoder.close()

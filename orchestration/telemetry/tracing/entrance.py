@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from environment.messages import Receipts, perception_id
-from orchestration.telemetry.tracing.ids import Caller, span_id
+from orchestration.telemetry.tracing.ids import CallerSpan, span_id
 from orchestration.telemetry.tracing.spans import MOST_LINKS, Kind, Recorder, Span, Value
 
 _SECOND = 1_000_000_000
@@ -25,7 +25,7 @@ class Entrance:
         self._recorder = recorder
         self._relays = relays
 
-    def accepted(self, receipts: Receipts, caller: Caller | None, waited: float, committing: float) -> None:
+    def accepted(self, receipts: Receipts, caller: CallerSpan | None, waited: float, committing: float) -> None:
         """A batch was answered just now, ``waited`` seconds after it came; its commit took ``committing`` seconds."""
         end = self._recorder.clock()
         start, commit = end - int(waited * _SECOND), end - int(committing * _SECOND)
@@ -57,7 +57,7 @@ class Entrance:
             self._recorder.record(replace(span, links=tuple(begun[:MOST_LINKS])))
 
 
-def _request(caller: Caller, receipts: Receipts, name: str) -> tuple[int, int]:
+def _request(caller: CallerSpan, receipts: Receipts, name: str) -> tuple[int, int]:
     """The span of a request in the trace of who made it; the caller's own span where that is not recorded."""
     if not caller.sampled:
         return caller.trace, caller.span

@@ -59,7 +59,7 @@ def hex_span(span: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class CallerSpan:
     """The span of a caller, from the ``traceparent`` that it sent (W3C Trace Context)."""
 
     trace: int
@@ -70,21 +70,21 @@ class Caller:
     """Whether a front stands in between, and records its part."""
 
 
-def caller_of(traceparent: str) -> Caller | None:
+def caller_of(traceparent: str) -> CallerSpan | None:
     """Who calls; None where the header is not one, which by the standard is to be ignored."""
     match = _TRACEPARENT.fullmatch(traceparent.strip())
     if match is None or match[1] == "ff" or (match[1] == "00" and match[5]):
         return None
     trace, span = int(match[2], 16), int(match[3], 16)
-    return Caller(trace, span, bool(int(match[4], 16) & _SAMPLED)) if trace and span else None
+    return CallerSpan(trace, span, bool(int(match[4], 16) & _SAMPLED)) if trace and span else None
 
 
-def traceparent(caller: Caller) -> str:
+def traceparent(caller: CallerSpan) -> str:
     """The header that says so."""
     return f"00-{hex_trace(caller.trace)}-{hex_span(caller.span)}-{int(caller.sampled):02x}"
 
 
-CALLING: Final[ContextVar[Caller | None]] = ContextVar("caller", default=None)
+CALLING: Final[ContextVar[CallerSpan | None]] = ContextVar("caller", default=None)
 """Who calls, during a call."""
 
 

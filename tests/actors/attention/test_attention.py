@@ -13,7 +13,7 @@ from actors.attention.pacing import Budget, BudgetPace, RatePace
 from actors.attention.settings import AttentionSettings
 from actors.effects import Generate, Send
 from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Salient, Started, Tick
-from actors.peers import Directory
+from actors.peers import PeerDirectory
 from actors.submind.budget import Allowance
 from actors.substrate.ports import Generation
 from environment.messages import Level, PerceptionRef, ThoughtKind
@@ -22,7 +22,7 @@ from tests.actors.making import DIM, entry, thought, trace, unit
 
 def attention(pace=None, ceiling=None, **given) -> AttentionCore:
     return AttentionCore(
-        "attention", DIM, pace or RatePace(60, 24, 500), ceiling, Directory(), [], AttentionSettings(**given)
+        "attention", DIM, pace or RatePace(60, 24, 500), ceiling, PeerDirectory(), [], AttentionSettings(**given)
     )
 
 

@@ -11,7 +11,7 @@ from actors.attention.core import AttentionCore
 from actors.attention.pacing import Budget, BudgetPace, RatePace
 from actors.attention.settings import AttentionSettings
 from actors.events import Salient, Tick
-from actors.peers import Directory
+from actors.peers import PeerDirectory
 from actors.submind.budget import Allowance
 from tests.actors.attention.test_attention import handed
 from tests.actors.making import DIM, trace, unit
@@ -21,7 +21,7 @@ def attention(pace=None):
     settings = AttentionSettings(bind=0)
     ceiling = None if pace else Allowance(settings.ceiling_per_hour, settings.ceiling_burst)
     pace = pace or RatePace(settings.per_hour, settings.horizon, settings.memory)
-    return AttentionCore("attention", DIM, pace, ceiling, Directory(), [], settings)
+    return AttentionCore("attention", DIM, pace, ceiling, PeerDirectory(), [], settings)
 
 
 def said(source, at, salience):

@@ -85,7 +85,7 @@ def test_who_has_ended_is_in_no_trouble_and_leaves_nothing_behind():
             core.handle(Vitals(name, {"messages_dropped_total": dropped}), 100.0 * number + dropped / 100)
         over = sent(core.handle(Gone(name, "people"), 100.0 * number + 60), Observed)
         assert [(o.observation, o.over) for o in over] == [(Observation.OVERLOAD, True)]
-    core.handle(Posted("", tuple(t.id for t in core._postbox.dump())), 1e5)
+    core.handle(Posted("", tuple(t.id for t in core._unacknowledged.dump())), 1e5)
     assert len(core.snapshot()) == empty
     assert core.describe().figures["troubles"] == 0
 

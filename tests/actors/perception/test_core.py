@@ -8,14 +8,14 @@ import pytest
 from actors.chance import Chance
 from actors.effects import Read, Send, WakeAt
 from actors.events import Perceived, Post, Posted, Started, Tick
-from actors.peers import Directory, Peer
+from actors.peers import Peer, PeerDirectory
 from actors.perception.core import PerceptualCore
 from actors.perception.image import ImageInterpreter
 from actors.perception.settings import PerceptionSettings
 from actors.perception.telemetry import TelemetryInterpreter
 from actors.perception.text import TextInterpreter
 from actors.settings import ConnectionSettings, TopicSettings
-from actors.submind.voice import Voice
+from actors.submind.message_router import MessageRouter
 from environment.messages import Modality, ThoughtKind
 from tests.actors.perception.perceiving import DIM, EMBEDDER, START, read_off, said, shown
 
@@ -27,10 +27,10 @@ def core(interpreter=TextInterpreter, modality=Modality.TEXT, **given):
     settings = PerceptionSettings(**given)
     vectors = EMBEDDER.embed_now(GOALS)
     peers = [Peer(f"peer{i}", True, g, v) for i, (g, v) in enumerate(zip(GOALS, vectors, strict=True))]
-    voice = Voice(
-        modality.value, DIM, TopicSettings(), ConnectionSettings(), Directory(peers), Chance(1, modality.value)
+    router = MessageRouter(
+        modality.value, DIM, TopicSettings(), ConnectionSettings(), PeerDirectory(peers), Chance(1, modality.value)
     )
-    return PerceptualCore(modality.value, "perceive", modality, interpreter(DIM, settings), voice, settings)
+    return PerceptualCore(modality.value, "perceive", modality, interpreter(DIM, settings), router, settings)
 
 
 def feed(core, perceptions, now):

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from tests.actors.submind.submind_growth import SETTINGS, directory, fed, message, pressed, proposed, sent, submind
+
 from actors.effects import Commit, Retire, Settled
 from actors.events import Message, Post, Posted, Tick
 from actors.growth import Divided, Gone, GrowthRefused, Inherited
 from actors.submind.newborn import first_state
 from environment.ports import WriteState
 from tests.actors.making import thought, unit
-from tests.actors.submind.growing import SETTINGS, directory, fed, message, pressed, proposed, sent, submind
 
 IDLE = SETTINGS.apoptosis.idle_for
 
@@ -53,7 +54,7 @@ def test_a_message_keeps_it_alive():
 def test_not_while_something_of_its_own_is_on_its_way():
     child, _, now = born()
     made = thought(author="own-2")
-    child._postbox.post([made], now)
+    child._unacknowledged.post([made], now)
     assert not proposed(child.handle(Tick(), now + IDLE))
     child.handle(Posted("", (made.id,)), now + IDLE)
     assert proposed(child.handle(Tick(), now + IDLE + 1))
@@ -81,7 +82,7 @@ def test_an_heir_that_ends_first_is_none():
 def test_the_heir_has_topics_connections_and_what_was_not_durable_once():
     child, _, now = born()
     now += IDLE
-    child._voice.registry.open(min(child.topics), "x", "bank", now, "test")
+    child._router.registry.open(min(child.topics), "x", "bank", now, "test")
     late = thought(author="own-2")
     retire = ending(child, now)
     handover = type(retire.handover)(
@@ -91,7 +92,7 @@ def test_the_heir_has_topics_connections_and_what_was_not_durable_once():
     heir.handle(message(2, 0), now)
     effects = heir.handle(Inherited("own-2", handover, 1.5), now)
     assert child.topics <= heir.topics
-    assert ("cold", "bank") in {(c.owner, c.peer) for c in heir._voice.registry.all()}
+    assert ("cold", "bank") in {(c.owner, c.peer) for c in heir._router.registry.all()}
     assert [e.thoughts for _, e in sent(effects, Post)] == [(late,)]
     assert heir.describe().figures["share"] == 1.5
     assert Settled("own-2") in effects
@@ -115,7 +116,7 @@ def test_the_last_event_hands_on_what_is_left():
     told = message(0, 1)
     child.handle(told, now + 1)
     waiting = thought(author="own-2", vector=unit(5))
-    child._postbox.post([waiting], now + 1)
+    child._unacknowledged.post([waiting], now + 1)
     effects = child.handle(Gone("own-2", "cold"), now + 2)
     handed = sent(effects, Message)
     assert {to for to, _ in handed} == {"cold"}

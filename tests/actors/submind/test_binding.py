@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from actors.handover import Goal
 from actors.settings import BindingSettings
 from actors.snapshots import pack, unpack
-from actors.submind.binding import Binder, Rarity, Window, kinship, related
+from actors.submind.binding import Binder, BindingWindow, Rarity, kinship, related
 from environment.messages import PerceptionRef
 from tests.actors.making import thought, unit
 
@@ -143,7 +143,7 @@ def test_the_order_of_candidates_does_not_matter():
 
 
 def test_the_window_is_bounded_in_number_and_time():
-    window = Window(BindingSettings(window=300.0, window_events=8))
+    window = BindingWindow(BindingSettings(window=300.0, window_events=8))
     for i in range(50):
         window.add(event(time=float(i), at=float(i)))
     assert len(window) == 8

@@ -4,6 +4,17 @@ import re
 
 import numpy as np
 import pytest
+from tests.actors.submind.submind_growth import (
+    SETTINGS,
+    about,
+    directory,
+    fed,
+    message,
+    pressed,
+    proposed,
+    sent,
+    submind,
+)
 
 from actors.effects import Commit, Settled
 from actors.events import Crawl, Credit, Found, Message, Started, Tick
@@ -17,17 +28,6 @@ from actors.submind.load import Load
 from actors.submind.newborn import first_state
 from environment.ports import WriteConnections, WriteState
 from tests.actors.making import unit
-from tests.actors.submind.growing import (
-    SETTINGS,
-    about,
-    directory,
-    fed,
-    message,
-    pressed,
-    proposed,
-    sent,
-    submind,
-)
 
 
 def keys(core):
@@ -58,7 +58,7 @@ def test_sustained_overload_of_two_groups_proposes_one_of_them():
     assert proposal is not None
     given = {t.key for t in proposal.handover.topics}
     assert 0 < len(given) < len(before)
-    groups = {t.key: int(t.centroid[6] > t.centroid[0]) for t in core._voice.topics.holdings()}
+    groups = {t.key: int(t.centroid[6] > t.centroid[0]) for t in core._router.topics.holdings()}
     assert len({groups[k] for k in given}) == 1, "one group"
     assert {groups[k] for k in before - given} == {1 - groups[next(iter(given))]}, "all of the other"
     assert proposal.handover.share == 0.5
@@ -95,23 +95,23 @@ def test_topics_that_belong_together_are_not_parted():
 def test_the_child_begins_with_topics_connections_history_and_work_in_flight():
     core = submind()
     now = fed(core)
-    for held in core._voice.topics.holdings():
-        core._voice.registry.open(held.key, held.label, "bank", now, "test")
-        core._voice.registry.use(held.key, "bank", now)
-        core._voice.registry.credit(held.key, "bank", now, "conscious")
+    for held in core._router.topics.holdings():
+        core._router.registry.open(held.key, held.label, "bank", now, "test")
+        core._router.registry.use(held.key, "bank", now)
+        core._router.registry.credit(held.key, "bank", now, "conscious")
     proposal, effects, child, now = divided(core, now)
     given = {t.key for t in proposal.handover.topics}
     assert keys(child) == given
     assert keys(core).isdisjoint(given)
-    links = {(c.topic, c.peer): c for c in child._voice.registry.all()}
+    links = {(c.topic, c.peer): c for c in child._router.registry.all()}
     for key in given:
         link = links[key, "bank"]
         assert link.weight == pytest.approx(0.296, rel=1e-3)
         assert (link.uses, link.credited) == (1, 1)
         assert [what for _, what in link.history][:2] == ["opened", "credited"]
-    assert not [c for c in core._voice.registry.all() if c.topic in given]
+    assert not [c for c in core._router.registry.all() if c.topic in given]
     assert any(c.peer == "own" for c in links.values()), "it knows its parent"
-    assert any(c.peer == "own-2" for c in core._voice.registry.all()), "and its parent knows it"
+    assert any(c.peer == "own-2" for c in core._router.registry.all()), "and its parent knows it"
     assert proposal.handover.events, "events were waiting"
     crawls = sent(child.handle(Started(), now), Crawl)
     assert len(crawls) == len(proposal.handover.events)
@@ -152,12 +152,12 @@ def test_what_comes_for_a_topic_given_away_reaches_the_child_once_and_the_sender
 
 def test_a_sender_speaks_to_the_child_once_it_is_told():
     core = submind("cold", peers=directory().adding(Peer("own-2", True, "x", unit(3))))
-    topic = core._voice.place(unit(1), ["x"], 0.0)
-    core._voice.registry.open(topic.key, "x", "own", 0.0, "test")
-    core._voice.registry.credit(topic.key, "own", 1.0, "conscious")
-    weight = core._voice.registry.all()[0].weight
+    topic = core._router.place(unit(1), ["x"], 0.0)
+    core._router.registry.open(topic.key, "x", "own", 0.0, "test")
+    core._router.registry.credit(topic.key, "own", 1.0, "conscious")
+    weight = core._router.registry.all()[0].weight
     core.handle(Moved(topic.key, "own", "own-2"), 2.0)
-    (link,) = core._voice.registry.all()
+    (link,) = core._router.registry.all()
     assert (link.peer, link.weight) == ("own-2", pytest.approx(weight, rel=1e-3))
     assert "credited" in [what for _, what in link.history]
 
@@ -286,15 +286,15 @@ def test_a_hint_is_legal_everywhere_or_nothing(label):
 
 def test_who_is_born_is_known_and_who_is_gone_is_replaced_by_its_heir():
     core = submind(peers=(peers := directory()))
-    topic = core._voice.place(unit(1), ["x"], 0.0)
-    core._voice.registry.open(topic.key, "x", "cold", 0.0, "test")
+    topic = core._router.place(unit(1), ["x"], 0.0)
+    core._router.registry.open(topic.key, "x", "cold", 0.0, "test")
     core.handle(Born(Peer("new", True, "x", unit(3))), 1.0)
-    assert "new" in core._voice._peers
+    assert "new" in core._router._peers
     assert "new" not in peers
     for _ in range(2):
         core.handle(Gone("cold", "new"), 2.0)
-    assert "cold" not in core._voice._peers
-    assert [c.peer for c in core._voice.registry.all()] == ["new"]
+    assert "cold" not in core._router._peers
+    assert [c.peer for c in core._router.registry.all()] == ["new"]
 
 
 def test_a_child_that_comes_back_is_whole_again_and_damps_the_next_division():
@@ -304,7 +304,7 @@ def test_a_child_that_comes_back_is_whole_again_and_damps_the_next_division():
     waits = []
     for _ in range(3):
         _, _, child, now = divided(core, now)
-        handover = child._growing._apoptosis.proposal("x", child.belongings(now), child._voice, now).handover
+        handover = child._growing._apoptosis.proposal("x", child.belongings(now), child._router, now).handover
         inherited = Inherited("own-2", handover, 1.0)
         effects = core.handle(inherited, now)
         core._growing._children.clear()

@@ -4,46 +4,46 @@ from __future__ import annotations
 
 from actors.chance import Chance
 from actors.effects import Send
-from actors.peers import Directory, Peer
+from actors.peers import Peer, PeerDirectory
 from actors.settings import ConnectionSettings, TopicSettings
-from actors.submind.registry import Link
+from actors.submind.connection_registry import LearnedLink
+from actors.submind.message_router import MessageRouter
 from actors.submind.routing import LEARNED, Occasion, Routing
-from actors.submind.voice import Voice
 from tests.actors.making import DIM, thought, unit
 
-PEERS = Directory(Peer(name, True, name, unit(700 + i)) for i, name in enumerate("abcdef"))
+PEERS = PeerDirectory(Peer(name, True, name, unit(700 + i)) for i, name in enumerate("abcdef"))
 ABOUT = thought(vector=unit(1), associations=("rain",))
 
 
 class Everybody:
-    def choose(self, occasion: Occasion) -> list[Link]:
+    def choose(self, occasion: Occasion) -> list[LearnedLink]:
         near = occasion.peers.nearest(occasion.thought.vector, 9, occasion.exclude | {occasion.owner})
-        return [Link(peer.name, 0.5, ltp=False, last_use=occasion.now) for peer in near]
+        return [LearnedLink(peer.name, 0.5, ltp=False, last_use=occasion.now) for peer in near]
 
 
-def told(voice: Voice, exclude: frozenset[str] = frozenset(), now: float = 0.0) -> list[str]:
-    return [effect.to for effect in voice.speak(ABOUT, now, exclude) if isinstance(effect, Send)]
+def told(router: MessageRouter, exclude: frozenset[str] = frozenset(), now: float = 0.0) -> list[str]:
+    return [effect.to for effect in router.speak(ABOUT, now, exclude) if isinstance(effect, Send)]
 
 
-def voice(routing: Routing = LEARNED, **given: float) -> Voice:
+def router(routing: Routing = LEARNED, **given: float) -> MessageRouter:
     connections = ConnectionSettings(**{"explore": 0.0, **given})
-    return Voice("a", DIM, TopicSettings(), connections, PEERS, Chance(1, "a/voice"), routing)
+    return MessageRouter("a", DIM, TopicSettings(), connections, PEERS, Chance(1, "a/voice"), routing)
 
 
 def test_a_voice_speaks_to_whom_its_routing_chooses() -> None:
-    it = voice(Everybody())
+    it = router(Everybody())
     assert sorted(told(it, frozenset("c"))) == ["b", "d", "e", "f"]
     assert len(it.registry) == 0
 
 
 def test_what_is_learned_begins_with_the_nearest_goals() -> None:
     near = [peer.name for peer in PEERS.nearest(ABOUT.vector, 2, {"a"})]
-    assert told(voice()) == near
+    assert told(router()) == near
 
 
 def test_weak_paths_are_left_out_beside_a_strong_one_where_so_asked() -> None:
     for follow, count in ((0.0, 3), (0.5, 1)):
-        it = voice(follow=follow)
+        it = router(follow=follow)
         topic = it.place(ABOUT.vector, ABOUT.associations, 0.0)
         for peer in "bcd":
             it.registry.open(topic.key, topic.label, peer, 0.0, "test")

@@ -10,7 +10,7 @@ import pytest
 from actors.substrate.build import build_embedder
 from actors.substrate.errors import SubstrateUnavailable
 from actors.substrate.settings import BudgetSettings, EmbedderSettings, ServerSettings, SubstrateSettings
-from environment.stores.sqlite.answers import open_answers
+from environment.stores.sqlite.answer_cache import open_answers
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import asyncio
 from actors.substrate.cache import MemoryAnswers
 from actors.substrate.ports import Act, Depth
 from actors.substrate.prompts import prompt
-from environment.stores.sqlite.answers import open_answers
+from environment.stores.sqlite.answer_cache import open_answers
 from tests.actors.substrate.conftest import Clock, request
 
 

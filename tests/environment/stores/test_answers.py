@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from environment.errors import StoreUnavailable, SubliminalError, WrongSchema
-from environment.stores.sqlite.answers import open_answers
+from environment.stores.sqlite.answer_cache import open_answers
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def test_minds_do_not_see_each_other(tmp_path):
 async def test_processes_share_the_file(answers, tmp_path):
     code = (
         "import asyncio, sys, pathlib\n"
-        "from environment.stores.sqlite.answers import open_answers\n"
+        "from environment.stores.sqlite.answer_cache import open_answers\n"
         "async def main():\n"
         "    a = await open_answers(pathlib.Path(sys.argv[1]), 'm', rows=1000)\n"
         "    for i in range(50):\n"

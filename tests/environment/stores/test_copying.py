@@ -1,4 +1,4 @@
-"""A mind moves from one house to another, whole, however often the move is interrupted."""
+"""A mind moves from one store to another, whole, however often the move is interrupted."""
 
 import itertools
 
@@ -75,7 +75,7 @@ async def test_the_mind_lives_on_in_its_new_house(old, opened):
     (forgotten,) = await new.perceptions.append([perception(3, key="old-1")])
     assert forgotten.new  # its perception was forgotten, and so was the key
     standing = (await new.traces.get([trace(2).id]))[trace(2).id]
-    await new.commit([copying.WriteTrace(revision(standing, "control", "in the new house"))])
+    await new.commit([copying.WriteTrace(revision(standing, "control", "in the new store"))])
     assert [r.version for r in await new.traces.revisions(standing.id)] == [1, 2]
 
 
@@ -148,9 +148,9 @@ async def test_a_house_in_which_somebody_lives_is_refused(old, opened, there):
 async def test_a_move_that_somebody_else_began_is_refused(old, opened):
     new = await opened("new")
     with pytest.raises(StoreUnavailable):
-        await Copy(old, GivingOut(new, 4), "one house").run()
-    with pytest.raises(MoveRefused, match="one house"):
-        await Copy(old, new, "another house").run()
+        await Copy(old, GivingOut(new, 4), "one store").run()
+    with pytest.raises(MoveRefused, match="one store"):
+        await Copy(old, new, "another store").run()
 
 
 async def test_a_mind_that_is_started_there_meanwhile_ends_the_move(old, opened, monkeypatch):

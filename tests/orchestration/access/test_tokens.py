@@ -292,7 +292,7 @@ def test_a_file_that_may_not_be_read_is_named(keys):
         errors.Unauthenticated("why", "TOKEN_EXPIRED"),
         errors.Forbidden("ann", "operate", "Freeze"),
         errors.OverAllowance("ann", "access.quotas.streams", 2, 0.5),
-        errors.Braked(2.0),
+        errors.LoginThrottled(2.0),
         errors.BadCredentials("the certificate x cannot be read"),
     ],
 )

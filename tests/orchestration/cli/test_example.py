@@ -10,8 +10,8 @@ import pytest
 
 from environment.messages import NewPerception
 from orchestration.cli.example import BOOT, LASTS, day_at, moved
+from orchestration.cli.remote import reaching_own
 from orchestration.cli.running import _Company
-from orchestration.cli.server import reaching_own
 from orchestration.clock import wall
 from orchestration.settings import Settings
 from tests.orchestration.access.conftest import Authority

@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from orchestration.feed.problems import refusal_of
-from orchestration.gateway.answers import describe
+from orchestration.gateway.error_answers import describe
 from orchestration.gateway.errors import StandingBy
 
 

@@ -94,7 +94,7 @@ class Supervisor:
         self.told.append("halt" if in_order else "kill")
 
 
-class House:
+class LeadingHost:
     """A host, as far as leading goes."""
 
     def __init__(self, council, name, stores, embedded=False):
@@ -125,11 +125,11 @@ async def council():
 
 
 @pytest.fixture
-async def house(tmp_path, council):
+async def start_host(tmp_path, council):
     built = []
 
     async def build(name, coordination=council, embedded=False):
-        built.append(House(coordination, name, await open_stores(tmp_path, "mind", synchronous="OFF"), embedded))
+        built.append(LeadingHost(coordination, name, await open_stores(tmp_path, "mind", synchronous="OFF"), embedded))
         return built[-1]
 
     yield build
@@ -138,10 +138,10 @@ async def house(tmp_path, council):
         await each.stores.close()
 
 
-async def test_the_elected_leads_and_the_other_says_who_does(house):
-    one = await house("one:50051")
+async def test_the_elected_leads_and_the_other_says_who_does(start_host):
+    one = await start_host("one:50051")
     await until(one.leadership.leads.is_set)
-    two = await house("two:50051")
+    two = await start_host("two:50051")
     await until(lambda: two.appender.leader)
     assert (await one.append())[0].first == 1
     with pytest.raises(StandingBy) as refused:
@@ -157,10 +157,10 @@ async def test_the_elected_leads_and_the_other_says_who_does(house):
     assert two.leadership.figures == {"coordination_quorum": 1.0, "store_up": 1.0, "store_refused_appends_total": 0.0}
 
 
-async def test_a_leader_that_is_asked_to_stop_lets_its_mind_save_and_the_next_takes_over(house):
-    one = await house("one")
+async def test_a_leader_that_is_asked_to_stop_lets_its_mind_save_and_the_next_takes_over(start_host):
+    one = await start_host("one")
     await until(one.leadership.leads.is_set)
-    two = await house("two")
+    two = await start_host("two")
     await one.leadership.stop()
     assert one.supervisor.told == ["start", "halt"]
     assert not one.on_duty
@@ -168,10 +168,10 @@ async def test_a_leader_that_is_asked_to_stop_lets_its_mind_save_and_the_next_ta
     assert (await two.append())[0].first == 1
 
 
-async def test_a_leader_that_is_deposed_stops_at_once_and_stands_again(house, council):
-    one = await house("one")
+async def test_a_leader_that_is_deposed_stops_at_once_and_stands_again(start_host, council):
+    one = await start_host("one")
     await until(one.leadership.leads.is_set)
-    two = await house("two")
+    two = await start_host("two")
     await asyncio.sleep(0.02)
     council.depose()
     assert not one.appender.is_open  # before anybody was told
@@ -186,12 +186,12 @@ async def test_a_leader_that_is_deposed_stops_at_once_and_stands_again(house, co
     assert (await one.append())[0].first == 1
 
 
-async def test_who_slept_through_its_deposition_is_refused_where_it_writes(house, council):
-    one = await house("one")
+async def test_who_slept_through_its_deposition_is_refused_where_it_writes(start_host, council):
+    one = await start_host("one")
     await until(one.leadership.leads.is_set)
     fence = await one.supervisor.token()
     await one.stores.lead(fence)  # as its mind process does
-    two = await house("two")
+    two = await start_host("two")
     await asyncio.sleep(0.02)
     council.depose(knows=False)
     await until(two.leadership.leads.is_set)
@@ -205,8 +205,8 @@ async def test_who_slept_through_its_deposition_is_refused_where_it_writes(house
     assert [p.text for p in await two.stores.perceptions.read(0, 10)] == ["in time"]
 
 
-async def test_each_mind_process_of_a_term_leads_under_a_newer_number(house):
-    one = await house("one")
+async def test_each_mind_process_of_a_term_leads_under_a_newer_number(start_host):
+    one = await start_host("one")
     await until(one.leadership.leads.is_set)
     first, second = await one.supervisor.token(), await one.supervisor.token()
     assert 1 < first < second
@@ -214,20 +214,20 @@ async def test_each_mind_process_of_a_term_leads_under_a_newer_number(house):
     assert await one.stores.lead(second) == second
 
 
-async def test_a_store_that_knows_larger_numbers_is_led_all_the_same(house, council, tmp_path):
+async def test_a_store_that_knows_larger_numbers_is_led_all_the_same(start_host, council, tmp_path):
     before = await open_stores(tmp_path, "mind")
     assert await before.lead(70) == 70
     assert await before.perceptions.lead(90) == 90
-    one = await house("one")
+    one = await start_host("one")
     await until(one.leadership.leads.is_set)
     assert (await one.append())[0].first == 1
     assert await one.stores.lead(await one.supervisor.token()) > 90
     await before.close()
 
 
-async def test_while_nobody_can_be_asked_it_stands_by_and_stands_again_by_itself(house, council):
+async def test_while_nobody_can_be_asked_it_stands_by_and_stands_again_by_itself(start_host, council):
     council.away = True
-    one = await house("one")
+    one = await start_host("one")
     await until(lambda: "does not meet" in one.leadership.why)
     with pytest.raises(StandingBy, match="nobody is known to lead"):
         await one.append()
@@ -235,18 +235,18 @@ async def test_while_nobody_can_be_asked_it_stands_by_and_stands_again_by_itself
     await until(one.leadership.leads.is_set)
 
 
-async def test_alone_one_leads_at_once(house):
-    one = await house("one", Alone(), embedded=True)
+async def test_alone_one_leads_at_once(start_host):
+    one = await start_host("one", Alone(), embedded=True)
     await until(one.leadership.leads.is_set)
     assert await one.supervisor.token() is None
     assert (await one.append())[0].first == 1
 
 
-async def test_of_two_that_are_alone_with_one_store_the_first_gives_way_for_good(house):
-    one = await house("one", Alone())
+async def test_of_two_that_are_alone_with_one_store_the_first_gives_way_for_good(start_host):
+    one = await start_host("one", Alone())
     await until(one.leadership.leads.is_set)
     await one.append("first")
-    two = await house("two", Alone())
+    two = await start_host("two", Alone())
     await until(two.leadership.leads.is_set)
     with pytest.raises(StandingBy):
         await one.append("late")
@@ -257,8 +257,8 @@ async def test_of_two_that_are_alone_with_one_store_the_first_gives_way_for_good
     assert [p.text for p in await two.stores.perceptions.read(0, 10)] == ["first", "second"]
 
 
-async def test_of_two_that_are_alone_the_first_also_gives_way_when_its_mind_process_was_fenced_out(house):
-    one = await house("one", Alone())
+async def test_of_two_that_are_alone_the_first_also_gives_way_when_its_mind_process_was_fenced_out(start_host):
+    one = await start_host("one", Alone())
     await until(one.leadership.leads.is_set)
     one.supervisor.fenced_out("another run leads this mind")
     await until(lambda: one.supervisor.told == ["start", "kill"])

@@ -10,7 +10,7 @@ import pytest
 from environment.messages import PerceptionBatch
 from environment.stores.opening import open_stores
 from orchestration.feed.problems import refusal_of
-from orchestration.gateway.answers import describe
+from orchestration.gateway.error_answers import describe
 from orchestration.gateway.errors import OverQuota
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
-from tests.orchestration.links.houses import SETTINGS
+from tests.orchestration.links.processes import SETTINGS
 
 
 class Hearer:
-    def deliver(self, letters):
-        sys.stdout.write(" ".join(event.trace_id for event, _ in letters) + "\n")
+    def deliver(self, envelopes):
+        sys.stdout.write(" ".join(event.trace_id for event, _ in envelopes) + "\n")
         sys.stdout.flush()
         return True
 
@@ -43,7 +43,7 @@ async def main():
         credentials=told["credentials"].encode(),
         host="127.0.0.1",
     )
-    links.house("peer", Hearer())
+    links.register("peer", Hearer())
     await links.open()
     await asyncio.Event().wait()
 

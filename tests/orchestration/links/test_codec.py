@@ -20,7 +20,7 @@ from orchestration.links.frames import (
     Configure,
     Frame,
     Full,
-    Housed,
+    Hosting,
     Listing,
     Ping,
     Pong,
@@ -40,8 +40,8 @@ def passed(frame):
     return decoded
 
 
-def letters(batch):
-    return [(to, *letter) for to, parcel in batch.parcels for letter in parcel]
+def envelopes(batch):
+    return [(to, *envelope) for to, envelopes in batch.deliveries for envelope in envelopes]
 
 
 def sample(kind, depth=0):
@@ -68,7 +68,7 @@ def sample(kind, depth=0):
 @pytest.mark.parametrize("kind", [kind for kind in SAID if kind is not Configured], ids=lambda kind: kind.__name__)
 def test_whatever_an_actor_says_arrives_as_it_was_said(kind):
     event = sample(kind)
-    ((_, got, priority),) = letters(passed(Batch("p", "l", 1, [("peer", [(event, 0.5)])])))
+    ((_, got, priority),) = envelopes(passed(Batch("p", "l", 1, [("peer", [(event, 0.5)])])))
     assert type(got) is kind
     assert priority == 0.5
     assert same(got, event)
@@ -99,7 +99,7 @@ FRAMES = [
     Ping("peer"),
     Pong("peer", {"born": 1.0}),
     Stop("peer"),
-    Housed(Endpoint("m", "p", "h", 4), ("a",), ("b",), whole=True),
+    Hosting(Endpoint("m", "p", "h", 4), ("a",), ("b",), whole=True),
     Listing({"a": Endpoint("m", "p"), "b": None}, whole=True),
     Roster(2, (("pumps-1", "cognitive", ("Find out why.", "Say so.")),), ("lamps-2",)),
 ]
@@ -132,18 +132,18 @@ PARCELS = st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.tuples(EVENTS, 
 @settings(max_examples=60)
 @given(st.lists(PARCELS, max_size=4), st.integers(1, 70))
 def test_mixed_batches_survive_any_cut_of_the_stream_in_their_order(batches, cut):
-    sent = [Batch("p", "l", number, parcels) for number, parcels in enumerate(batches)]
+    sent = [Batch("p", "l", number, deliveries) for number, deliveries in enumerate(batches)]
     data = b"".join(encode(frame) for frame in sent)
     decoder = Decoder(1 << 20)
     got = [frame for at in range(0, len(data), cut) for frame in decoder.feed(data[at : at + cut])]
     assert [frame.first for frame in got] == [frame.first for frame in sent]
-    assert [letters(frame) for frame in got] == [letters(frame) for frame in sent]
+    assert [envelopes(frame) for frame in got] == [envelopes(frame) for frame in sent]
     assert not decoder._bytes
 
 
 def test_numbers_of_numpy_travel_as_plain_ones():
     event = Vitals("me", {"x": np.float32(0.5), "n": np.int64(3)})
-    ((_, got, _),) = letters(passed(Batch("p", "l", 1, [("peer", [(event, np.float32(0.25))])])))
+    ((_, got, _),) = envelopes(passed(Batch("p", "l", 1, [("peer", [(event, np.float32(0.25))])])))
     assert got == Vitals("me", {"x": 0.5, "n": 3.0})
 
 

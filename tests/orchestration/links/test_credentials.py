@@ -13,7 +13,7 @@ from orchestration.links.codec import encode
 from orchestration.links.connection import call
 from orchestration.links.credentials import contexts, new_credentials
 from orchestration.links.frames import Batch
-from tests.orchestration.links.houses import SETTINGS, Town, event, mail
+from tests.orchestration.links.processes import SETTINGS, Mesh, event, mail
 from tests.orchestration.until import until
 
 WHISPER = "what nobody else is to read"
@@ -66,11 +66,11 @@ STRANGERS = {
 
 @pytest.mark.parametrize("sent", STRANGERS.values(), ids=STRANGERS)
 async def test_a_stranger_is_shown_out_and_nothing_of_it_is_heard(tmp_path, sent):
-    async with Town(tmp_path, SETTINGS.model_copy(update={"handshake": 0.3})) as town:
-        house, peer = await town.house("peer")
-        await visit(house._endpoint, *sent)
-        await visit(town.directory.endpoint, *sent)
-        sender, _ = await town.house("me", machine="other", settings=SETTINGS)
+    async with Mesh(tmp_path, SETTINGS.model_copy(update={"handshake": 0.3})) as mesh:
+        receiver, peer = await mesh.start("peer")
+        await visit(receiver._endpoint, *sent)
+        await visit(mesh.directory.endpoint, *sent)
+        sender, _ = await mesh.start("me", machine="other", settings=SETTINGS)
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: peer.heard == ["1"])
 
@@ -98,21 +98,21 @@ def old_tls():
 
 @pytest.mark.parametrize("tls", [bare_tls, foreign_tls, old_tls])
 async def test_who_shows_no_certificate_or_another_is_not_heard(tmp_path, tls):
-    async with Town(tmp_path) as town:
-        house, peer = await town.house("peer")
-        for endpoint in (house._endpoint, town.directory.endpoint):
+    async with Mesh(tmp_path) as mesh:
+        receiver, peer = await mesh.start("peer")
+        for endpoint in (receiver._endpoint, mesh.directory.endpoint):
             assert await visit(endpoint, forged(), tls=tls()) == b""
         assert not peer.heard
-        assert town.directory.find("peer") is not None
+        assert mesh.directory.find("peer") is not None
 
 
 async def test_nobody_of_one_run_believes_another(tmp_path):
     """Not even where an address of its own is another's by now."""
-    async with Town(tmp_path) as town:
-        house, peer = await town.house("peer")
-        other = town.links("liar", machine="other", credentials=new_credentials())
+    async with Mesh(tmp_path) as mesh:
+        receiver, peer = await mesh.start("peer")
+        other = mesh.links("liar", machine="other", credentials=new_credentials())
         with pytest.raises(OSError, match="certificate"):
-            await call(house._endpoint, other._context, lambda *_: None)
+            await call(receiver._endpoint, other._context, lambda *_: None)
         assert not peer.heard
 
 
@@ -140,10 +140,10 @@ async def tapped(endpoint):
 
 
 async def test_who_listens_in_reads_nothing_and_has_nothing_to_say_again(tmp_path):
-    async with Town(tmp_path) as town:
-        house, peer = await town.house("peer")
-        other = town.links("other", machine="other")
-        async with tapped(house._endpoint) as (way, there, back):
+    async with Mesh(tmp_path) as mesh:
+        receiver, peer = await mesh.start("peer")
+        other = mesh.links("other", machine="other")
+        async with tapped(receiver._endpoint) as (way, there, back):
             link = await call(way, other._context, lambda *_: None)
             link.write(encode(Batch("me", "a", 1, [("peer", mail(WHISPER))])))
             await until(lambda: peer.heard == [WHISPER])
@@ -151,22 +151,22 @@ async def test_who_listens_in_reads_nothing_and_has_nothing_to_say_again(tmp_pat
             assert there
             assert back
             assert WHISPER.encode() not in there + back
-            await visit(house._endpoint, bytes(there))
+            await visit(receiver._endpoint, bytes(there))
         assert peer.heard == [WHISPER]
-        assert house.counters["messages_doubled_total"] == 0  # it did not even get as far as its number
+        assert receiver.counters["messages_doubled_total"] == 0  # it did not even get as far as its number
 
 
 async def test_of_too_many_strangers_the_oldest_goes(tmp_path):
     settings = SETTINGS.model_copy(update={"strangers": 3, "handshake": 60.0})
-    async with Town(tmp_path, settings) as town:
-        house, peer = await town.house("peer")
-        where = (house._endpoint.host, house._endpoint.port)
+    async with Mesh(tmp_path, settings) as mesh:
+        receiver, peer = await mesh.start("peer")
+        where = (receiver._endpoint.host, receiver._endpoint.port)
         calls = [await asyncio.open_connection(*where) for _ in range(6)]
-        await until(lambda: house.counters["limit_hits:strangers"] == 3)
+        await until(lambda: receiver.counters["limit_hits:strangers"] == 3)
         for reader, _ in calls[:3]:
             async with asyncio.timeout(60):
                 assert await _is_over(reader)
-        sender, _ = await town.house("me", machine="other")
+        sender, _ = await mesh.start("me", machine="other")
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: peer.heard == ["1"])
         for _, writer in calls:
@@ -184,17 +184,17 @@ async def test_a_called_machine_that_never_answers_is_given_up(tmp_path):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        async with Town(tmp_path, SETTINGS.model_copy(update={"handshake": 0.1})) as town:
-            other = town.links("other", machine="other")
+        async with Mesh(tmp_path, SETTINGS.model_copy(update={"handshake": 0.1})) as mesh:
+            other = mesh.links("other", machine="other")
             nowhere = Endpoint("elsewhere", "", *silent.getsockname())
             with pytest.raises(TimeoutError):
                 await call(nowhere, other._context, lambda *_: None)
 
 
 async def test_mail_goes_both_ways_between_machines(tmp_path):
-    async with Town(tmp_path) as town:
-        one, heard = await town.house("one", machine="here")
-        other, echoed = await town.house("other", machine="there")
+    async with Mesh(tmp_path) as mesh:
+        one, heard = await mesh.start("one", machine="here")
+        other, echoed = await mesh.start("other", machine="there")
         for number in range(3000):
             one.outboxes.put("other", event(number), 0.5)
             other.outboxes.put("one", event(number), 0.5)
@@ -203,9 +203,9 @@ async def test_mail_goes_both_ways_between_machines(tmp_path):
 
 
 async def test_a_large_batch_passes_whole(tmp_path):
-    async with Town(tmp_path) as town:
-        _, peer = await town.house("peer")
-        sender, _ = await town.house("me", machine="other")
+    async with Mesh(tmp_path) as mesh:
+        _, peer = await mesh.start("peer")
+        sender, _ = await mesh.start("me", machine="other")
         long = [f"{number} {'x' * 400_000}" for number in range(12)]
         for text in long:
             sender.outboxes.put("peer", event(text), 0.5)

@@ -7,113 +7,113 @@ from orchestration.links.directory import Directory
 from orchestration.links.frames import Pong
 from orchestration.membership.tunables import settings_update
 from orchestration.settings import Settings
-from tests.orchestration.links.houses import SETTINGS, Listener, Town, event
+from tests.orchestration.links.processes import SETTINGS, Listener, Mesh, event
 from tests.orchestration.links.test_links import MACHINES
 from tests.orchestration.until import until
 
 
 @MACHINES
 async def test_it_asks_how_an_actor_is_and_tells_it_what_it_shall_do(tmp_path, machine):
-    async with Town(tmp_path) as town:
-        assert await town.directory.ping("peer", 60) is None
-        _, peer, other = await town.house("peer", "other", machine=machine)
-        await until(lambda: town.directory.find("other"))
+    async with Mesh(tmp_path) as mesh:
+        assert await mesh.directory.ping("peer", 60) is None
+        _, peer, other = await mesh.start("peer", "other", machine=machine)
+        await until(lambda: mesh.directory.find("other"))
         changed = settings_update(Settings(), 7)
-        pongs = await asyncio.gather(town.directory.ping("other", 60), town.directory.ping("peer", 60))
+        pongs = await asyncio.gather(mesh.directory.ping("other", 60), mesh.directory.ping("peer", 60))
         assert [pong.name for pong in pongs] == ["other", "peer"]
         assert pongs[0].health == {"born": 1.0}
-        town.directory.configure("peer", changed)
-        town.directory.stop("peer")
+        mesh.directory.configure("peer", changed)
+        mesh.directory.stop("peer")
         await until(lambda: peer.stopped)
         assert peer.configured == [changed]
         assert (other.stopped, other.configured) == (False, [])
-        assert await town.directory.ping("nobody", 60) is None
+        assert await mesh.directory.ping("nobody", 60) is None
 
 
 async def test_who_does_not_answer_in_time_has_not_answered(tmp_path):
-    async with Town(tmp_path) as town:
-        links, _ = await town.house("peer")
-        await until(lambda: town.directory.find("peer"))
-        links._inbox.residents.clear()
-        assert await town.directory.ping("peer", 0.05) is None
+    async with Mesh(tmp_path) as mesh:
+        links, _ = await mesh.start("peer")
+        await until(lambda: mesh.directory.find("peer"))
+        links._inbox.hosted.clear()
+        assert await mesh.directory.ping("peer", 0.05) is None
 
 
 async def test_who_is_stopped_in_the_moment_of_the_answer_stops(tmp_path):
     """Whoever asks again and again would do so for ever."""
-    async with Town(tmp_path) as town:
-        links, _ = await town.house("peer")
-        await until(lambda: town.directory.find("peer"))
-        links._inbox.residents.clear()  # what it answers is told here, in the right moment
-        asking = asyncio.create_task(town.directory.ping("peer", 60))
-        await until(lambda: "peer" in town.directory._asked)
-        town.directory._asked["peer"].set_result(Pong("peer", {}))
+    async with Mesh(tmp_path) as mesh:
+        links, _ = await mesh.start("peer")
+        await until(lambda: mesh.directory.find("peer"))
+        links._inbox.hosted.clear()  # what it answers is told here, in the right moment
+        asking = asyncio.create_task(mesh.directory.ping("peer", 60))
+        await until(lambda: "peer" in mesh.directory._asked)
+        mesh.directory._asked["peer"].set_result(Pong("peer", {}))
         asking.cancel()
         await asyncio.wait([asking])
         assert asking.cancelled()
 
 
 async def test_all_are_told_who_comes_goes_and_moves(tmp_path):
-    async with Town(tmp_path) as town:
-        one, _ = await town.house("one")
-        two, _ = await town.house("two", machine="other")
+    async with Mesh(tmp_path) as mesh:
+        one, _ = await mesh.start("one")
+        two, _ = await mesh.start("two", machine="other")
         await until(lambda: len(one.book) == len(two.book) == 2)
         assert {one.book.get("two").machine, two.book.get("one").machine} == {
             two._context.machine,
             one._context.machine,
         }
-        two.house("born", Listener())
+        two.register("born", Listener())
         await until(lambda: one.book.get("born") is not None)
         two.forget("born")
         await until(lambda: one.book.get("born") is None)
         await two.close()
         await until(lambda: len(one.book) == 1)
-        late, _ = await town.house("late")
+        late, _ = await mesh.start("late")
         await until(lambda: len(late.book) == len(one.book) == 2)
 
 
 async def test_a_line_that_breaks_is_made_anew_and_everything_told_again(tmp_path):
-    async with Town(tmp_path) as town:
-        one, _ = await town.house("one")
-        await town.house("two")
+    async with Mesh(tmp_path) as mesh:
+        one, _ = await mesh.start("one")
+        await mesh.start("two")
         await until(lambda: len(one.book) == 2)
         one._line.abort()
-        await until(lambda: town.directory.find("one") is None or one._line.open)
-        await until(lambda: town.directory.find("one") is not None and len(one.book) == 2)
-        assert await town.directory.ping("one", 60) is not None
+        await until(lambda: mesh.directory.find("one") is None or one._line.open)
+        await until(lambda: mesh.directory.find("one") is not None and len(one.book) == 2)
+        assert await mesh.directory.ping("one", 60) is not None
 
 
 async def test_the_end_of_an_old_life_does_not_unlist_the_new_one(tmp_path):
-    async with Town(tmp_path) as town:
-        old, _ = await town.house("peer", process="old")
-        await until(lambda: town.directory.find("peer"))
-        was = town.directory.find("peer")
-        new, _ = await town.house("peer", process="new")
-        await until(lambda: town.directory.find("peer") != was)
+    async with Mesh(tmp_path) as mesh:
+        old, _ = await mesh.start("peer", process="old")
+        await until(lambda: mesh.directory.find("peer"))
+        was = mesh.directory.find("peer")
+        new, _ = await mesh.start("peer", process="new")
+        await until(lambda: mesh.directory.find("peer") != was)
         await old.close()
-        watcher, _ = await town.house("watcher")
+        watcher, _ = await mesh.start("watcher")
         await until(lambda: watcher.book.get("peer"))
         assert watcher.book.get("peer") == new._endpoint
-        assert await town.directory.ping("peer", 60) is not None
+        assert await mesh.directory.ping("peer", 60) is not None
 
 
 async def test_who_comes_back_after_another_took_its_place_is_told_to_stop_and_found_by_nobody(tmp_path):
     """It slept, and its line with it; or it was cut off, and makes its line anew."""
-    async with Town(tmp_path) as town:
-        told, directory = [], town.directory
+    async with Mesh(tmp_path) as mesh:
+        told, directory = [], mesh.directory
         directory._outlived = told.append
-        watcher, _ = await town.house("watcher")
+        watcher, _ = await mesh.start("watcher")
         directory.begin("pack", 1)
-        asleep, process, _ = await town.house("pack", "member", process="pack-1", number=1)
+        asleep, process, _ = await mesh.start("pack", "member", process="pack-1", number=1)
         await until(lambda: watcher.book.get("member"))
         directory.begin("pack", 3)
         await until(lambda: process.stopped and told == ["pack"])
         assert directory.find("pack") is None
         assert directory.find("member") is None
-        new, its_own, _ = await town.house("pack", "member", process="pack-3", number=3)
+        new, its_own, _ = await mesh.start("pack", "member", process="pack-3", number=3)
         await until(lambda: watcher.book.get("member") == new._endpoint)
-        asleep.house("late", Listener())  # it knows nothing of that yet, and says who lives there
+        asleep.register("late", Listener())  # it knows nothing of that yet, and says who lives there
 
-        cut_off, lost, _ = await town.house("pack", "member", process="pack-2", number=2)
+        cut_off, lost, _ = await mesh.start("pack", "member", process="pack-2", number=2)
         await until(lambda: lost.stopped and len(told) == 2)
         for late in (asleep, cut_off):
             late._line.abort()
@@ -128,23 +128,23 @@ async def test_who_comes_back_after_another_took_its_place_is_told_to_stop_and_f
 
 
 async def test_the_end_of_an_old_life_leaves_the_socket_to_the_new_one(tmp_path):
-    async with Town(tmp_path) as town:
-        old, _ = await town.house("peer")
-        new, heard = await town.house("peer")
+    async with Mesh(tmp_path) as mesh:
+        old, _ = await mesh.start("peer")
+        new, heard = await mesh.start("peer")
         await old.close()
-        sender, _ = await town.house("sender")
+        sender, _ = await mesh.start("sender")
         await until(lambda: sender.book.get("peer") == new._endpoint)
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: heard.heard == ["1"])
 
 
 async def test_processes_wait_for_a_directory_that_is_not_open_yet(tmp_path):
-    town = Town(tmp_path)
-    directory = Directory(town.place("mind"), SETTINGS)
-    path = str(town.place("mind") / "~mind.sock")
+    mesh = Mesh(tmp_path)
+    directory = Directory(mesh.place("mind"), SETTINGS)
+    path = str(mesh.place("mind") / "~mind.sock")
     directory._endpoint = Endpoint(directory._listener._context.machine, path)
-    town.directory = directory
-    links, _ = await town.house("early")
+    mesh.directory = directory
+    links, _ = await mesh.start("early")
     await directory.open()
     await until(lambda: directory.find("early") is not None)
     await links.close()
@@ -163,21 +163,21 @@ def test_a_book_tells_what_changed_and_nothing_else():
 
 async def test_of_a_large_process_only_changes_are_told(tmp_path):
     names = [f"scout-{number}" for number in range(300)]
-    async with Town(tmp_path) as town:
-        told, heard = [], town.directory._house
-        town.directory._house = lambda frame, connection: (told.append(frame), heard(frame, connection))
-        pack, *_ = await town.house(*names, process="pack")
-        await until(lambda: town.directory.find(names[-1]))
+    async with Mesh(tmp_path) as mesh:
+        told, heard = [], mesh.directory._house
+        mesh.directory._house = lambda frame, connection: (told.append(frame), heard(frame, connection))
+        pack, *_ = await mesh.start(*names, process="pack")
+        await until(lambda: mesh.directory.find(names[-1]))
         for name in names[:100]:
             pack.forget(name)
             await asyncio.sleep(0)
-        pack.house("born", Listener())
-        await until(lambda: town.directory.find("born") and town.directory.find(names[99]) is None)
+        pack.register("born", Listener())
+        await until(lambda: mesh.directory.find("born") and mesh.directory.find(names[99]) is None)
         assert sum(len(frame.names) + len(frame.gone) for frame in told) == 300 + 100 + 1
         assert [frame.whole for frame in told[:2]] == [True, False]
-        late, _ = await town.house("late")
+        late, _ = await mesh.start("late")
         await until(lambda: len(late.book) == 202)
         pack._line.abort()
-        await until(lambda: town.directory.find("born") is None or told[-1].names != ("born",))
-        await until(lambda: len(late.book) == 202 and town.directory.find("born") is not None)
+        await until(lambda: mesh.directory.find("born") is None or told[-1].names != ("born",))
+        await until(lambda: len(late.book) == 202 and mesh.directory.find("born") is not None)
         assert told[-1].whole or told[-1].names == ("late",)

@@ -14,7 +14,7 @@ from orchestration.links.codec import encode
 from orchestration.links.connection import LinkContext, call, link_context
 from orchestration.links.credentials import new_credentials
 from orchestration.links.frames import Batch
-from tests.orchestration.links.houses import SETTINGS, Town, event, mail
+from tests.orchestration.links.processes import SETTINGS, Mesh, event, mail
 from tests.orchestration.until import until
 
 MACHINES = pytest.mark.parametrize("machine", ["mind", "other"])
@@ -23,9 +23,9 @@ MACHINES = pytest.mark.parametrize("machine", ["mind", "other"])
 
 @MACHINES
 async def test_events_arrive_once_and_in_order_many_in_a_batch(tmp_path, machine):
-    async with Town(tmp_path) as town:
-        _, peer = await town.house("peer")
-        sender, _ = await town.house("me", machine=machine)
+    async with Mesh(tmp_path) as mesh:
+        _, peer = await mesh.start("peer")
+        sender, _ = await mesh.start("me", machine=machine)
         for number in range(2000):
             sender.outboxes.put("peer", event(number), 0.5)
         await until(lambda: len(peer.heard) == 2000)
@@ -34,41 +34,41 @@ async def test_events_arrive_once_and_in_order_many_in_a_batch(tmp_path, machine
 
 
 async def test_a_peer_that_is_not_there_yet_is_waited_for_and_what_does_not_fit_is_counted(tmp_path):
-    async with Town(tmp_path, SETTINGS.model_copy(update={"outbox": 16})) as town:
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path, SETTINGS.model_copy(update={"outbox": 16})) as mesh:
+        sender, _ = await mesh.start("me")
         for number in range(20):
             sender.outboxes.put("peer", event(number), 0.5)
         assert sender.outboxes.waiting == 16
         assert sender.counters["limit_hits:outbox"] == sender.counters["messages_dropped_total"] == 4
-        _, peer = await town.house("peer")
+        _, peer = await mesh.start("peer")
         await until(lambda: len(peer.heard) == 16)
         assert peer.heard == [str(number) for number in range(16)]
 
 
 @MACHINES
 async def test_a_peer_that_moves_is_found_again(tmp_path, machine):
-    async with Town(tmp_path) as town:
-        first, before = await town.house("peer", process="first")
-        sender, _ = await town.house("me", machine=machine)
+    async with Mesh(tmp_path) as mesh:
+        first, before = await mesh.start("peer", process="first")
+        sender, _ = await mesh.start("me", machine=machine)
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: before.heard)
         await first.close()
         await until(lambda: sender.book.get("peer") is None)
         sender.outboxes.put("peer", event(2), 0.5)
-        second, after = await town.house("peer", process="second", machine="third")
+        second, after = await mesh.start("peer", process="second", machine="third")
         await until(lambda: after.heard)
         assert (before.heard, after.heard) == (["1"], ["2"])
         assert second.counters["messages_lost_total"] == 0
 
 
 async def test_who_moves_while_its_old_process_lives_is_heard_at_its_new_one(tmp_path):
-    async with Town(tmp_path) as town:
-        old, before, stays = await town.house("peer", "stays", process="old")
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path) as mesh:
+        old, before, stays = await mesh.start("peer", "stays", process="old")
+        sender, _ = await mesh.start("me")
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: before.heard)
         old.forget("peer")
-        _, after = await town.house("peer", process="new")
+        _, after = await mesh.start("peer", process="new")
         await until(lambda: sender.book.get("peer") != sender.book.get("stays"))
         sender.outboxes.put("peer", event(2), 0.5)
         sender.outboxes.put("stays", event(3), 0.5)
@@ -77,10 +77,10 @@ async def test_who_moves_while_its_old_process_lives_is_heard_at_its_new_one(tmp
 
 
 async def test_a_socket_is_taken_over_from_a_life_that_was_killed(tmp_path):
-    async with Town(tmp_path) as town:
-        _, killed = await town.house("peer")
-        _, heir = await town.house("peer")
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path) as mesh:
+        _, killed = await mesh.start("peer")
+        _, heir = await mesh.start("peer")
+        sender, _ = await mesh.start("me")
         await until(lambda: sender.book.get("peer"))
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: heir.heard)
@@ -88,25 +88,25 @@ async def test_a_socket_is_taken_over_from_a_life_that_was_killed(tmp_path):
 
 
 async def test_one_process_holds_many_actors_and_what_goes_astray_is_counted(tmp_path):
-    async with Town(tmp_path) as town:
+    async with Mesh(tmp_path) as mesh:
         names = [f"peer-{number}" for number in range(300)]
-        house, *peers = await town.house(*names, process="block")
-        sender, _ = await town.house("me", machine="other")
+        receiver, *peers = await mesh.start(*names, process="block")
+        sender, _ = await mesh.start("me", machine="other")
         for name in names:
             sender.outboxes.put(name, event(name), 0.5)
         await until(lambda: all(peer.heard for peer in peers))
         assert [peer.heard for peer in peers] == [[name] for name in names]
-        link = await call(house._endpoint, house._context, lambda *_: None)
+        link = await call(receiver._endpoint, receiver._context, lambda *_: None)
         link.write(encode(Batch("me", "x", 1, [("stranger", mail(1))])))
-        await until(lambda: house.counters["messages_astray_total"] == 1)
+        await until(lambda: receiver.counters["messages_astray_total"] == 1)
         link.close()
 
 
 async def test_what_is_doubled_is_heard_once_and_what_is_missing_is_counted(tmp_path):
-    async with Town(tmp_path) as town:
-        house, peer = await town.house("peer")
+    async with Mesh(tmp_path) as mesh:
+        receiver, peer = await mesh.start("peer")
         answers = []
-        link = await call(house._endpoint, house._context, lambda frame, _: answers.append(frame.through))
+        link = await call(receiver._endpoint, receiver._context, lambda frame, _: answers.append(frame.through))
         for batch in (
             Batch("me", "a", 1, [("peer", mail(1, 2))]),
             Batch("me", "a", 1, [("peer", mail(1, 2))]),
@@ -117,17 +117,17 @@ async def test_what_is_doubled_is_heard_once_and_what_is_missing_is_counted(tmp_
             link.write(encode(batch))
         await until(lambda: len(answers) == 4)
         assert peer.heard == ["1", "2", "6", "again", "other"]
-        assert house.counters["messages_doubled_total"] == 2
-        assert house.counters["messages_lost_total"] == 3
+        assert receiver.counters["messages_doubled_total"] == 2
+        assert receiver.counters["messages_lost_total"] == 3
         assert answers == [2, 6, 1, 1]
         link.close()
 
 
 async def test_what_is_too_large_for_one_batch_goes_in_several_and_takes_no_other_along(tmp_path):
-    async with Town(tmp_path, SETTINGS.model_copy(update={"frame_bytes": 2000})) as town:
-        _, peer = await town.house("peer")
-        _, other = await town.house("other")
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path, SETTINGS.model_copy(update={"frame_bytes": 2000})) as mesh:
+        _, peer = await mesh.start("peer")
+        _, other = await mesh.start("other")
+        sender, _ = await mesh.start("me")
         for number in range(60):
             sender.outboxes.put("peer", event("x" * 5000 if number == 30 else f"{number} {'y' * 100}"), 0.5)
             sender.outboxes.put("other", Vitals("me", {"x": object()}) if number == 40 else event(number), 0.5)
@@ -139,9 +139,9 @@ async def test_what_is_too_large_for_one_batch_goes_in_several_and_takes_no_othe
 
 
 async def test_closing_sends_what_waits_but_does_not_wait_for_the_dead(tmp_path):
-    async with Town(tmp_path) as town:
-        _, peer = await town.house("peer")
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path) as mesh:
+        _, peer = await mesh.start("peer")
+        sender, _ = await mesh.start("me")
         await until(lambda: sender.book.get("peer"))
         for number in range(50):
             sender.outboxes.put("peer", event(number), 0.5)
@@ -165,8 +165,8 @@ def test_a_path_that_no_socket_can_have_is_refused(tmp_path):
 
 
 async def test_who_is_nowhere_for_long_is_not_waited_for(tmp_path):
-    async with Town(tmp_path, SETTINGS.model_copy(update={"away": 0.1})) as town:
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path, SETTINGS.model_copy(update={"away": 0.1})) as mesh:
+        sender, _ = await mesh.start("me")
         for number in range(3):
             sender.outboxes.put("nobody", event(number), 0.5)
         await until(lambda: sender.counters["limit_hits:away"] == 1)
@@ -175,8 +175,8 @@ async def test_who_is_nowhere_for_long_is_not_waited_for(tmp_path):
 
 
 async def test_actors_of_one_process_reach_each_other_without_a_socket(tmp_path):
-    async with Town(tmp_path) as town:
-        block, one, other = await town.house("one", "other", process="block")
+    async with Mesh(tmp_path) as mesh:
+        block, one, other = await mesh.start("one", "other", process="block")
         for number in range(600):
             block.outboxes.put("other", event(number), 0.5)
         block.outboxes.put("one", event("self"), 0.5)
@@ -186,13 +186,13 @@ async def test_actors_of_one_process_reach_each_other_without_a_socket(tmp_path)
 
 
 async def test_a_link_ends_with_the_process_it_leads_to(tmp_path):
-    async with Town(tmp_path) as town:
-        house, peer = await town.house("peer")
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path) as mesh:
+        receiver, peer = await mesh.start("peer")
+        sender, _ = await mesh.start("me")
         sender.outboxes.put("peer", event(1), 0.5)
         await until(lambda: peer.heard)
         assert len(sender.outboxes._links) == 1
-        await house.close()
+        await receiver.close()
         await until(lambda: not sender.outboxes._links)
 
 

@@ -7,25 +7,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestration.links.outbox import Outbox
-from tests.orchestration.links.houses import event
+from tests.orchestration.links.processes import event
 
 
 class Reference:
     """The promise in its plainest words: a list, searched through every time."""
 
     def __init__(self, capacity):
-        self.capacity, self.letters = capacity, []
+        self.capacity, self.envelopes = capacity, []
 
     def put(self, event, priority, *, room):
-        self.letters.append((event, priority))
-        if len(self.letters) <= self.capacity and room:
+        self.envelopes.append((event, priority))
+        if len(self.envelopes) <= self.capacity and room:
             return True
-        least = min(range(len(self.letters)), key=lambda at: (self.letters[at][1], -at))
-        del self.letters[least]
+        least = min(range(len(self.envelopes)), key=lambda at: (self.envelopes[at][1], -at))
+        del self.envelopes[least]
         return False
 
     def take(self, limit):
-        taken, self.letters = self.letters[:limit], self.letters[limit:]
+        taken, self.envelopes = self.envelopes[:limit], self.envelopes[limit:]
         return taken
 
 
@@ -48,7 +48,7 @@ def test_it_does_what_the_plainest_outbox_does(steps, capacity):
             assert outbox.put(event(number), figure, room=room) == reference.put(event(number), figure, room=room)
         else:
             assert outbox.take(figure) == reference.take(figure)
-        assert len(outbox) == len(reference.letters) <= capacity
+        assert len(outbox) == len(reference.envelopes) <= capacity
 
 
 @pytest.mark.parametrize("taken", [0, 1])

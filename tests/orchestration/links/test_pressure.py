@@ -8,7 +8,7 @@ import random
 from orchestration.links.codec import encode
 from orchestration.links.connection import call
 from orchestration.links.frames import Batch, Full, Received
-from tests.orchestration.links.houses import SETTINGS, Town, event, mail
+from tests.orchestration.links.processes import SETTINGS, Mesh, event, mail
 from tests.orchestration.links.test_links import MACHINES
 from tests.orchestration.until import until
 
@@ -17,9 +17,9 @@ NARROW = SETTINGS.model_copy(update={"outbox": 50, "window": 64, "batch": 16})
 
 @MACHINES
 async def test_a_receiver_without_room_makes_its_senders_hold_back_and_drop_the_least(tmp_path, machine):
-    async with Town(tmp_path, NARROW) as town:
-        house, peer = await town.house("peer")
-        sender, _ = await town.house("me", machine=machine)
+    async with Mesh(tmp_path, NARROW) as mesh:
+        receiver, peer = await mesh.start("peer")
+        sender, _ = await mesh.start("me", machine=machine)
         peer.room = False
         sender.outboxes.put("peer", event("first"), 0.5)
         await until(lambda: sender.outboxes._links and next(iter(sender.outboxes._links.values()))._full)
@@ -29,18 +29,18 @@ async def test_a_receiver_without_room_makes_its_senders_hold_back_and_drop_the_
         assert sender.counters["messages_dropped_total"] == sender.counters["limit_hits:outbox"] == 950
         assert peer.heard == ["first"]
         peer.room = True
-        house.relieved("peer")
+        receiver.relieved("peer")
         await until(lambda: len(peer.heard) == 51)
         kept = [int(name) for name in peer.heard[1:]]
         assert kept == sorted(kept)
         assert all(number % 100 >= 95 for number in kept)
-        assert house.counters["held_back_total"] == 1
+        assert receiver.counters["held_back_total"] == 1
 
 
 async def test_only_who_has_no_room_is_held_back(tmp_path):
-    async with Town(tmp_path, NARROW) as town:
-        house, slow, quick = await town.house("slow", "quick", process="block")
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path, NARROW) as mesh:
+        receiver, slow, quick = await mesh.start("slow", "quick", process="block")
+        sender, _ = await mesh.start("me")
         slow.room = False
         sender.outboxes.put("slow", event("first"), 0.5)
         await until(lambda: sender.outboxes._links and next(iter(sender.outboxes._links.values()))._full)
@@ -52,55 +52,55 @@ async def test_only_who_has_no_room_is_held_back(tmp_path):
         await until(lambda: len(quick.heard) == 300)
         assert slow.heard == ["first"]
         slow.room = True
-        house.relieved("slow")
+        receiver.relieved("slow")
         await until(lambda: len(slow.heard) == 51)
 
 
 @MACHINES
 async def test_no_room_is_said_before_the_window_opens_again(tmp_path, machine):
-    async with Town(tmp_path, NARROW) as town:
-        house, peer = await town.house("peer")
-        other, told = town.links("other", machine=machine), []
-        link = await call(house._endpoint, other._context, lambda frame, _: told.append(frame))
+    async with Mesh(tmp_path, NARROW) as mesh:
+        receiver, peer = await mesh.start("peer")
+        other, told = mesh.links("other", machine=machine), []
+        link = await call(receiver._endpoint, other._context, lambda frame, _: told.append(frame))
         peer.room = False
         link.write(b"".join(encode(Batch("me", "a", number, [("peer", mail(number))])) for number in (1, 2, 3)))
         await until(lambda: Received(3) in told)
         assert told == [Full(("peer",)), Received(1), Received(2), Received(3)]
         peer.room = True
-        house.relieved("peer")
+        receiver.relieved("peer")
         await until(lambda: told[4:] == [Full((), ("peer",))])
 
 
 async def test_who_has_no_room_is_known_to_those_who_come_later_and_within(tmp_path):
-    async with Town(tmp_path, NARROW) as town:
-        house, peer, inside = await town.house("peer", "inside", process="block")
+    async with Mesh(tmp_path, NARROW) as mesh:
+        receiver, peer, inside = await mesh.start("peer", "inside", process="block")
         peer.room = False
-        house.outboxes.put("peer", event("within"), 0.5)
+        receiver.outboxes.put("peer", event("within"), 0.5)
         await until(lambda: peer.heard)
         for number in range(60):
-            house.outboxes.put("peer", event(number), 0.5)
-        house.outboxes.put("inside", event("b"), 0.5)
+            receiver.outboxes.put("peer", event(number), 0.5)
+        receiver.outboxes.put("inside", event("b"), 0.5)
         await until(lambda: inside.heard)
         told = []
-        link = await call(house._endpoint, house._context, lambda frame, _: told.append(frame))
+        link = await call(receiver._endpoint, receiver._context, lambda frame, _: told.append(frame))
         link.write(encode(Batch("x", "a", 1, [("inside", mail("y"))])))
         await until(lambda: len(told) == 2)
         assert told == [Full(("peer",), whole=True), Received(1)]
         link.close()
         assert peer.heard == ["within"]
-        assert house.counters["limit_hits:outbox"] == 10
+        assert receiver.counters["limit_hits:outbox"] == 10
         peer.room = True
-        house.relieved("peer")
+        receiver.relieved("peer")
         await until(lambda: len(peer.heard) == 51)
 
 
 async def test_no_more_is_on_its_way_than_the_window(tmp_path):
     """A process that receives but says nothing gets so many events and no more, and they are given up when it ends."""
-    async with Town(tmp_path, NARROW) as town:
-        house, _ = await town.house("peer")
+    async with Mesh(tmp_path, NARROW) as mesh:
+        receiver, _ = await mesh.start("peer")
         got = []
-        house._inbox._on_batch = lambda batch, _: got.append(batch)
-        sender, _ = await town.house("me")
+        receiver._inbox._on_batch = lambda batch, _: got.append(batch)
+        sender, _ = await mesh.start("me")
         await until(lambda: sender.book.get("peer"))
         for first, wanted in ((0, 40), (40, 64)):  # no more at a time than an outbox holds
             for number in range(first, first + 40):
@@ -109,14 +109,14 @@ async def test_no_more_is_on_its_way_than_the_window(tmp_path):
         sender.outboxes.put("peer", event("more"), 0.5)
         await asyncio.sleep(0.05)
         assert sum(map(len, got)) == 64
-        await house.close()
+        await receiver.close()
         await until(lambda: sender.counters["messages_unconfirmed_total"] == 64)
         assert sender.outboxes.waiting + sender.counters["messages_dropped_total"] == 81 - 64
 
 
 async def test_all_outboxes_together_are_bounded(tmp_path):
-    async with Town(tmp_path, SETTINGS.model_copy(update={"outboxes": 100})) as town:
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path, SETTINGS.model_copy(update={"outboxes": 100})) as mesh:
+        sender, _ = await mesh.start("me")
         for number in range(400):
             sender.outboxes.put(f"away-{number % 8}", event(number), 0.5)
         assert sender.outboxes.waiting == 100
@@ -126,20 +126,20 @@ async def test_all_outboxes_together_are_bounded(tmp_path):
 
 async def test_what_is_told_of_a_large_pack_grows_with_what_changes_and_not_with_the_pack(tmp_path):
     names = [f"scout-{number}" for number in range(400)]
-    async with Town(tmp_path, NARROW) as town:
-        house, *scouts = await town.house(*names, process="pack")
+    async with Mesh(tmp_path, NARROW) as mesh:
+        receiver, *scouts = await mesh.start(*names, process="pack")
         told = []
-        link = await call(house._endpoint, house._context, lambda frame, _: told.append(frame))
+        link = await call(receiver._endpoint, receiver._context, lambda frame, _: told.append(frame))
         link.write(encode(Batch("x", "a", 1, [(names[0], mail("y"))])))
         await until(lambda: told)
         for scout in scouts:
             scout.room = False
         for turn in range(0, 400, 4):  # some in one turn of the event loop, most in turns of their own
             for name in names[turn : turn + 4]:
-                house._inbox.hand_over(name, mail("z"))
+                receiver._inbox.hand_over(name, mail("z"))
             await asyncio.sleep(0)
         for name in names:
-            house.relieved(name)
+            receiver.relieved(name)
         await until(lambda: sum(len(frame.relieved) for frame in told if isinstance(frame, Full)) == 400)
         full = [frame for frame in told if isinstance(frame, Full)]
         assert sum(len(frame.names) for frame in full) == 400
@@ -150,18 +150,18 @@ async def test_what_is_told_of_a_large_pack_grows_with_what_changes_and_not_with
 async def test_a_sender_that_missed_nothing_and_one_that_came_late_know_the_same(tmp_path):
     """Who has room changes at random; every link ends up with what is so."""
     chance, names = random.Random(1), [f"scout-{number}" for number in range(40)]
-    async with Town(tmp_path, NARROW) as town:
-        house, *scouts = await town.house(*names, process="pack")
+    async with Mesh(tmp_path, NARROW) as mesh:
+        receiver, *scouts = await mesh.start(*names, process="pack")
         senders = []
         for turn in range(200):
             number = chance.randrange(40)
             scouts[number].room = not scouts[number].room
             if scouts[number].room:
-                house.relieved(names[number])
+                receiver.relieved(names[number])
             else:
-                house._inbox.hand_over(names[number], mail("z"))
+                receiver._inbox.hand_over(names[number], mail("z"))
             if turn % 50 == 0:
-                sender, _ = await town.house(f"me-{turn}")
+                sender, _ = await mesh.start(f"me-{turn}")
                 senders.append(sender)
                 free = next(name for name, scout in zip(names, scouts, strict=True) if scout.room)
                 sender.outboxes.put(free, event("first"), 0.5)
@@ -170,4 +170,4 @@ async def test_a_sender_that_missed_nothing_and_one_that_came_late_know_the_same
                 await asyncio.sleep(0.001)
         for sender in senders:
             (link,) = sender.outboxes._links.values()
-            await until(lambda link=link: link._full == house._inbox.full)
+            await until(lambda link=link: link._full == receiver._inbox.full)

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.orchestration.links.houses import SETTINGS, Town, event
+from tests.orchestration.links.processes import SETTINGS, Mesh, event
 from tests.orchestration.until import until
 
 
 @asynccontextmanager
-async def hearer(town, life, machine):
+async def hearer(mesh, life, machine):
     """A process of its own that hears as ``peer``, and what it heard."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -31,9 +31,9 @@ async def hearer(town, life, machine):
         stdout=asyncio.subprocess.PIPE,
     )
     told = {
-        "directory": dataclasses.asdict(town.directory.endpoint),
-        "place": str(town.place(machine)),
-        "credentials": town.credentials.decode(),
+        "directory": dataclasses.asdict(mesh.directory.endpoint),
+        "place": str(mesh.place(machine)),
+        "credentials": mesh.credentials.decode(),
         "life": life,
     }
     process.stdin.write(json.dumps(told).encode() + b"\n")
@@ -56,10 +56,10 @@ async def hearer(town, life, machine):
 @pytest.mark.parametrize("machine", ["mind", "other"])
 async def test_a_process_that_stands_still_then_dies_costs_a_bounded_amount_and_all_is_accounted_for(tmp_path, machine):
     small = SETTINGS.model_copy(update={"outbox": 500, "window": 200})
-    async with Town(tmp_path, small) as town:
-        sender, _ = await town.house("me")
+    async with Mesh(tmp_path, small) as mesh:
+        sender, _ = await mesh.start("me")
         put = sender.outboxes.put
-        async with hearer(town, "one", machine) as (process, heard):
+        async with hearer(mesh, "one", machine) as (process, heard):
             put("peer", event(0), 0.5)
             await until(lambda: heard == [0])
             process.send_signal(signal.SIGSTOP)
@@ -83,7 +83,7 @@ async def test_a_process_that_stands_still_then_dies_costs_a_bounded_amount_and_
             await process.wait()
         await until(lambda: sender.book.get("peer") is None)
         put("peer", event(20_101), 0.5)
-        async with hearer(town, "two", machine) as (_, again):
+        async with hearer(mesh, "two", machine) as (_, again):
             await until(lambda: again)
             assert again == [20_101]  # at most once: what was on its way to the dead is not said again
         assert sender.counters["messages_unconfirmed_total"] == 100
@@ -132,14 +132,14 @@ def test_whatever_is_cut_all_is_heard_in_order_at_most_once_and_accounted_for(bu
 async def _cut(bursts, cuts):
     with tempfile.TemporaryDirectory() as place:
         tight = SETTINGS.model_copy(update={"outbox": 150, "window": 60, "batch": 20})
-        async with Town(Path(place), tight) as town:
+        async with Mesh(Path(place), tight) as mesh:
             wire = Scissors(cuts)
-            house, *peers = await town.house("peer-0", "peer-1", "peer-2", process="block")
-            port = await wire.lay(house._endpoint.host, house._endpoint.port)
-            house._endpoint = dataclasses.replace(house._endpoint, port=port)
-            house._told = None  # the directory knows nothing of this address: it is told everybody
-            house._say()
-            sender, _ = await town.house("me", machine="other")
+            receiver, *peers = await mesh.start("peer-0", "peer-1", "peer-2", process="block")
+            port = await wire.lay(receiver._endpoint.host, receiver._endpoint.port)
+            receiver._endpoint = dataclasses.replace(receiver._endpoint, port=port)
+            receiver._told = None  # the directory knows nothing of this address: it is told everybody
+            receiver._say()
+            sender, _ = await mesh.start("me", machine="other")
             await until(lambda: (found := sender.book.get("peer-2")) and found.port == port)
             number = 0
             for count, peer in bursts:
@@ -153,8 +153,8 @@ async def _cut(bursts, cuts):
             assert all(mine == sorted(set(mine)) for mine in heard)
             missing = number - sum(map(len, heard)) - sender.counters["messages_dropped_total"]
             assert 0 <= missing <= sender.counters["messages_unconfirmed_total"]
-            assert house.counters["messages_lost_total"] <= missing
-            assert house.counters["messages_doubled_total"] <= missing  # what came too late is none
+            assert receiver.counters["messages_lost_total"] <= missing
+            assert receiver.counters["messages_doubled_total"] <= missing  # what came too late is none
             if not cuts:
                 assert missing == 0
             wire.server.close()

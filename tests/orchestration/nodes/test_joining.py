@@ -6,11 +6,11 @@ import grpc
 import pytest
 
 from orchestration.placement.errors import ClusterUnreachable
-from orchestration.placement.placement import Placement, Seen
+from orchestration.placement.placement import ObservedNode, Placement
 from orchestration.placement.settings import ClusterSettings
 from orchestration.runtime.machines.backend import _unusable
 from orchestration.runtime.machines.joining import _why, found, join, joining_environment, reachable_from
-from orchestration.runtime.machines.lookout import Witness, _has
+from orchestration.runtime.machines.node_monitor import DirectoryProof, _has
 from tests.orchestration.nodes.raylets import Raylets
 
 
@@ -106,14 +106,14 @@ def test_this_machine_as_the_nodes_reach_it():
 
 
 def test_who_cannot_see_the_files_of_an_embedded_mind_takes_nobody(tmp_path):
-    witness = Witness(tmp_path)
-    assert _has(str(witness._path), witness._word)
-    assert not _has(str(tmp_path / "elsewhere"), witness._word)
-    other = "another-machine " + witness._word.split(" ")[1]
-    witness._path.write_text(other)
-    assert not _has(str(witness._path), other)  # the same file, on a network drive
+    proof = DirectoryProof(tmp_path)
+    assert _has(str(proof._path), proof._word)
+    assert not _has(str(tmp_path / "elsewhere"), proof._word)
+    other = "another-machine " + proof._word.split(" ")[1]
+    proof._path.write_text(other)
+    assert not _has(str(proof._path), other)  # the same file, on a network drive
     placement = Placement(ClusterSettings(), [])
-    placement.looked([Seen("i", "n7", "10.0.0.7", 4.0, 4.0, "it cannot see /data")], 0.0)
+    placement.looked([ObservedNode("i", "n7", "10.0.0.7", 4.0, 4.0, "it cannot see /data")], 0.0)
     said = _unusable(placement, "10.0.0.1:6379", "submind")
     assert said.startswith("node n7 of the Ray cluster at 10.0.0.1:6379 takes no actors: it cannot see /data; ")
     assert "--store cassandra://" in said

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from orchestration.placement.errors import NoSuchNode
-from orchestration.placement.placement import Placement, Seen, needs_of
+from orchestration.placement.placement import ObservedNode, Placement, needs_of
 from orchestration.placement.settings import ClusterSettings
 
 SETTINGS = ClusterSettings(moves=2, steady_after=5, born_within=30)
@@ -15,7 +15,7 @@ SETTINGS = ClusterSettings(moves=2, steady_after=5, born_within=30)
 def seen(*nodes, total=4.0):
     """``a`` is a node of which all is free, ``("a", 1.0)`` one of which so much is."""
     pairs = [(node, total) if isinstance(node, str) else node for node in nodes]
-    return [Seen(f"id-{name}", name, f"10.0.0.{ord(name) - 96}", total, free) for name, free in pairs]
+    return [ObservedNode(f"id-{name}", name, f"10.0.0.{ord(name) - 96}", total, free) for name, free in pairs]
 
 
 def placement(count=4, settings=SETTINGS):
@@ -109,7 +109,7 @@ def test_the_lost_come_back_at_once_and_drained_is_known_to_the_next():
 
 def test_a_node_is_meant_by_name_address_or_the_beginning_of_its_id():
     made = placement()
-    made.looked([*seen("a", "b"), Seen("id-b2", "b", "10.0.0.9", 4.0, 4.0)], 0.0)
+    made.looked([*seen("a", "b"), ObservedNode("id-b2", "b", "10.0.0.9", 4.0, 4.0)], 0.0)
     assert made.drain("10.0.0.1").name == "a"
     assert made.drain("id-b2").address == "10.0.0.9"
     with pytest.raises(NoSuchNode, match="may mean 2 nodes"):

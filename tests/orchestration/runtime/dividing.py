@@ -29,7 +29,7 @@ from orchestration.loading import load_settings
 from tests.actors.making import thought
 from tests.orchestration.living import LivingMind
 from tests.orchestration.runtime.growing import Ear, plan  # noqa: F401 - the wiring's
-from tests.orchestration.runtime.test_population import WITHIN, Growing
+from tests.orchestration.runtime.test_population import WITHIN, Lifecycle
 from tests.orchestration.runtime.tiny import settings as small
 
 PARENTS = ("ash", "elm", "fir", "yew")
@@ -166,7 +166,7 @@ async def dividing(directory, *address):
             await stores.close()
 
 
-class Dividing(Growing):
+class Dividing(Lifecycle):
     """The mind, its stores, and the book that is kept beside them."""
 
     def __init__(self, mind, stores):

@@ -13,12 +13,12 @@ from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock
 from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
+from orchestration.runtime.worker.actor_group import ActorGroup
 from orchestration.runtime.worker.beat import Beat
-from orchestration.runtime.worker.cohort import Cohort
 from orchestration.runtime.worker.live import LiveActor
 from orchestration.wiring import ActorPlan
 from tests.orchestration.runtime.crowd import TOLD, Calm
-from tests.orchestration.runtime.test_cohort import SETTINGS, SHELL
+from tests.orchestration.runtime.test_actor_group import SETTINGS, SHELL
 from tests.orchestration.until import until
 
 
@@ -70,13 +70,13 @@ async def asleep(tmp_path, beat, *sleepers):
         return LiveActor(birth, WallClock(), links, None, ScriptedSubstrate(), None, SETTINGS, beat, chance)
 
     plans = [ActorPlan(name, "cognitive") for name in cores]
-    cohort = Cohort(plans, begin, stores, 0, SETTINGS.supervision, chance, print)
-    life = asyncio.create_task(cohort.live())
+    group = ActorGroup(plans, begin, stores, 0, SETTINGS.supervision, chance, print)
+    life = asyncio.create_task(group.live())
     try:
         await until(lambda: len(stores.saved) == len(cores))  # the first time at once
-        yield cohort, stores
+        yield group, stores
     finally:
-        cohort.stop()
+        group.stop()
         await asyncio.wait([life])
         await links.outboxes.close()
         await stores.close()
@@ -119,9 +119,9 @@ async def test_who_has_none_or_too_little_does_not_wait_for_it(tmp_path):
 async def test_what_changes_between_two_beats_is_saved_once_on_the_next(tmp_path):
     beat = here(1.0)
     sleepers = [Sleeper(f"s{n}", 3600.0, 0.0) for n in range(3)]
-    async with asleep(tmp_path, beat, *sleepers) as (cohort, stores):
+    async with asleep(tmp_path, beat, *sleepers) as (group, stores):
         before = dict(stores.saved)
-        for member in cohort.members:
+        for member in group.members:
             member.deliver([(TOLD, 1.0)])
         await until(lambda: all(one.told for one in sleepers))
         await until(lambda: all(stores.saved[name] > at for name, at in before.items()))

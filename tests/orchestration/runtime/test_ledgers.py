@@ -15,8 +15,8 @@ from environment.stores.sqlite import open_stores
 from orchestration.clock import CatchUpClock, wall
 from orchestration.links.addresses import Endpoint
 from orchestration.runtime.orders import ActorOrders, RunOrders
+from orchestration.runtime.worker.budget_accounts import thinking
 from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers
-from orchestration.runtime.worker.purses import thinking
 from orchestration.settings import Settings
 from orchestration.wiring import plan
 
@@ -58,14 +58,14 @@ async def test_mind_time_that_runs_fast_opens_no_budget(tmp_path):
     run = RunOrders(settings, tmp_path, tmp_path, clock, seed=1)
     orders = ActorOrders(run, "stream", plan(settings)[:1], 0, os.getpid(), "here", 1, Endpoint("here", "nowhere"))
     stores = await open_stores(tmp_path, "mind")
-    purses = []
-    substrate, _ = await thinking(orders, stores, purses)
-    await purses[0].hold(80, 0.0)
+    accounts = []
+    substrate, _ = await thinking(orders, stores, accounts)
+    await accounts[0].hold(80, 0.0)
     before = clock.now()
     await asyncio.sleep(0.05)
     assert clock.now() - before > DAY
     with pytest.raises(BudgetSpent):
-        await purses[0].hold(80, 0.0)
+        await accounts[0].hold(80, 0.0)
     await substrate.close()
     await stores.close()
 

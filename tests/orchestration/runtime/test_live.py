@@ -25,11 +25,11 @@ from orchestration.links.addresses import Endpoint
 from orchestration.links.links import Links
 from orchestration.membership.tunables import settings_update
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
+from orchestration.runtime.worker.actor_group import ActorGroup
 from orchestration.runtime.worker.beat import Beat
-from orchestration.runtime.worker.cohort import Cohort
+from orchestration.runtime.worker.file_watcher import FileWatcher
 from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.runtime.worker.together import JointStores
-from orchestration.runtime.worker.touch import Touch
 from orchestration.runtime.worker.watch import LogWatch
 from orchestration.settings import Settings
 from orchestration.wiring import ActorPlan
@@ -86,11 +86,11 @@ class Refusing:
 class Packed:
     """One of several in a process, handled as if it were alone."""
 
-    def __init__(self, cohort, name):
-        self._cohort = cohort
-        (self._member,) = (member for member in cohort.members if member.plan.name == name)
+    def __init__(self, group, name):
+        self._cohort = group
+        (self._member,) = (member for member in group.members if member.plan.name == name)
         self.deliver, self.health = self._member.deliver, self._member.health
-        self.configure, self.stop, self.live = cohort.configure, cohort.stop, cohort.live
+        self.configure, self.stop, self.live = group.configure, group.stop, group.live
 
     @property
     def shell(self):
@@ -116,9 +116,9 @@ async def _living(tmp_path, core, *, packed, refusals=0, fence=0, substrate=None
     links = Links(core.name, "a", Endpoint("nowhere", ""), tmp_path, SETTINGS.link, random.Random(1))
 
     def watch():
-        touch = Touch(tmp_path / "perceptions.db-wal")
-        assert touch.sees
-        return LogWatch(stores.perceptions, ReadSettings(certain=60), touch)
+        watcher = FileWatcher(tmp_path / "perceptions.db-wal")
+        assert watcher.sees
+        return LogWatch(stores.perceptions, ReadSettings(certain=60), watcher)
 
     def begin(plan):
         async def birth(driver):
@@ -133,7 +133,7 @@ async def _living(tmp_path, core, *, packed, refusals=0, fence=0, substrate=None
     if packed:
         plans = (ActorPlan("before", "cognitive"), own, ActorPlan("behind", "cognitive"))
         actor = Packed(
-            Cohort(plans, begin, used, fence, SETTINGS.supervision, random.Random(1), links.forget), core.name
+            ActorGroup(plans, begin, used, fence, SETTINGS.supervision, random.Random(1), links.forget), core.name
         )
     else:
         actor = begin(own)
@@ -252,9 +252,9 @@ async def test_nothing_to_do_costs_nothing(tmp_path, living):
 
 async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path):
     stores = await open_stores(tmp_path, "mind", synchronous="OFF")
-    touch = Touch(tmp_path / "not-there")
-    assert not touch.sees
-    watch = LogWatch(stores.perceptions, ReadSettings(idle=0.02), touch)
+    watcher = FileWatcher(tmp_path / "not-there")
+    assert not watcher.sees
+    watch = LogWatch(stores.perceptions, ReadSettings(idle=0.02), watcher)
     waiting = asyncio.create_task(watch.next(0, 10, Modality.TEXT))
     await asyncio.sleep(0.05)
     await stores.perceptions.append([NewPerception("s", 0.0, 0.0, text="late")])

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from environment.population import GrowthKind
-from orchestration.runtime.inhabitants.growing import LODGINGS
+from orchestration.runtime.hosting.lifecycle import PLACEMENTS
 from tests.orchestration.runtime.test_population import at_last, growing
 
 pytestmark = pytest.mark.timeout(600)
@@ -84,7 +84,7 @@ async def test_children_live_where_there_is_room_and_an_empty_pack_ends(tmp_path
 
 
 async def _lodgers(mind):
-    return set(json.loads(await LODGINGS.get(mind.stores.collections, "packs"))["homes"])
+    return set(json.loads(await PLACEMENTS.get(mind.stores.collections, "packs"))["homes"])
 
 
 async def _only(mind, *names):

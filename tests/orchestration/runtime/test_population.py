@@ -37,14 +37,14 @@ async def growing(directory, pack=1, **bounds):
         mind.start(running=False)
         mind.running(seconds=WITHIN)
         stores = await open_stores(directory, "mind")
-        yield Growing(mind, stores)
+        yield Lifecycle(mind, stores)
     finally:
         mind.end()
         if stores is not None:
             await stores.close()
 
 
-class Growing:
+class Lifecycle:
     """The mind, and its stores as anybody may read them."""
 
     def __init__(self, mind, stores):

@@ -192,7 +192,7 @@ async def test_the_parent_is_relieved_and_the_child_is_spoken_to():
     _, events, world, _ = await lived(3, settings=growing(idle_for=1e6))
     child = next(e.other for e in events if e.kind is GrowthKind.DIVIDED)
     text = world.world.shells["text"].core
-    assert any(link.peer == child for link in text._voice.registry.all())
+    assert any(link.peer == child for link in text._router.registry.all())
     assert world.world.shells[child].counters["events_handled_total"] > 20
 
 
@@ -233,7 +233,7 @@ async def test_who_was_not_told_of_a_birth_is_told_again_and_others_know_meanwhi
 
     async def look(world, name, into):
         attention, text = (world.shells[one].core for one in ("attention", "text"))
-        into.append((name in text._voice._peers, name in attention._peers))
+        into.append((name in text._router._peers, name in attention._peers))
 
     monkeypatch.setattr(World, "send", losing)
     _, events, world, found = await lived(3)

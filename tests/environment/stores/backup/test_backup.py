@@ -183,7 +183,7 @@ async def test_a_snapshot_makes_and_changes_nothing(living, snapshot, tmp_path):
 
 
 async def test_what_stands_beside_the_stores_goes_along(snapshot, tmp_path):
-    from environment.stores.sqlite.answers import open_answers
+    from environment.stores.sqlite.answer_cache import open_answers
 
     answers = await open_answers(tmp_path / "living", "alpha")
     await answers.put({f"q-{n}": b"a" * n for n in range(5)})

@@ -19,7 +19,7 @@ from tests.environment.stores.furnished import GivingOut, furnish
 
 
 @pytest.fixture
-async def house(shared_keyspace, tmp_path):
+async def open_for(shared_keyspace, tmp_path):
     """Opens a mind ``sqlite`` or ``cassandra``, in a place of its own for each name."""
     found, own = [], secrets.token_hex(6)
 
@@ -40,8 +40,8 @@ PAIRS = [("sqlite", "cassandra"), ("cassandra", "sqlite"), ("cassandra", "cassan
 
 
 @pytest.mark.parametrize(("here", "there"), PAIRS)
-async def test_everything_arrives_as_it_was(house, here, there):
-    old, new = await house(here, "old"), await house(there, "new")
+async def test_everything_arrives_as_it_was(open_for, here, there):
+    old, new = await open_for(here, "old"), await open_for(there, "new")
     names = await furnish_anywhere(old)
     await Copy(old, new, "old").run()
     before, after = await tally(old), await tally(new)
@@ -59,9 +59,9 @@ async def test_everything_arrives_as_it_was(house, here, there):
 
 @pytest.mark.parametrize("nth", [1, 2, 4, 7, 12, 20])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-async def test_it_is_resumed_wherever_it_was_interrupted(house, nth, after, monkeypatch):
+async def test_it_is_resumed_wherever_it_was_interrupted(open_for, nth, after, monkeypatch):
     monkeypatch.setattr(copying, "_PAGE", 6)
-    old, new = await house("sqlite", "old"), await house("cassandra", "new")
+    old, new = await open_for("sqlite", "old"), await open_for("cassandra", "new")
     await furnish(old)
     try:
         await Copy(old, GivingOut(new, nth, after=after), "old").run()
@@ -70,8 +70,8 @@ async def test_it_is_resumed_wherever_it_was_interrupted(house, nth, after, monk
     assert differences(await tally(old), await tally(new)) == []
 
 
-async def test_a_long_gap_costs_little_and_is_forgotten(house):
-    old, new = await house("sqlite", "old"), await house("cassandra", "new")
+async def test_a_long_gap_costs_little_and_is_forgotten(open_for):
+    old, new = await open_for("sqlite", "old"), await open_for("cassandra", "new")
     await old.moving.skip(1_000_000)
     await old.perceptions.append([perception(n, key=f"k-{n}") for n in range(3000)])
     await old.moving.skip(1_010_000)
@@ -82,7 +82,7 @@ async def test_a_long_gap_costs_little_and_is_forgotten(house):
     assert await new.perceptions.read(1_002_999, 5) == await old.perceptions.read(1_002_999, 5)
     (known,) = await new.perceptions.append([perception(1, key="k-17")])
     assert (known.seq, known.new) == (1_000_018, False)
-    again = await house("cassandra", "new")
+    again = await open_for("cassandra", "new")
     (known,) = await again.perceptions.append([perception(1, key="k-18")])
     assert (known.seq, known.new) == (1_000_019, False)
     assert await again.perceptions.get([f"p-{n:020x}" for n in (5, 999_999, 1_000_000, 1_005_000)]) == {}
@@ -91,10 +91,10 @@ async def test_a_long_gap_costs_little_and_is_forgotten(house):
     assert last.seq == 1_020_001
 
 
-async def test_changes_of_connections_leave_in_the_order_they_were_written_without_being_held(house, monkeypatch):
+async def test_changes_of_connections_leave_in_the_order_they_were_written_without_being_held(open_for, monkeypatch):
     """Mind times are in another order than writes, over many hours and owners, and several stand in one commit."""
     monkeypatch.setattr(partitions, "PART", 16)
-    stores = await house("cassandra")
+    stores = await open_for("cassandra")
     rng, made = random.Random(5), []
     for n in range(40):
         owner = f"owner {rng.randrange(5)}"
@@ -110,7 +110,7 @@ async def test_changes_of_connections_leave_in_the_order_they_were_written_witho
     found, mark, pages = [], "", 0
     while pages == 0 or mark:
         if pages == 3:  # another process goes on
-            stores = await house("cassandra")
+            stores = await open_for("cassandra")
         mark, page = await stores.moving.changes(mark, 7)
         assert len(page) <= 7
         found += page

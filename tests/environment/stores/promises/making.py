@@ -25,7 +25,7 @@ from environment.messages import (
 )
 from environment.population import GrowthEvent, GrowthKind, Member
 from environment.ports import Stores
-from environment.stores.moving import Movable
+from environment.stores.movable import Movable
 
 DIM = 256
 NOON = 1_772_539_200.0

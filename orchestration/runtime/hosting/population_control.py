@@ -1,0 +1,399 @@
+"""The population of a living mind: what is proposed goes to the guard, and what it grants comes to pass."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from actors.effects import Divide, Retire
+from actors.events import Event
+from actors.growth import Born, Gone, GrowthRefused
+from environment.errors import FencedOut, StoreUnavailable
+from environment.messages import Instant, SubmindReport, SubmindState
+from environment.population import Member
+from environment.ports import Stores, Write, WriteConnections, WriteReport
+from orchestration.clock import wall
+from orchestration.growth import actor_messages
+from orchestration.growth.log import HANDOVERS, GrowthLog
+from orchestration.growth.proposals import GrowthVerdict
+from orchestration.growth.recent import RecentMembers
+from orchestration.growth.retention import keep_retired_removed
+from orchestration.growth.shares import BudgetShares
+from orchestration.links.control import (
+    POPULATION,
+    Alive,
+    HasSettled,
+    Left,
+    ProposedDivision,
+    ProposedEnd,
+    Share,
+    Shared,
+)
+from orchestration.links.links import Links
+from orchestration.runtime.hosting.lifecycle_hooks import LifecycleHooks
+from orchestration.runtime.hosting.placement_map import PlacementMap
+from orchestration.runtime.orders import RunOrders
+from orchestration.runtime.worker.ledgers import ledgers_of
+from orchestration.wiring import peer_of, plan, plan_of
+
+if TYPE_CHECKING:
+    from orchestration.links.directory import Directory
+
+_log = structlog.get_logger(__name__)
+_TOTALS = {
+    GrowthVerdict.GRANTED: "growth_granted_total",
+    GrowthVerdict.WAITING: "growth_waiting_total",
+    GrowthVerdict.REFUSED: "growth_refused_total",
+}
+_AGAIN = 5.0
+"""Seconds between two words to a parent that it has its half only, while it does not confirm."""
+_REMIND = 30.0
+"""Seconds between two words to those who have not let go or taken over yet."""
+_RETRY = 0.5
+"""Seconds at least until a store that refused is asked again."""
+_PARTING = 10.0
+"""Seconds that one that ends has to hand on what came to it last."""
+
+
+class PopulationControl:
+    """Who lives in a mind, from ``begin`` to ``close``.
+
+    Guarantees: what was granted is in the store before anybody is told, so a crash at any point leaves a population
+    that the next start takes up as it is; a child begins once its parent spends half only; who has to let go or to
+    take over is told at each of its births until it has.
+    """
+
+    def __init__(self, run: RunOrders, stores: Stores, fence: int) -> None:
+        settings = run.settings
+        configured = {submind.name: submind.role for submind in settings.mind.everyone()}
+        self.log = GrowthLog(stores, settings.growth, configured, wall, fence)
+        self.placement_map = PlacementMap(settings.runtime.subminds_per_actor)
+        """Who shares which process."""
+        self._run = run
+        self._stores = stores
+        self._fence = fence
+        self._grown: LifecycleHooks | None = None
+        self._links: Links | None = None
+        self._heard: asyncio.Queue[Any] = asyncio.Queue()
+        self._working: asyncio.Task[None] | None = None
+        self._errands: set[asyncio.Task[None]] = set()
+        self._shared: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._left: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._joined: set[str] = set()
+        self._shares, self._recent = BudgetShares(self.log.policy), RecentMembers(self.log.policy)
+        self._told: set[int] = set()
+        self._counters: defaultdict[str, float] = defaultdict(float)
+
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """Everybody who was ever born."""
+        return self.log.policy.members
+
+    async def begin(self) -> list[Member]:
+        """Read the log; who lives beside those configured."""
+        await self.log.follow()
+        living = [member for member in self.members.values() if member.living]
+        for member in self._recent.changed(wall()):
+            if member.retired is not None:  # it may have been left in haste
+                await self._stores.commit(await self._unconnected(member.name), self._fence)
+        self._joined = {member.name for member in living}
+        return living
+
+    def share(self, name: str) -> Share:
+        """What an actor has of a configured one's budgets, and whose spending it took over with it."""
+        now = wall()
+        return Share(self._shares.of(name), self._shares.estate(name, now), self.placement_map.moves(name, now))
+
+    def part(self, name: str) -> float:
+        """The first of that alone."""
+        return self._shares.of(name)
+
+    def parent(self, name: str) -> str:
+        """Whose spending a submind that was born takes over; empty for those configured."""
+        member = self.members.get(name)
+        return member.parent if member is not None else ""
+
+    def retired(self, name: str) -> str:
+        """Why somebody does not live who was born here; empty where it is not that it retired."""
+        member = self.members.get(name)
+        return "" if member is None or member.living else f"it retired; {member.heir} has its topics"
+
+    async def open(self, grown: LifecycleHooks, directory: Directory) -> None:
+        """Take in what actors propose, and let it come to pass."""
+        run, self._grown = self._run, grown
+        chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
+        self._links = Links(
+            "~population",
+            secrets.token_hex(8),
+            directory.endpoint,
+            run.run_dir,
+            run.settings.runtime.link,
+            chance,
+            credentials=run.credentials,
+            host=directory.host,
+        )
+        self._links.register(POPULATION, self)
+        await self._links.open()
+        self._working = asyncio.create_task(self._work(), name="population")
+        self._do(self._remind(), "reminding")
+        keep, living = run.settings.host.retention, self.members.values
+        self._do(
+            keep_retired_removed(self._stores, living, keep.retired, keep.every, self._fence, ledgers_of), "tidying"
+        )
+
+    async def close(self) -> None:
+        """Decide nothing any more."""
+        tasks = [*self._errands, *([self._working] if self._working is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._links is not None:
+            await self._links.close()
+
+    async def look(self) -> None:
+        """An operator has ordered something: whoever has an approval by it hears so at once."""
+        await self.log.follow()
+        for event in self.log.policy.permits(wall()):
+            if event.seq not in self._told:
+                self._told.add(event.seq)
+                self._tell(event.submind, actor_messages.permitted(event))
+
+    # --- an actor that the links hold ---
+
+    def deliver(self, envelopes: Sequence[tuple[Any, float]]) -> bool:
+        """Take in what actors say; never waits."""
+        for event, _ in envelopes:
+            match event:
+                case Shared(name, value):
+                    if name in self._shared and value == self.part(name):
+                        self._shared[name].set()
+                case Left(name):
+                    if name in self._left:
+                        self._left[name].set()
+                case ProposedDivision() | ProposedEnd() | HasSettled() | Alive():
+                    self._heard.put_nowait(event)
+                case _:
+                    _log.warning("not_for_the_population", kind=type(event).__name__)
+        return True
+
+    def configure(self, event: object) -> None:
+        """Bounds of growth do not change while a mind lives."""
+
+    def health(self) -> Mapping[str, float]:
+        """How many proposals wait to be decided on."""
+        return {"mailbox": float(self._heard.qsize())}
+
+    def stop(self) -> None:
+        """It ends with the mind process."""
+
+    @property
+    def _on(self) -> LifecycleHooks:
+        if self._grown is None:
+            raise RuntimeError("the population is not open")
+        return self._grown
+
+    # --- deciding, one after the other ---
+
+    async def _work(self) -> None:
+        while True:
+            event = await self._heard.get()
+            try:
+                match event:
+                    case Alive(name):
+                        await self._returned(name)
+                    case HasSettled(owner, name):
+                        await self.log.settle(name, owner)
+                    case ProposedDivision(owner, effect) | ProposedEnd(owner, effect):
+                        await self._consider(owner, effect)
+            except StoreUnavailable as error:
+                _log.warning("growth_not_decided", reason=str(error))  # whoever proposed proposes again
+            except FencedOut as error:
+                _log.warning("fenced_out", reason=str(error))
+                self._on.fenced_out()
+                return
+            except Exception:  # noqa: BLE001 - one proposal less is no reason to decide on none
+                _log.exception("growth_failed")
+
+    async def _consider(self, owner: str, effect: Divide | Retire) -> None:
+        now = self._run.clock.now()
+        bequest = actor_messages.handover_writes(effect, self._run.settings.submind, now)
+        proposal = actor_messages.proposal_of(owner, effect)
+        decision = await self.log.consider(proposal, bequest, self._on.crowds(len(self.log.policy.living)))
+        act = proposal.act.value
+        self._counters[_TOTALS[decision.verdict]] += 1
+        if decision.limit:
+            self._counters[f"limit_hits:growth_{decision.limit}"] += 1
+        if decision.limit == "per_node":
+            self._on.cramped()
+        self._on.counted(dict(self._counters))
+        _log.info("growth", submind=owner, act=act, verdict=decision.verdict.value, reason=decision.reason)
+        if decision.verdict is not GrowthVerdict.GRANTED:
+            again = now + max(0.0, decision.retry_at - wall())
+            self._tell(owner, GrowthRefused(effect.growth, decision.reason, again))
+            return
+        await self._come_to_pass()
+        if decision.event is None:  # its answer was lost
+            await self._returned(owner)
+
+    async def _come_to_pass(self) -> None:
+        """Begin and end lives until they are those in the log."""
+        for member in list(self.members.values()):
+            if member.living and member.name not in self._joined:
+                self._joined.add(member.name)
+                self._do(self._birth(member), f"birth-{member.name}")
+            elif not member.living and member.name in self._joined:
+                self._joined.discard(member.name)
+                self._shares.leaving.add(member.name)
+                self._do(self._end(member), f"end-{member.name}")
+
+    async def _birth(self, member: Member) -> None:
+        """Start a child, once its parent's process spends its half only."""
+        parent = member.parent
+        await self._share_out(parent)
+        if self.members[member.name].living:
+            untold = await self._on.join(plan_of(member), parent)
+            self._tell_all(Born(peer_of(member)))
+            await self._patiently(partial(self._tell_unsettled, parent))
+            if untold:
+                await self._share_out(member.name)
+
+    async def _share_out(self, name: str) -> None:
+        """Tell the process of an actor what that has of the budgets now; returns once it keeps to it."""
+        self._shared[name].clear()
+        self._on.share(name, self.share(name))
+        try:
+            # A process that does not answer is ended within that time, and its next life has this.
+            async with asyncio.timeout(2 * self._run.settings.runtime.supervision.hung_after):
+                while not self._shared[name].is_set():
+                    self._say(name, self.share(name))  # again: what is said may be lost with a connection
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(_AGAIN):
+                            await self._shared[name].wait()
+        except TimeoutError:
+            _log.warning("actor_is_silent", submind=name)
+        finally:
+            self._shared.pop(name, None)
+
+    async def _end(self, member: Member) -> None:
+        """End one that retired, once it has handed on what came to it last."""
+        name = member.name
+        heir = actor_messages.living_heir(name, self.members)
+        self._left[name].clear()
+        self._tell_all(Gone(name, heir), but=name)
+        self._tell(name, Gone(name, heir))
+        self._do(self._patiently(partial(self._tell_unsettled, heir)), f"inherit-{name}")
+        try:
+            async with asyncio.timeout(_PARTING):
+                await self._left[name].wait()
+        except TimeoutError:
+            _log.warning("left_in_haste", submind=name)
+        del self._left[name]
+        await self._on.leave(name)
+        self._shares.leaving.discard(name)
+        self._do(self._share_out(actor_messages.living_heir(name, self.members)), f"share-{name}")
+        await self._patiently(partial(self._say_gone, member))
+
+    async def _say_gone(self, member: Member) -> None:
+        """Say in the registry that one has ended: it may not have been able to."""
+        name, said = member.name, self.retired(member.name)
+        report = SubmindReport(name, member.role, " ".join(member.goals), SubmindState.STOPPED, wall(), reason=said)
+        await self._stores.commit([WriteReport(report), *await self._unconnected(name)], self._fence)
+
+    async def _unconnected(self, name: str) -> list[Write]:
+        """Takes away what connections are left of one that ended before it could do so itself."""
+        rows = tuple((left.topic, left.peer) for left in await self._stores.registry.connections(name))
+        return [WriteConnections(name, (), rows, ())] if rows else []
+
+    async def _returned(self, name: str) -> None:
+        """Tell one that begins a life what it may not know."""
+        member = self.members.get(name)
+        if member is not None and not member.living:
+            self._tell(name, Gone(name, actor_messages.living_heir(name, self.members)))
+            return
+        if self.log.policy.role(name) is not None:
+            self._say(name, self.share(name))
+            for event in self.log.policy.permits(wall()):
+                if event.submind == name:
+                    self._tell(name, actor_messages.permitted(event))
+        for member in self._recent.changed(wall()):  # it may have missed that; the rest it read of the store
+            if member.living and member.name != name:
+                self._tell(name, Born(peer_of(member)))
+            elif not member.living and member.name != name:
+                self._tell(name, Gone(member.name, actor_messages.living_heir(member.name, self.members)))
+        await self._tell_unsettled(name)
+
+    def _repeat_news(self, now: Instant) -> None:
+        """Tell all of births and ends again whose time for it came since the last reminder."""
+        for member in self._recent.changed(now):
+            age = now - (member.born if member.retired is None else member.retired)
+            if any(age - _REMIND < pause <= age for pause in actor_messages.NEWS_AGAIN):
+                heir = actor_messages.living_heir(member.name, self.members)
+                self._tell_all(Born(peer_of(member)) if member.living else Gone(member.name, heir), but=member.name)
+
+    async def _remind(self) -> None:
+        """Tell whoever has not confirmed again, now and then: what is told may be lost, and so may the answer."""
+        while True:
+            await asyncio.sleep(_REMIND)
+            self._repeat_news(wall())
+            for name in {to for to, _ in self._recent.unsettled(wall())}:
+                await self._patiently(partial(self._tell_unsettled, name))
+
+    @staticmethod
+    async def _patiently(act: Callable[[], Awaitable[None]]) -> None:
+        """Do something that may be repeated, once the store answers."""
+        while True:
+            try:
+                await act()
+            except StoreUnavailable as error:
+                await asyncio.sleep(max(error.retry_after, _RETRY))
+            else:
+                return
+
+    async def _tell_unsettled(self, name: str) -> None:
+        """Tell a parent or an heir what it has not confirmed."""
+        policy = self.log.policy
+        for to, member in self._recent.unsettled(wall()):
+            if to != name:
+                continue
+            if member.living:
+                if member.name in self._joined:
+                    self._tell(to, actor_messages.divided(to, member, policy))
+                continue
+            will = await HANDOVERS.get(self._stores.collections, member.name)
+            if not will:
+                continue
+            try:
+                self._tell(to, actor_messages.inherited(member, will, policy))
+            except ValueError:  # one that cannot be read must not keep the others from their heirs
+                _log.exception("will_not_readable", submind=member.name)
+
+    def _tell(self, to: str, event: Event) -> None:
+        self._say(to, event)
+
+    def _tell_all(self, event: Born | Gone, but: str = "") -> None:
+        for actor in plan(self._run.settings, self.members.values()):
+            name = actor.name
+            if name != but and type(event) in actor.faculty.accepts:
+                self._say(name, event)
+
+    def _say(self, to: str, event: Event | Share) -> None:
+        if self._links is not None:
+            self._links.outboxes.put(to, event, 1.0)  # type: ignore[arg-type]  # a ``Share`` no core ever sees
+
+    def _do(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._errands.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._errands.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("growth_failed", exc_info=error)

@@ -1,0 +1,108 @@
+"""What the actors of a process think with, and from which part of the budgets that is paid."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import structlog
+
+from actors.substrate.budget import Limits
+from environment.errors import SubliminalError
+from orchestration.clock import wall
+from orchestration.links.control import BudgetTransfer
+from orchestration.runtime.orders import ActorOrders
+from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers
+from orchestration.store_factory import embedded_in
+
+if TYPE_CHECKING:
+    from actors.substrate.budget import Account, LedgerStore
+    from actors.substrate.ports import Embedder, Substrate
+    from environment.ports import Stores
+
+_log = structlog.get_logger(__name__)
+
+
+def shares_of(orders: ActorOrders) -> float:
+    """How often what a process may spend goes into the whole: an embedder on a server has an account beside each."""
+    return _into(orders, sum(orders.parts.get(plan.name, 1.0) for plan in orders.plans))  # a pack has those of all
+
+
+def _into(orders: ActorOrders, parts: float) -> float:
+    """How often so many parts of a configured submind go into the whole."""
+    accounts = 2 if orders.run.settings.substrate.embedder.kind == "openai" else 1
+    return max(1.0, orders.shares * accounts / parts) if parts > 0 else math.inf
+
+
+async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account]) -> tuple[Substrate, Embedder]:
+    """What the actor thinks with; accounts it is paid from go into ``accounts``.
+
+    Budgets go by the wall: money is spent there, and a mind that catches up with the past lives many days in one of it.
+    Answers of a server are shared by all actors of this machine, so none is paid for twice. What was spent is kept
+    beside them, or with a mind on a cluster in its stores, which it takes along to any machine.
+    """
+    from actors.substrate.build import build_embedder, build_substrate  # noqa: PLC0415 - numpy, half a second
+
+    run, name = orders.run, orders.name
+    settings = run.settings.substrate
+    if settings.kind == "extractive" and settings.embedder.kind == "wordllama":
+        return build_substrate(settings, wall), build_embedder(settings, wall)
+    from environment.stores.sqlite.answer_cache import open_answers  # noqa: PLC0415 - only minds that ask a server
+
+    answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
+    embedded = embedded_in(run.settings, run.data_dir) is not None
+    ledgers: LedgerStore = answers if embedded else StoreLedgers(stores, orders.fence)
+    if orders.parent:
+        ledgers = InheritedLedgers(ledgers, name, orders.parent)
+    shares = shares_of(orders)
+    chance = random.SystemRandom()
+    made = (
+        build_substrate(
+            settings,
+            wall,
+            answers,
+            account=name,
+            shares=shares,
+            ledgers=ledgers,
+            chance=chance,
+            opened=accounts.append,
+        ),
+        build_embedder(
+            settings,
+            wall,
+            answers,
+            account=f"{name}/embed",
+            shares=shares,
+            ledgers=ledgers,
+            chance=chance,
+            opened=accounts.append,
+        ),
+    )
+    inherit(accounts, orders, orders.estate, orders.moved)
+    return made
+
+
+def inherit(
+    accounts: Sequence[Account], orders: ActorOrders, estate: Sequence[str], moved: Sequence[BudgetTransfer]
+) -> None:
+    """Have the accounts of a process take over those of processes that ended, and parts of those of others."""
+    budget = orders.run.settings.substrate.budget
+    for account in accounts:
+        which = account.name.removeprefix(orders.name)
+        account.inherit(gone + which for gone in estate)
+        for one in moved:
+            part, rest = (Limits.share(budget, _into(orders, parts)) for parts in (one.part, one.rest))
+            account.take(one.key, one.process + which, part, rest)
+
+
+async def settle_in(accounts: Sequence[Account], confirm: Callable[[], None]) -> None:
+    """Confirm once all that others spent is counted. Where the store refuses, nobody is told: it is asked again."""
+    try:
+        for account in accounts:
+            await account.settle_in()
+    except SubliminalError as error:
+        _log.warning("share_not_confirmed", reason=str(error))
+    else:
+        confirm()

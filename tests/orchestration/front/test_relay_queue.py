@@ -1,0 +1,144 @@
+"""Batches on their way: keys, bytes, receipts, order. Nothing here waits."""
+
+import asyncio
+from itertools import count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environment.messages import Image, NewPerception, PerceptionBatch, Receipt, Receipts
+from orchestration.front.relay_queue import PendingBatch, RelayedBatch, RelayQueue, keyed, told
+from orchestration.front.writing import encoded, forwarded, said_of
+from orchestration.gateway import decode
+from orchestration.gateway.encode import timestamp
+from orchestration.pb.submind.v1 import perception_pb2 as pb
+from orchestration.pb.submind.v1.forwarding_pb2 import ForwardRequest
+
+NOON = 1_772_539_200.25
+
+
+def tokens():
+    numbers = count(1)
+    return lambda: f"t{next(numbers)}"
+
+
+def test_who_has_a_key_keeps_it_and_the_others_get_one_each():
+    keys, made = keyed(["a", None, "b", None], 4, tokens())
+    assert keys == ["a", "~t1.1", "b", "~t1.3"]
+    assert made == {1, 3}
+
+
+def test_a_batch_without_a_column_of_keys_gets_them_all_and_one_with_all_gets_none():
+    assert keyed((), 2, tokens()) == (["~t1.0", "~t1.1"], {0, 1})
+    asked = []
+    assert keyed(["a", "b"], 2, lambda: asked.append(1) or "") == (["a", "b"], frozenset())
+    assert not asked
+
+
+def test_an_empty_key_is_none():
+    assert keyed(["", "a"], 2, tokens()) == (["~t1.0", "a"], {0})
+
+
+@given(
+    st.lists(st.tuples(st.text(min_size=1), st.floats(-6e10, 2e11), st.text(min_size=1, max_size=300)), min_size=1),
+    st.text(min_size=1, max_size=300),
+)
+def test_plain_text_is_written_as_a_message_would_be(rows, key):
+    batch = PerceptionBatch(*([row[at] for row in rows] for at in (0, 1, 1, 2)))
+    request = pb.PerceiveStreamRequest.FromString(encoded(batch, [key] * len(rows)))
+    assert [(one.source, one.idempotency_key, one.text) for one in request.perceptions] == [
+        (source, key, text) for source, _, text in rows
+    ]
+    assert [one.time for one in request.perceptions] == [timestamp(time) for _, time, _ in rows]
+
+
+def test_what_is_encoded_is_what_was_perceived():
+    made = [
+        NewPerception("ops", NOON, NOON + 1, text="Ünïcödé \u2603", key="k", labels={"a": "b"}),
+        NewPerception("probe", -1.5, NOON, telemetry={"celsius": 21.5}),
+        NewPerception("cam", 0.0, NOON, image=Image(b"\x89PNG", "image/png"), key="c"),
+    ]
+    batch = PerceptionBatch.of(made)
+    keys, _ = keyed(batch.key, 3, tokens())
+    (sent,) = ForwardRequest.FromString(forwarded(encoded(batch, keys), 70_000, b"")).batches
+    request = sent.request
+    assert request.batch == 70_000
+    sent = decode.perceptions(request.perceptions, 99.0, lambda _: 0.3)
+    assert [one.time for one in sent] == [NOON, -1.5, 0.0]  # and not when it was received
+    assert [one.key for one in sent] == ["k", "~t1.1", "c"]
+    assert [(one.text, one.telemetry, one.image, dict(one.labels)) for one in sent] == [
+        (one.text, one.telemetry, one.image, dict(one.labels)) for one in made
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 127, 128, 300, 2**40])
+def test_messages_that_follow_each_other_are_one(number):
+    body = pb.PerceiveStreamRequest(perceptions=[pb.Perception(source="x" * 200)]).SerializeToString()
+    said = said_of("José 雪", "00-" + "1" * 32 + "-" + "2" * 16 + "-01")
+    first, second = ForwardRequest.FromString(forwarded(b"", number, b"") + forwarded(body, number + 1, said)).batches
+    assert (first.request.batch, len(first.request.perceptions), first.caller) == (number, 0, "")
+    assert (second.request.batch, second.request.perceptions[0].source) == (number + 1, "x" * 200)
+    assert (second.caller, second.traceparent[:4]) == ("José 雪", "00-1")
+
+
+def answers(*rows):
+    new = [seq for seq, is_new in rows if is_new]
+    known = {place: seq for place, (seq, is_new) in enumerate(rows) if not is_new}
+    return Receipts(new[0] if new else 0, len(rows), known)
+
+
+@pytest.mark.parametrize(
+    ("rows", "made", "expected"),
+    [
+        # told the first time: as the leader says
+        ([(5, True), (6, True)], {0, 1}, [(5, True), (6, True)]),
+        ([(2, False), (6, True), (3, False), (7, True)], {1}, [(2, False), (6, True), (3, False), (7, True)]),
+        ([(2, False), (3, False)], (), [(2, False), (3, False)]),
+        # told again, after the first answer was lost: what has a made key was new
+        ([(5, False), (6, False)], {0, 1}, [(5, True), (6, True)]),
+        ([(5, False), (6, False), (7, False)], {0, 2}, [(5, True), (6, True), (7, True)]),
+        ([(5, False), (2, False), (6, False)], {0, 2}, [(5, True), (2, False), (6, True)]),
+        ([(5, False), (5, False), (6, False)], {0, 2}, [(5, True), (5, False), (6, True)]),
+        ([(4, False), (5, False), (6, False)], {2}, [(4, False), (5, False), (6, True)]),
+    ],
+)
+def test_receipts_say_what_the_leader_said_or_would_have_said(rows, made, expected):
+    receipts = told(answers(*rows), frozenset(made))
+    assert [(each.seq, each.new) for each in receipts] == expected
+    assert [each.id for each in receipts] == [Receipt(f"p-{seq:020x}", seq, True).id for seq, _ in expected]
+
+
+def pending(loop, since=0.0):
+    batch = PerceptionBatch(["ops"], [NOON], [NOON], ["x"])
+    return PendingBatch(RelayedBatch(batch, b"", frozenset()), since, loop.create_future())
+
+
+async def test_order_is_kept_over_a_break_and_only_so_many_are_under_way():
+    loop = asyncio.get_running_loop()
+    queue = RelayQueue(most=2)
+    one, two, three = (pending(loop) for _ in range(3))
+    queue.waiting.extend([one, two, three])
+    assert [queue.next(), queue.next(), queue.next()] == [one, two, None]
+    queue.under_way.popleft()
+    assert queue.next() is three
+    queue.broke()
+    assert list(queue.waiting) == [two, three]
+    assert [queue.next(), queue.next()] == [two, three]
+    assert queue.resent == 2
+    assert (two.number, three.number) == (4, 5)  # an answer to the former sending is no answer to this one
+
+
+async def test_what_nobody_waits_for_is_left_out_and_what_is_late_is_found():
+    loop = asyncio.get_running_loop()
+    queue = RelayQueue(most=8)
+    gone, early, late = pending(loop), pending(loop, 1.0), pending(loop, 2.0)
+    gone.answer.cancel()
+    queue.waiting.extend([gone, early, late])
+    assert queue.overdue(0.0)
+    assert queue.next() is early
+    assert not queue.overdue(1.5)
+    assert queue.overdue(2.0)
+    assert queue.all() == [early, late]
+    assert queue.next() is None
+    assert Receipts(3, 1) == told(answers((3, True)), frozenset())
