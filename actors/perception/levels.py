@@ -35,7 +35,7 @@ _BEYOND = 0.5
 _RECORD = 1.5
 
 
-class ChangeKind(StrEnum):
+class Deviation(StrEnum):
     """How a series changed."""
 
     SHIFT = "level shift"
@@ -56,7 +56,7 @@ class Reading(msgspec.Struct, frozen=True, array_like=True):
 class Change:
     """A change worth words."""
 
-    kind: ChangeKind
+    kind: Deviation
     before: float
     after: float
     since: Instant
@@ -178,7 +178,7 @@ class Levels(msgspec.Struct):
         self.level = after
         self.pending = []
         self._refresh()
-        return self._tell(ChangeKind.SHIFT, before, after, since, readings, size)
+        return self._tell(Deviation.SHIFT, before, after, since, readings, size)
 
     def _drift(self, reading: Reading) -> Change | None:
         gap = abs(self.level - self.anchor)
@@ -195,10 +195,10 @@ class Levels(msgspec.Struct):
         start = self.place if len(self.window) == self.size else 0
         latest = (self.window[start:] + self.window[:start])[-_LATEST:]
         self.level = _median(sorted(latest))  # the smoothed one tells late where it is now
-        return self._tell(ChangeKind.DRIFT, self.anchor, self.level, since.time, readings, gap / self.noise)
+        return self._tell(Deviation.DRIFT, self.anchor, self.level, since.time, readings, gap / self.noise)
 
     def _tell(
-        self, kind: ChangeKind, before: float, after: float, since: Instant, readings: tuple[Reading, ...], size: float
+        self, kind: Deviation, before: float, after: float, since: Instant, readings: tuple[Reading, ...], size: float
     ) -> Change | None:
         """Told when it leads beyond what was told of, or when a habit has doubled."""
         reading = readings[0]
@@ -237,7 +237,7 @@ class Levels(msgspec.Struct):
         if known and not worth:
             return None
         self.record = size if self.spikes.count == 1 else max(self.record, size)
-        return Change(ChangeKind.SPIKE, back, far.value, readings[-1].time, readings, size, self.spikes.count)
+        return Change(Deviation.SPIKE, back, far.value, readings[-1].time, readings, size, self.spikes.count)
 
 
 def _median(ordered: Sequence[float]) -> float:

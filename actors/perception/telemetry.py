@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from actors.image_features import ImageFeatures
-from actors.perception.levels import Change, ChangeKind, Levels, Reading
+from actors.perception.levels import Change, Deviation, Levels, Reading
 from actors.perception.naming import figure, listed, ratio, spoken
 from actors.perception.percept import Percept, ref
 from actors.perception.rhythm import Rhythm, Watch
@@ -29,7 +29,7 @@ _DOUBT = 20
 _CITED = 4
 _ASPECT = 0.5
 """Weight of what happens beside what it happens to, in a vector."""
-_SALIENCE = {ChangeKind.SHIFT: (0.5, 0.45), ChangeKind.DRIFT: (0.45, 0.45), ChangeKind.SPIKE: (0.4, 0.45)}
+_SALIENCE = {Deviation.SHIFT: (0.5, 0.45), Deviation.DRIFT: (0.45, 0.45), Deviation.SPIKE: (0.4, 0.45)}
 """(Least, span over the percentile of its surprise): shifts last, spikes pass."""
 _SILENCE, _RETURN, _FIRST = 0.7, 0.45, 0.15
 _RISING, _FALLING, _SPIKE = "rising higher", "falling lower", "sudden spike"
@@ -317,7 +317,7 @@ def _told(series: _Series, change: Change) -> str:
     """What happened, with its figures."""
     before, after = figure(change.before), figure(change.after, series.unit)
     over = span(change.readings[0].time - change.since)
-    if change.kind is ChangeKind.SPIKE:
+    if change.kind is Deviation.SPIKE:
         verb = "spiked to" if change.after > change.before else "dipped to"
         return f"{verb} {after}, then {figure(change.before, series.unit)}"
     text = f"{'rose' if change.after > change.before else 'fell'} from {before} to {after} over {over}"
@@ -328,7 +328,7 @@ def _told(series: _Series, change: Change) -> str:
 
 
 def _aspect(change: Change) -> str:
-    if change.kind is ChangeKind.SPIKE:
+    if change.kind is Deviation.SPIKE:
         return _SPIKE
     return _RISING if change.after > change.before else _FALLING
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.perception.levels import ChangeKind, Levels, Reading
+from actors.perception.levels import Deviation, Levels, Reading
 from actors.snapshots import pack, unpack
 
 
@@ -30,7 +30,7 @@ def test_a_level_shift_is_told_once_with_its_figures():
     found = run([*noise(100, 6.2), *noise(300, 9.4)])
     assert len(found) == 1
     at, change = found[0]
-    assert change.kind is ChangeKind.SHIFT
+    assert change.kind is Deviation.SHIFT
     assert 100 <= at <= 104
     assert change.before == pytest.approx(6.2, abs=0.15)
     assert change.after == pytest.approx(9.4, abs=0.15)
@@ -40,7 +40,7 @@ def test_a_level_shift_is_told_once_with_its_figures():
 
 def test_the_way_back_is_told_too():
     found = run([*noise(100, 6.2), *noise(100, 9.4), *noise(100, 6.2)])
-    assert [c.kind for _, c in found] == [ChangeKind.SHIFT, ChangeKind.SHIFT]
+    assert [c.kind for _, c in found] == [Deviation.SHIFT, Deviation.SHIFT]
     assert found[1][1].after < found[1][1].before
 
 
@@ -48,7 +48,7 @@ def test_one_reading_that_returns_is_a_spike():
     values = noise(200)
     values[150] = 14.0
     ((at, change),) = run(values)
-    assert change.kind is ChangeKind.SPIKE
+    assert change.kind is Deviation.SPIKE
     assert (at, change.readings[0].id) == (151, "p150")
     assert (change.after, round(change.before)) == (14.0, 10)
 
@@ -56,7 +56,7 @@ def test_one_reading_that_returns_is_a_spike():
 def test_a_slow_drift_is_told_with_where_it_began():
     climb = [6.2 + 0.03 * i + e for i, e in enumerate(noise(200, 0.0, 0.05))]
     found = run([*noise(60, 6.2, 0.05), *climb])
-    assert {c.kind for _, c in found} == {ChangeKind.DRIFT}
+    assert {c.kind for _, c in found} == {Deviation.DRIFT}
     assert 2 <= len(found) <= 8
     assert all(c.after > c.before for _, c in found)
     assert found[0][1].before == pytest.approx(6.2, abs=0.1)
@@ -65,7 +65,7 @@ def test_a_slow_drift_is_told_with_where_it_began():
 
 def test_a_constant_that_moves_is_a_shift():
     ((_, change),) = run([5.0] * 50 + [7.0] * 50)
-    assert change.kind is ChangeKind.SHIFT
+    assert change.kind is Deviation.SHIFT
     assert (change.before, change.after) == (5.0, 7.0)
 
 

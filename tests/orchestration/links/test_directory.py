@@ -164,8 +164,8 @@ def test_a_book_tells_what_changed_and_nothing_else():
 async def test_of_a_large_process_only_changes_are_told(tmp_path):
     names = [f"scout-{number}" for number in range(300)]
     async with Mesh(tmp_path) as mesh:
-        told, heard = [], mesh.directory._house
-        mesh.directory._house = lambda frame, connection: (told.append(frame), heard(frame, connection))
+        told, heard = [], mesh.directory._hosting
+        mesh.directory._hosting = lambda frame, connection: (told.append(frame), heard(frame, connection))
         pack, *_ = await mesh.start(*names, process="pack")
         await until(lambda: mesh.directory.find(names[-1]))
         for name in names[:100]:

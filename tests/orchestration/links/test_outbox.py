@@ -57,5 +57,5 @@ def test_what_is_kept_of_a_flood_is_bounded(taken):
     for number in range(20_000):
         outbox.put(event(number), number % 97 / 97)
         outbox.take(taken * (number % 2))
-        assert len(outbox._letters) <= 100
+        assert len(outbox._envelopes) <= 100
         assert len(outbox._ranks) <= 2 * 100 + 66
