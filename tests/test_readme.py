@@ -22,8 +22,7 @@ from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.extractive import ExtractiveSubstrate
 from environment.messages import NewPerception
 from environment.stores.sqlite import open_stores
-from orchestration.cli import COMMANDS, SERVE
-from orchestration.cli.options import certificate_options
+from orchestration.cli import COMMANDS
 from orchestration.loading import load_settings
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
 from orchestration.settings import Settings
@@ -74,7 +73,7 @@ def options(command: str) -> frozenset[str]:
     """The flags a command takes, from its help's own source."""
     group = get_command(__import__(f"orchestration.cli.{COMMANDS[command][0]}", fromlist=["app"]).app)
     parser = group.commands[command] if hasattr(group, "commands") else group
-    found = {flag for one in certificate_options() for flag in one.opts} if command not in SERVE else set()
+    found: set[str] = set()
     for each in getattr(parser, "commands", {command: parser}).values():
         with typer.Context(each) as context:
             found |= {flag for one in each.get_params(context) for flag in (*one.opts, *one.secondary_opts)}

@@ -52,9 +52,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Command to (module of this package, what it does)."""
 
-SERVE = frozenset({"run", "serve"})
-"""Those whose ``--grpc`` is where they listen; that of the others is whom they call."""
-
 
 class LazyCommand(TyperCommand):
     """A command that is told about in the help, and imported when it is called."""
@@ -67,10 +64,6 @@ class LazyCommand(TyperCommand):
         """The context of the real command, in which it is then invoked."""
         group = get_command(importlib.import_module(f"{__name__}.{self._module}").app)
         command = group.commands[self.name or ""] if isinstance(group, TyperGroup) else group
-        if any(parameter.name == "grpc" for parameter in command.params) and self.name not in SERVE:
-            from orchestration.cli.options import certificate_options  # noqa: PLC0415 - not for `submind --help`
-
-            command.params += certificate_options()
         _teach(command, self.name or "")
         return command.make_context(info_name, args, parent=parent, **extra)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Annotated, TypeVar
+from collections.abc import Iterable
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -16,12 +15,11 @@ from environment.messages import Connection, ThoughtKind
 from environment.search import Hit, SearchFilters
 from orchestration.cli.changes import show_changes
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.options import Json
 from orchestration.cli.output import bar, clock, console, emit
-from orchestration.cli.remote import Server, connected, server
+from orchestration.cli.remote import Server, ask, calling
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
-from orchestration.client import MindClient
 from orchestration.pb.submind.v1 import consciousness_pb2, mind_pb2
 from orchestration.schema.convert import encode
 from orchestration.schema.trace_messages import encode_hit
@@ -30,8 +28,6 @@ from orchestration.view.status import MindState, MindStatus
 
 app = typer.Typer(add_completion=False)
 
-A = TypeVar("A")
-
 _LATEST = 100
 """Changes of connections that are shown, where nobody says how many."""
 
@@ -39,17 +35,16 @@ _STATE = {"running": "green", "starting": "yellow", "restarting": "yellow", "deg
 
 
 @app.command()
+@calling
 def explain(
+    at: Server,
     wanted: Annotated[str, typer.Argument(metavar="SEQ|ID", help="Number of an entry, or id of anything.")],
     json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Show the lineage of a thought as a tree, down to its perceptions."""
     if not wanted.strip():
         raise Failure("give the number of an entry, as `submind watch` shows it, or an id", MISUSED)
-    node = _ask(server(grpc, token_file, mind), lambda client: client.explain(wanted.strip()))
+    node = ask(at, lambda client: client.explain(wanted.strip()))
     if json:
         emit(encode(consciousness_pb2.Explanation, node))
     else:
@@ -57,7 +52,9 @@ def explain(
 
 
 @app.command()
+@calling
 def search(
+    at: Server,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for, by meaning.")],
     k: Annotated[int, typer.Option("-k", min=1, help="At most so many.")] = 10,
     source: Annotated[str | None, typer.Option(help="Rests on a perception from here.", show_default=False)] = None,
@@ -67,9 +64,6 @@ def search(
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.", show_default=False)] = None,
     min_salience: Annotated[float, typer.Option(min=0, max=1, help="At least so salient now.")] = 0.0,
     json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Find traces by meaning, nearest first."""
     if not text.strip():
@@ -82,7 +76,7 @@ def search(
         until=_instant("--until", until),
         min_salience=min_salience,
     )
-    hits = _ask(server(grpc, token_file, mind), lambda client: client.search(text, k, filters))
+    hits = ask(at, lambda client: client.search(text, k, filters))
     if json:
         _emit_all(encode_hit(hit) for hit in hits)
     elif hits:
@@ -92,9 +86,10 @@ def search(
 
 
 @app.command()
-def subminds(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, mind: MindFile = None) -> None:
+@calling
+def subminds(at: Server, json: Json = False) -> None:
     """List who lives in the mind, and how they are."""
-    reports = _ask(server(grpc, token_file, mind), lambda client: client.subminds())
+    reports = ask(at, lambda client: client.subminds())
     if json:
         _emit_all(encode(mind_pb2.SubmindReport, report) for report in reports)
         return
@@ -113,7 +108,9 @@ def subminds(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None
 
 
 @app.command()
+@calling
 def connections(
+    at: Server,
     owner: Annotated[
         str | None,
         typer.Option("--submind", "--owner", metavar="NAME", help="Only those of this submind.", show_default=False),
@@ -133,20 +130,16 @@ def connections(
         typer.Option("--limit", "-n", min=1, help="With --history: the latest so many; 100.", show_default=False),
     ] = None,
     json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """List who is connected to whom, about what, and how strongly; or what happened to connections, and why."""
     if history:
         wants = ChangeFilter(owner or "", topic or "", since=_instant("--since", since))
-        show_changes(server(grpc, token_file, mind), wants, limit or _LATEST, follow=follow, json=json)
+        show_changes(at, wants, limit or _LATEST, follow=follow, json=json)
         return
     if since is not None or follow or limit is not None:
         raise Failure("--since, --follow and --limit go with --history", MISUSED)
-    at = server(grpc, token_file, mind)
-    found = _ask(at, lambda client: client.connections(owner))
-    if owner and not found and owner not in {report.name for report in _ask(at, lambda client: client.subminds())}:
+    found = ask(at, lambda client: client.connections(owner))
+    if owner and not found and owner not in {report.name for report in ask(at, lambda client: client.subminds())}:
         raise Failure(f"nobody here is called {owner!r}: `submind subminds` lists who there is")
     if topic:
         found = [each for each in found if topic == each.topic or topic.casefold() in each.label.casefold()]
@@ -160,23 +153,16 @@ def connections(
 
 
 @app.command()
-def status(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, mind: MindFile = None) -> None:
+@calling
+def status(at: Server, json: Json = False) -> None:
     """Show rates, limits, budget and health. Exit code 1 when the mind is down."""
-    told = _ask(server(grpc, token_file, mind), lambda client: client.status())
+    told = ask(at, lambda client: client.status())
     if json:
         emit(encode(mind_pb2.MindStatus, told))
     else:
         _status(told)
     if told.state is MindState.DOWN:
         raise typer.Exit(1)
-
-
-def _ask(at: Server, question: Callable[[MindClient], Awaitable[A]]) -> A:
-    async def ask() -> A:
-        async with connected(at) as mind:
-            return await question(mind)
-
-    return asyncio.run(ask())
 
 
 def _emit_all(values: Iterable[object]) -> None:

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from environment.population import GrowthEvent, GrowthKind
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.options import Json
 from orchestration.cli.output import clock, console, emit
-from orchestration.cli.remote import Server, connected, server
+from orchestration.cli.remote import Server, ask, calling, connected
 from orchestration.cli.safety import safe
-from orchestration.client.growth import GrowthClient
+from orchestration.client import MindClient
 from orchestration.growth.admin import OrderOutcome, PopulationPage
 from orchestration.pb.submind.v1 import growth_pb2 as pb
 from orchestration.schema.convert import encode
 
 app = typer.Typer(add_completion=False)
 
-A = TypeVar("A")
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: it stands in the audit log.")]
 By = Annotated[
     str | None, typer.Option("--by", metavar="NAME", help="Who says so. Default: this user.", show_default=False)
@@ -42,55 +40,43 @@ _DOWN = "the mind process is down: {what} is written down, and holds when it is 
 
 
 @app.command()
-def freeze(
-    reason: Reason = "",
-    by: By = None,
-    json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
-) -> None:
+@calling
+def freeze(at: Server, reason: Reason = "", by: By = None, json: Json = False) -> None:
     """Stop all growth at once: nobody is born or retires until `submind thaw`, over every restart."""
-    outcome = _ask(server(grpc, token_file, mind), by, lambda growth: growth.freeze(reason))
+    outcome = ask(at, lambda mind: mind.growth(by).freeze(reason))
     _told(outcome, "growth is frozen", "growth was frozen already", "this", json=json)
 
 
 @app.command()
-def thaw(
-    reason: Reason = "",
-    by: By = None,
-    json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
-) -> None:
+@calling
+def thaw(at: Server, reason: Reason = "", by: By = None, json: Json = False) -> None:
     """Let growth go on, within its bounds."""
-    outcome = _ask(server(grpc, token_file, mind), by, lambda growth: growth.thaw(reason))
+    outcome = ask(at, lambda mind: mind.growth(by).thaw(reason))
     _told(outcome, "growth goes on", "growth was not frozen", "this", json=json)
 
 
 @app.command()
+@calling
 def approve(
+    at: Server,
     proposal: Annotated[str | None, typer.Argument(metavar="ID", help="A proposal that waits: g-12.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All that wait now.")] = False,
     reason: Reason = "",
     by: By = None,
     json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Permit what a waiting proposal asks for, once; `submind growth` lists them."""
     if (proposal is None) is not everything:
         raise Failure("give the ID of a proposal that waits, or --all", MISUSED)
     wanted = None if proposal is None else _number(proposal)
 
-    async def permit(growth: GrowthClient) -> list[OrderOutcome]:
+    async def permit(mind: MindClient) -> list[OrderOutcome]:
+        growth = mind.growth(by)
         if wanted is not None:
             return [await growth.approve(wanted, reason)]
         return [await growth.approve(event.seq, reason) for event in (await growth.population()).waiting]
 
-    outcomes = _ask(server(grpc, token_file, mind), by, permit)
+    outcomes = ask(at, permit)
     for outcome in outcomes:
         _told(outcome, _about(outcome, "may now"), "", "the approval", json=json)
     if not outcomes:
@@ -98,39 +84,36 @@ def approve(
 
 
 @app.command()
+@calling
 def reject(
+    at: Server,
     proposal: Annotated[str, typer.Argument(metavar="ID", help="A proposal that waits: g-12.")],
     reason: Reason = "",
     by: By = None,
     json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Refuse a waiting proposal: its submind rests for a while."""
     wanted = _number(proposal)
-    outcome = _ask(server(grpc, token_file, mind), by, lambda growth: growth.reject(wanted, reason))
+    outcome = ask(at, lambda mind: mind.growth(by).reject(wanted, reason))
     _told(outcome, _about(outcome, "may not"), "", "this", json=json)
 
 
 @app.command()
+@calling
 def growth(
+    at: Server,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as it happens, until Ctrl-C.")] = False,
     after: Annotated[int, typer.Option(metavar="SEQ", min=0, help="Only events after this number.")] = 0,
     json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Show the population, what waits for an approval, and the audit log. With --json the log, an event a line."""
-    at = server(grpc, token_file, mind)
     if follow:
         asyncio.run(_follow(at, after, json=json))
         return
-    events = _ask(at, None, lambda client: client.events(after))
+    events = ask(at, lambda mind: mind.growth().events(after))
     for event in events:
         _event(event, json=json)
-    population = _ask(at, None, lambda client: client.population())
+    population = ask(at, lambda mind: mind.growth().population())
     if json:
         emit(encode(pb.Population, population))
     else:
@@ -141,14 +124,6 @@ async def _follow(at: Server, after: int, *, json: bool) -> None:
     async with connected(at) as mind:
         async for event in mind.growth().watch(after):
             _event(event, json=json)
-
-
-def _ask(at: Server, by: str | None, question: Callable[[GrowthClient], Awaitable[A]]) -> A:
-    async def ask() -> A:
-        async with connected(at) as mind:
-            return await question(mind.growth(by))
-
-    return asyncio.run(ask())
 
 
 def _number(name: str) -> int:

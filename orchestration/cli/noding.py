@@ -11,9 +11,9 @@ from rich.text import Text
 
 from environment.messages import SubmindReport, SubmindState
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
-from orchestration.cli.remote import Server, connected, server
+from orchestration.cli.remote import Server, calling, connected
 from orchestration.cli.safety import safe
 from orchestration.pb.submind.v1.nodes_pb2 import Node
 
@@ -22,9 +22,10 @@ _LOOK = 0.5
 
 
 @app.command()
-def nodes(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, mind: MindFile = None) -> None:
+@calling
+def nodes(at: Server, json: Json = False) -> None:
     """List the nodes of the Ray cluster that the mind lives on, and who lives where."""
-    found, unschedulable = asyncio.run(_listed(server(grpc, token_file, mind)))
+    found, unschedulable = asyncio.run(_listed(at))
     if json:
         for node in found:
             emit(node)
@@ -50,35 +51,33 @@ def nodes(json: Json = False, grpc: Grpc = None, token_file: TokenFile = None, m
 
 
 @app.command()
+@calling
 def drain(
+    at: Server,
     node: Annotated[str, typer.Argument(metavar="NODE", help="Name, address, id or its beginning.")],
     undo: Annotated[bool, typer.Option("--undo", help="Let it take subminds again.")] = False,
     wait: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="How long to wait until nobody is left there.")
     ] = 120.0,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Have a node give up its subminds without loss and take no others, until it is gone or --undo.
 
     Exit code 1 when somebody is left there in the end, because the others have no room.
     """
-    left = asyncio.run(_drain(server(grpc, token_file, mind), node, undo=undo, wait=wait))
+    left = asyncio.run(_drain(at, node, undo=undo, wait=wait))
     if left:
         raise Failure(f"still there: {', '.join(left)}; `submind nodes` shows where there is room")
     console().print(f"{safe(node)} takes subminds again" if undo else f"{safe(node)} is empty")
 
 
 @app.command()
+@calling
 def restart(
+    at: Server,
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Who. Default: everybody.")] = None,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Have subminds save, end and live on in new processes, one after the other, while the mind goes on."""
-    asyncio.run(_restart(server(grpc, token_file, mind), names or []))
+    asyncio.run(_restart(at, names or []))
 
 
 async def _listed(at: Server) -> tuple[list[Node], dict[str, str]]:

@@ -19,9 +19,9 @@ from environment.messages import NewPerception, Receipt
 from orchestration.cli.failure import FAILED, MISUSED, Failure
 from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
 from orchestration.cli.input.reading import InputLine, check_file, file_lines, growing_lines, is_regular, stream_lines
-from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
-from orchestration.cli.remote import Server, connected, server
+from orchestration.cli.remote import Server, calling, connected
 from orchestration.cli.safety import safe
 from orchestration.client import MindClient
 from orchestration.clock import wall
@@ -34,7 +34,9 @@ _REPAINT = 64
 
 
 @app.command()
+@calling
 def perceive(
+    at: Server,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A file, or - for standard input.")] = "-",
     source: Annotated[
         str | None,
@@ -48,9 +50,6 @@ def perceive(
         list[str] | None, typer.Option(metavar="NAME=TEXT", help="A label for every line.", show_default=False)
     ] = None,
     json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Send lines or JSON lines to a mind as perceptions.
 
@@ -61,7 +60,6 @@ def perceive(
 
     A line that is refused is told with its number and the reason, and the rest goes on; the exit code is then 1.
     """
-    at = server(grpc, token_file, mind)
     path = None if file == "-" else Path(file)
     repeatable = path is not None and is_regular(path)
     if path is not None and repeatable:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import functools
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any, TypeVar
 
 from orchestration.access.errors import BadCredentials
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.options import certificate_flags
+from orchestration.cli.options import Ca, Cert, Grpc, Key, MindFile, TokenFile
 from orchestration.client import ClientError, ClientSettings, Credentials, Denied, MindClient, Unavailable
 from orchestration.endpoints import endpoint_label
 from orchestration.gateway.auth import split_listen
 from orchestration.gateway.errors import UnsafeListen
 from orchestration.loading import load_settings
 from orchestration.settings import Settings
+
+A = TypeVar("A")
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - recognised, not bound
 
@@ -44,14 +49,49 @@ class Server:
     credentials: Credentials
 
 
-def server(grpc: str | None, token_file: Path | None, mind: Path | None = None) -> Server:
+def server(
+    grpc: Grpc = None,
+    token_file: TokenFile = None,
+    mind: MindFile = None,
+    ca: Ca = None,
+    cert: Cert = None,
+    key: Key = None,
+) -> Server:
     """The mind that flags, environment and settings point to. Raises ``Failure`` for what cannot be."""
     flags: dict[str, tuple[str, object]] = {
         "--grpc": ("gateway.listen", grpc),
         "--token-file": ("client.token_file", token_file),
-        **certificate_flags(),
+        "--ca": ("client.ca_file", ca),
+        "--cert": ("client.cert_file", cert),
+        "--key": ("client.key_file", key),
     }
     return server_in(load_settings(mind, flags=flags))
+
+
+def calling(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that is handed the mind it calls as ``at``; it takes the options of ``server`` beside its own."""
+    own = inspect.signature(command, eval_str=True)
+    pointing = inspect.signature(server, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        at = server(**{name: given.pop(name) for name in pointing})
+        command(**given, at=at)
+
+    taken = [*(one for one in own.parameters.values() if one.name != "at"), *pointing.values()]
+    called.__signature__ = own.replace(parameters=taken)  # type: ignore[attr-defined]  # what typer looks at
+    called.__annotations__ = {one.name: one.annotation for one in taken}
+    return called
+
+
+def ask(at: Server, question: Callable[[MindClient], Awaitable[A]]) -> A:
+    """What the mind ``at`` answers. Raises ``Failure``."""
+
+    async def asked() -> A:
+        async with connected(at) as mind:
+            return await question(mind)
+
+    return asyncio.run(asked())
 
 
 def server_in(settings: Settings) -> Server:

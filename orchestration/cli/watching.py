@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from environment.messages import EntryKind
-from orchestration.cli.options import Grpc, Json, MindFile, TokenFile
+from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit, entry_line
-from orchestration.cli.remote import Server, connected, server
+from orchestration.cli.remote import Server, calling, connected
 from orchestration.pb.submind.v1 import consciousness_pb2 as pb
 from orchestration.schema.convert import encode
 from orchestration.view.tail import EntryFilter
@@ -23,7 +23,9 @@ _PATIENCE = 5.0
 
 
 @app.command()
+@calling
 def watch(
+    at: Server,
     from_seq: Annotated[
         int, typer.Option("--from", metavar="SEQ", min=0, help="The entry to begin with; 0: the next new one.")
     ] = 0,
@@ -37,9 +39,6 @@ def watch(
     contains: Annotated[str | None, typer.Option(help="Only texts that contain this.", show_default=False)] = None,
     min_salience: Annotated[float, typer.Option(min=0, max=1, help="Only what is at least so salient.")] = 0.0,
     json: Json = False,
-    grpc: Grpc = None,
-    token_file: TokenFile = None,
-    mind: MindFile = None,
 ) -> None:
     """Follow the stream of consciousness.
 
@@ -49,7 +48,7 @@ def watch(
         kinds=frozenset({kind} if kind else ()), min_salience=min_salience, source=source or "", contains=contains or ""
     )
     watching = _Watching(wants, json=json, most=count)
-    asyncio.run(watching.run(server(grpc, token_file, mind), from_seq))
+    asyncio.run(watching.run(at, from_seq))
     if watching.last and not json and count is None:
         console(error=True).print(f"go on with: submind watch --from {watching.last + 1}")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from tests.actors.submind.submind_growth import fed, pressed, submind
 
 from actors.attention.core import AttentionCore
 from actors.attention.pacing import RatePace
@@ -38,6 +37,7 @@ from environment.settings import EnvironmentSettings
 from environment.subliminal import SubliminalEnvironment
 from tests.actors.making import DIM, thought, trace, unit
 from tests.actors.stream.test_stream import candidate
+from tests.actors.submind.submind_growth import fed, pressed, submind
 
 NOW = 1_800_000_000.0
 AHEAD = [8 * HOUR, 365 * DAY]

@@ -1,12 +1,11 @@
 """When a shell wants to be woken for its core, and by when it has to be."""
 
-from tests.actors.submind.submind_growth import submind
-
 from actors.core import Description, Inward
 from actors.effects import WakeAt
 from actors.events import Started, Tick
 from actors.settings import CognitiveSettings, ShellSettings
 from actors.shell import ActorShell
+from tests.actors.submind.submind_growth import submind
 
 
 class Waking(Inward):

@@ -14,14 +14,16 @@ from orchestration.cli.doctor.checks import Finding, State
 from orchestration.cli.doctor.clusters import clusters
 from orchestration.cli.options import (
     HERE,
+    Ca,
+    Cert,
     CoordinationAddress,
     DataDir,
     Grpc,
     Json,
+    Key,
     MindFile,
     StoreAddress,
     TokenFile,
-    certificate_flags,
 )
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
@@ -42,6 +44,9 @@ def doctor(
     grpc: Grpc = None,
     http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="The page.", show_default=False)] = None,
     token_file: TokenFile = None,
+    ca: Ca = None,
+    cert: Cert = None,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Check what a mind needs on this machine. Exit code 1 when something keeps it from running."""
@@ -51,7 +56,9 @@ def doctor(
         "--grpc": ("gateway.listen", grpc),
         "--http": ("feed.listen", http),
         "--token-file": ("gateway.token_file", token_file),
-        **certificate_flags(),
+        "--ca": ("client.ca_file", ca),
+        "--cert": ("client.cert_file", cert),
+        "--key": ("client.key_file", key),
     }
     findings = list(checks.machine())
     try:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from tests.actors.submind.submind_growth import SETTINGS, directory, fed, message, pressed, proposed, sent, submind
-
 from actors.effects import Commit, Retire, Settled
 from actors.events import Message, Post, Posted, Tick
 from actors.growth import Divided, Gone, GrowthRefused, Inherited
 from actors.submind.newborn import first_state
 from environment.ports import WriteState
 from tests.actors.making import thought, unit
+from tests.actors.submind.submind_growth import SETTINGS, directory, fed, message, pressed, proposed, sent, submind
 
 IDLE = SETTINGS.apoptosis.idle_for
 

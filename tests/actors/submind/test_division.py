@@ -4,17 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from tests.actors.submind.submind_growth import (
-    SETTINGS,
-    about,
-    directory,
-    fed,
-    message,
-    pressed,
-    proposed,
-    sent,
-    submind,
-)
 
 from actors.effects import Commit, Settled
 from actors.events import Crawl, Credit, Found, Message, Started, Tick
@@ -28,6 +17,17 @@ from actors.submind.load import Load
 from actors.submind.newborn import first_state
 from environment.ports import WriteConnections, WriteState
 from tests.actors.making import unit
+from tests.actors.submind.submind_growth import (
+    SETTINGS,
+    about,
+    directory,
+    fed,
+    message,
+    pressed,
+    proposed,
+    sent,
+    submind,
+)
 
 
 def keys(core):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-from tests.actors.submind.submind_growth import fed, pressed, submind
-
 from actors.effects import Retire
 from actors.events import Tick
 from actors.growth import Divided, Inherited
 from actors.settings import ApoptosisSettings, CognitiveSettings, DivisionSettings
 from actors.submind.newborn import first_state
+from tests.actors.submind.submind_growth import fed, pressed, submind
 
 DAYS = 86400.0
 

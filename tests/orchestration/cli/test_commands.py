@@ -19,7 +19,6 @@ from typer.main import get_command
 from orchestration.cli import COMMANDS
 from orchestration.cli.examples import EXAMPLES
 from orchestration.cli.failure import Failure
-from orchestration.cli.options import certificate_options
 from orchestration.cli.times import moment
 from tests.orchestration.cli.conftest import environ
 
@@ -127,8 +126,6 @@ def commands() -> Iterator[tuple[str, Any]]:
     for name, module in left:
         group = get_command(importlib.import_module(f"orchestration.cli.{module}").app)
         command = group.commands[name] if isinstance(group, TyperGroup) else group
-        if any(parameter.name == "grpc" for parameter in command.params):
-            command.params += [one for one in certificate_options() if one.name not in {p.name for p in command.params}]
         yield name, command
         yield from ((f"{name} {below.name}", below) for below in getattr(command, "commands", {}).values())
 
