@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Coroutine, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from environment.errors import AppendSkipped, StoreUnavailable
+from environment.errors import AppendSkipped
 from environment.messages import Receipts
 from environment.ports import PreparedBatch
 from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 
-_Request: TypeAlias = tuple[str, tuple[Any, ...]]
-_TOGETHER = 4096
-"""Perceptions beyond which no more appends join a commit."""
 _APPEND = "append_batches"
 
 
 class Writer:
-    """Does what is asked on a pipe until its other end is closed. ``log`` is inline.
+    """Does what is asked on a pipe, in its order, until its other end is closed. ``log`` is inline.
 
-    Appends that lie there together are one commit. Those that were sent before the failure of an earlier one could be
-    known are not tried: they would be written behind a gap.
+    Appends that were sent before the failure of an earlier one could be known are not tried: they would be written
+    behind a gap. None are joined: the intake gathers them, and sends so few ahead that none ever lay beside another.
     """
 
     def __init__(self, pipe: Connection, log: SqlitePerceptions) -> None:
@@ -35,54 +32,13 @@ class Writer:
 
     def serve(self) -> None:
         """Return when there is nobody to ask any more."""
-        for request in self._requests():
-            method, arguments = request[0]
-            if method == _APPEND:
-                answers = self._append([asked for _, asked in request])
-            else:
-                answers = [self._do(method, *arguments)]
-            try:
-                for answer in answers:
-                    self._pipe.send(answer)
-            except BrokenPipeError:
-                return
+        with suppress(EOFError, BrokenPipeError):
+            while True:
+                method, arguments = self._pipe.recv()
+                self._pipe.send(self._append(*arguments) if method == _APPEND else self._do(method, *arguments))
 
-    def _requests(self) -> Iterator[list[_Request]]:
-        """One request after the other, appends by as many as are there."""
-        first = self._next()
-        while first is not None:
-            together, following = [first], None
-            count = _count(first)
-            while count and count < _TOGETHER and self._pipe.poll():
-                following = self._next()
-                if following is None or not _count(following):
-                    break
-                together.append(following)
-                count += _count(following)
-                following = None
-            yield together
-            first = following or self._next()
-
-    def _next(self) -> _Request | None:
-        try:
-            request: _Request = self._pipe.recv()
-        except EOFError:
-            return None
-        return request
-
-    def _append(self, asked: Sequence[tuple[Sequence[PreparedBatch], int]]) -> list[list[Receipts] | Exception]:
-        if all(failures == self._failures for _, failures in asked):
-            batches = [batches for batches, _ in asked]
-            answer = self._do(_APPEND, list(chain.from_iterable(batches)))
-            if not isinstance(answer, Exception):
-                each = iter(answer)
-                return [list(islice(each, len(some))) for some in batches]
-            if len(asked) == 1 or isinstance(answer, StoreUnavailable):
-                self._failures += 1
-                return [answer, *(AppendSkipped() for _ in asked[1:])]
-        return [self._alone(batches, failures) for batches, failures in asked]
-
-    def _alone(self, batches: Sequence[PreparedBatch], failures: int) -> list[Receipts] | Exception:
+    def _append(self, batches: Sequence[PreparedBatch], failures: int) -> list[Receipts] | Exception:
+        """``failures``: how many of this process whoever asks knew of."""
         if failures != self._failures:
             return AppendSkipped()
         answer: list[Receipts] | Exception = self._do(_APPEND, batches)
@@ -96,12 +52,6 @@ class Writer:
             return _finished(answer) if isinstance(answer, Coroutine) else answer
         except Exception as error:  # noqa: BLE001 - whoever asked is to handle it
             return error
-
-
-def _count(request: _Request) -> int:
-    """Perceptions to append; 0 for everything else."""
-    method, arguments = request
-    return max(1, sum(map(len, arguments[0]))) if method == _APPEND else 0
 
 
 def _finished(coroutine: Coroutine[Any, Any, Any]) -> Any:
