@@ -12,10 +12,9 @@ import structlog
 from orchestration.links.addresses import Endpoint, machine_of
 from orchestration.links.codec import encode
 from orchestration.links.connection import FrameConnection, link_context
-from orchestration.links.frames import Configure, Frame, Hosting, Listing, Ping, Pong, Roster, Stop
+from orchestration.links.frames import Frame, Hosting, Listing, Order, Ping, Pong, Stop
 from orchestration.links.listener import Listener
 from orchestration.links.settings import LinkSettings
-from orchestration.settings import SettingsUpdate
 
 _log = structlog.get_logger(__name__)
 
@@ -104,20 +103,10 @@ class Directory:
                 self._show_out(connection, self._hosted.pop(connection), process)
         self._numbers[process] = number
 
-    def stop(self, name: str) -> None:
-        """Tell an actor to finish, save and end. Does nothing where it is nowhere."""
-        if (line := self._line.get(name)) is not None:
-            line.write(encode(Stop(name)))
-
-    def configure(self, name: str, event: SettingsUpdate) -> None:
-        """Tell an actor that settings were changed. Does nothing where it is nowhere."""
-        if (line := self._line.get(name)) is not None:
-            line.write(encode(Configure(name, event)))
-
-    def enlist(self, process: str, roster: Roster) -> None:
-        """Tell a pack who lives in it. Does nothing where it is nowhere."""
-        if (line := self._line.get(process)) is not None:
-            line.write(encode(roster))
+    def tell(self, order: Order) -> None:
+        """Tell an actor, or a pack, what it is to do. Does nothing where it is nowhere."""
+        if (line := self._line.get(order.to)) is not None:
+            line.write(encode(order))
 
     def _heard(self, frame: Frame, connection: FrameConnection) -> None:
         if (late := self._late.get(connection)) is not None:

@@ -107,6 +107,8 @@ class Listing(_Frame, frozen=True):
 class Roster(_Frame, frozen=True):
     """The mind process tells a pack who lives in it, against those it began its life with."""
 
+    to: str
+    """The process."""
     version: int
     """The latest counts. Told in the health of the pack, as ``roster``, once it is so."""
     came: tuple[tuple[str, str, tuple[str, ...]], ...]
@@ -115,5 +117,7 @@ class Roster(_Frame, frozen=True):
     """Who is to save and end."""
 
 
-Plain: TypeAlias = Received | Full | Ping | Pong | Stop | Configure | Hosting | Listing | Roster
+Order: TypeAlias = Stop | Configure | Roster
+"""What the mind process tells an actor to do, past its mailbox."""
+Plain: TypeAlias = Received | Full | Ping | Pong | Order | Hosting | Listing
 Frame: TypeAlias = Batch | Plain

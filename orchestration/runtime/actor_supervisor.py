@@ -19,7 +19,7 @@ from environment.messages import SubmindState
 from environment.ports import Stores
 from orchestration.links.control import Share
 from orchestration.links.directory import Directory
-from orchestration.links.frames import Roster
+from orchestration.links.frames import Configure, Roster, Stop
 from orchestration.runtime.machines.node_assignment import NodeAssignment
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.reporting import write_reports
@@ -105,7 +105,7 @@ class ActorSupervisor:
     def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed: tell the actor now, in its next life, and until it says that it knows."""
         self._configured = event
-        self._directory.configure(self.name, event)
+        self._directory.tell(Configure(self.name, event))
 
     def share(self, name: str, told: Share) -> None:
         """What one who lives there has of the budgets in its next life."""
@@ -144,7 +144,7 @@ class ActorSupervisor:
     def stop(self) -> None:
         """Ask it to end its life in good order; ``keep`` returns then."""
         self._stopping.set()
-        self._directory.stop(self.name)
+        self._directory.tell(Stop(self.name))
 
     def kill(self) -> None:
         """End its process at once."""
@@ -219,7 +219,7 @@ class ActorSupervisor:
         """Return when it was asked to stop and there is nobody who could hear that."""
         await self._stopping.wait()
         while self._directory.find(self.name) is not None:
-            self._directory.stop(self.name)
+            self._directory.tell(Stop(self.name))
             await asyncio.wait([life], timeout=1.0)
 
     async def _leave(self, life: asyncio.Future[str]) -> None:
@@ -228,7 +228,7 @@ class ActorSupervisor:
         self.alive.clear()
         told = self._directory.find(self.name) is not None
         if told:
-            self._directory.stop(self.name)
+            self._directory.tell(Stop(self.name))
             await asyncio.wait([life], timeout=self._settings.settle)
         if told and not life.done():
             _log.warning("actor_did_not_leave", submind=self.name)
@@ -307,7 +307,7 @@ class ActorSupervisor:
                         self.alive.set()
                     self.born.set()
                     if self._configured and pong.health.get("configuration", 0.0) < self._configured.version:
-                        self._directory.configure(self.name, self._configured)
+                        self._directory.tell(Configure(self.name, self._configured))
                 self._call_the_roll(int(pong.health.get("roster", 0.0)))
             elif loop.time() - well >= patience:
                 _log.error("actor_hung", submind=self.name, silent=round(loop.time() - well, 1))
@@ -326,7 +326,7 @@ class ActorSupervisor:
             return
         now, then = ({plan.name: plan for plan in one.plans} for one in (self._orders, self._begun))
         came = tuple((plan.name, plan.role, plan.goals) for name, plan in now.items() if name not in then)
-        self._directory.enlist(self.name, Roster(self._orders.roster, came, tuple(then.keys() - now.keys())))
+        self._directory.tell(Roster(self.name, self._orders.roster, came, tuple(then.keys() - now.keys())))
 
 
 async def _first(*waits: Awaitable[Any]) -> None:

@@ -101,7 +101,7 @@ FRAMES = [
     Stop("peer"),
     Hosting(Endpoint("m", "p", "h", 4), ("a",), ("b",), whole=True),
     Listing({"a": Endpoint("m", "p"), "b": None}, whole=True),
-    Roster(2, (("pumps-1", "cognitive", ("Find out why.", "Say so.")),), ("lamps-2",)),
+    Roster("pumps~1", 2, (("pumps-1", "cognitive", ("Find out why.", "Say so.")),), ("lamps-2",)),
 ]
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 from orchestration.links.addresses import AddressBook, Endpoint
 from orchestration.links.directory import Directory
-from orchestration.links.frames import Pong
+from orchestration.links.frames import Configure, Pong, Stop
 from orchestration.membership.tunables import settings_update
 from orchestration.settings import Settings
 from tests.orchestration.links.processes import SETTINGS, Listener, Mesh, event
@@ -22,8 +22,8 @@ async def test_it_asks_how_an_actor_is_and_tells_it_what_it_shall_do(tmp_path, m
         pongs = await asyncio.gather(mesh.directory.ping("other", 60), mesh.directory.ping("peer", 60))
         assert [pong.name for pong in pongs] == ["other", "peer"]
         assert pongs[0].health == {"born": 1.0}
-        mesh.directory.configure("peer", changed)
-        mesh.directory.stop("peer")
+        mesh.directory.tell(Configure("peer", changed))
+        mesh.directory.tell(Stop("peer"))
         await until(lambda: peer.stopped)
         assert peer.configured == [changed]
         assert (other.stopped, other.configured) == (False, [])

@@ -11,6 +11,7 @@ from environment.ports import WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock
 from orchestration.links.directory import Directory
+from orchestration.links.frames import Stop
 from orchestration.runtime import processes
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.worker.actor import live
@@ -44,7 +45,7 @@ async def begun(tmp_path):
 
     begin.directory, begin.told, begin.stores, begin.fence = directory, told, stores, fence
     yield begin
-    directory.stop("environment")
+    directory.tell(Stop("environment"))
     for task in tasks:
         await asyncio.wait([task], timeout=60)
         task.cancel()
@@ -74,7 +75,7 @@ async def test_the_earlier_is_told_to_stop_and_what_it_would_save_is_refused(beg
     assert await asyncio.wait_for(first, 60) in {Ending.OUTLIVED, Ending.STOPPED}  # whether the other had claimed yet
     await until(lambda: begun.told == ["environment"])
     await alive(begun)
-    begun.directory.stop("environment")
+    begun.directory.tell(Stop("environment"))
     assert await asyncio.wait_for(second, 60) is Ending.STOPPED
 
 
