@@ -16,7 +16,7 @@ from typing import Any
 import orchestration
 from orchestration.runtime.machines.cluster import ray_environment
 from orchestration.runtime.orders import RunOrders
-from orchestration.runtime.pipe import STOP, encode_configured, encode_orders, encode_request
+from orchestration.runtime.pipe import encode
 from orchestration.runtime.processes import MARK
 from orchestration.settings import SettingsUpdate
 
@@ -57,7 +57,7 @@ class MindChild:
         child = cls(process, say)
         if process.stdin is not None:
             with suppress(OSError):
-                process.stdin.write(encode_orders(orders))
+                process.stdin.write(encode(orders))
                 await process.stdin.drain()
         return child
 
@@ -76,7 +76,7 @@ class MindChild:
         """Tell it that settings were changed."""
         if self._process.stdin is not None:
             with suppress(OSError):
-                self._process.stdin.write(encode_configured(event))
+                self._process.stdin.write(encode(event))
                 await self._process.stdin.drain()
 
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -90,7 +90,7 @@ class MindChild:
         try:
             if self._process.stdin is None or self._hearing.done():
                 raise ConnectionResetError("the mind process has ended")
-            self._process.stdin.write(encode_request(number, request))
+            self._process.stdin.write(encode({**request, "number": number}))
             await self._process.stdin.drain()
             return await answer
         finally:
@@ -100,7 +100,7 @@ class MindChild:
         """Ask it to save and stop; kill it when it takes longer than ``within``. Whether it stopped by itself."""
         if self._process.stdin is not None:
             with suppress(OSError):
-                self._process.stdin.write(STOP)
+                self._process.stdin.write(encode(None))
                 await self._process.stdin.drain()
         try:
             async with asyncio.timeout(within):

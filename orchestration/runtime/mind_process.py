@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 import random
@@ -28,10 +27,10 @@ from orchestration.runtime.hosting.lifecycle_hooks import LifecycleHooks
 from orchestration.runtime.hosting.packing import is_pack
 from orchestration.runtime.hosting.population_control import PopulationControl
 from orchestration.runtime.hosting.supervisors import SupervisorRegistry
-from orchestration.runtime.machines.backend import ClusterBackend, namespace_of, open_backend
+from orchestration.runtime.machines.backend import Backend, namespace_of, open_backend
 from orchestration.runtime.machines.joining import join, reachable_from
 from orchestration.runtime.orders import ActorOrders, RunOrders
-from orchestration.runtime.pipe import ASK, CONFIGURE, Exit, Report, read_body, read_configured, read_orders
+from orchestration.runtime.pipe import Exit, Report, read_later, read_orders
 from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.worker.actor import wiring_of
 from orchestration.settings import SettingsUpdate
@@ -56,7 +55,7 @@ class MindProcess:
     population: PopulationControl | None = None
     configured: SettingsUpdate | None = None
     errands: set[asyncio.Task[None]] = field(default_factory=set)
-    backend: ClusterBackend | None = None
+    backend: Backend | None = None
     outlived: int = 0
     """Processes that were heard of again once a later life of theirs had begun."""
     turned: asyncio.Event = field(default_factory=asyncio.Event)
@@ -172,7 +171,7 @@ class MindProcess:
         return ActorOrders(self.run, name, plans, fence, mind, here, shares, at, parts, estate, parent, moved)
 
     async def _live(
-        self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], backend: ClusterBackend
+        self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], backend: Backend
     ) -> Exit:
         from orchestration.runtime.actor_supervisor import ActorSupervisor  # noqa: PLC0415 - imports Ray
 
@@ -205,7 +204,7 @@ class MindProcess:
     async def _grow(
         self,
         supervisors: SupervisorRegistry,
-        backend: ClusterBackend,
+        backend: Backend,
         directory: Directory,
         like: ActorOrders,
         stores: Stores,
@@ -226,7 +225,7 @@ class MindProcess:
         await population.open(grown, directory)
         return population
 
-    async def _say_running(self, backend: ClusterBackend, supervisors: SupervisorRegistry) -> None:
+    async def _say_running(self, backend: Backend, supervisors: SupervisorRegistry) -> None:
         """Once everybody lives for whom there is a place."""
         for name, supervisor in tuple(supervisors.by_process.items()):
             await backend.until_known(name)
@@ -235,9 +234,7 @@ class MindProcess:
         self.report.tell(state="running")
         _log.info("mind_runs", processes=len(supervisors.by_process))
 
-    async def _tell_of_unschedulable(
-        self, stores: Stores, supervisors: SupervisorRegistry, backend: ClusterBackend
-    ) -> None:
+    async def _tell_of_unschedulable(self, stores: Stores, supervisors: SupervisorRegistry, backend: Backend) -> None:
         """Say in the registry of actors without a place why they have none, whenever that changes."""
         told: dict[str, str] = {}
         while True:
@@ -304,16 +301,13 @@ async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:
     """Stop when the host says so, pass on what it configures; end at once when it goes away."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    while (told := await reader.read(1)) in {CONFIGURE, ASK}:
-        try:
-            if told == ASK:
-                mind.ask(json.loads(await read_body(reader)))
+    try:
+        while (told := await read_later(reader)) is not None:
+            if isinstance(told, SettingsUpdate):
+                mind.configure(told)
             else:
-                mind.configure(await read_configured(reader))
-        except asyncio.IncompleteReadError:
-            told = b""
-            break
-    if not told:
+                mind.ask(told)
+    except asyncio.IncompleteReadError:
         _log.error("host_gone")
         os._exit(Exit.ORPHANED)
     mind.stopping.set()

@@ -15,8 +15,6 @@ from orchestration.runtime.orders import RunOrders
 from orchestration.settings import SettingsUpdate
 
 _LENGTH = struct.Struct("!I")
-STOP, CONFIGURE, ASK = b"s", b"c", b"a"
-"""What a host writes after the orders: stop; settings were changed; do something and answer."""
 
 
 class Exit(IntEnum):
@@ -34,22 +32,13 @@ class Exit(IntEnum):
     """Another run leads this mind."""
 
 
-def encode_orders(orders: RunOrders) -> bytes:
-    """What a mind process is to do, as its host writes it to its standard input."""
-    body = pickle.dumps(orders)
+def encode(message: RunOrders | SettingsUpdate | Mapping[str, Any] | None) -> bytes:
+    """What a host writes to its child: orders first; later settings that changed, what is to be done, or None: stop.
+
+    What is to be done has a ``number``; the status line with that as its ``answer`` says what came of it.
+    """
+    body = pickle.dumps(message)
     return _LENGTH.pack(len(body)) + body
-
-
-def encode_configured(event: SettingsUpdate) -> bytes:
-    """What a host writes later, when settings were changed."""
-    body = pickle.dumps(event)
-    return CONFIGURE + _LENGTH.pack(len(body)) + body
-
-
-def encode_request(number: int, request: Mapping[str, Any]) -> bytes:
-    """What a host writes to have something done; the status line with that ``answer`` says what came of it."""
-    body = json.dumps({**request, "number": number}).encode()
-    return ASK + _LENGTH.pack(len(body)) + body
 
 
 def read_orders(pipe: BinaryIO) -> RunOrders:
@@ -87,15 +76,8 @@ class Report:
             return
 
 
-async def read_body(reader: asyncio.StreamReader) -> bytes:
-    """What follows a word of the host's. Raises ``asyncio.IncompleteReadError`` when it went away before that."""
+async def read_later(reader: asyncio.StreamReader) -> SettingsUpdate | Mapping[str, Any] | None:
+    """What the host wrote after its orders. Raises ``asyncio.IncompleteReadError`` when it went away."""
     (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    return await reader.readexactly(length)
-
-
-async def read_configured(reader: asyncio.StreamReader) -> SettingsUpdate:
-    """What was configured; raises as ``read_body``."""
-    event = pickle.loads(await read_body(reader))  # noqa: S301 - this process's own parent wrote it
-    if not isinstance(event, SettingsUpdate):
-        raise TypeError(f"settings are {type(event).__name__}")
-    return event
+    message: SettingsUpdate | Mapping[str, Any] | None = pickle.loads(await reader.readexactly(length))  # noqa: S301 - as above
+    return message

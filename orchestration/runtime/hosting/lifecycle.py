@@ -20,7 +20,7 @@ from orchestration.runtime.hosting.packing import Pack, is_pack
 if TYPE_CHECKING:
     from orchestration.runtime.hosting.population_control import PopulationControl
     from orchestration.runtime.hosting.supervisors import SupervisorRegistry
-    from orchestration.runtime.machines.backend import ClusterBackend
+    from orchestration.runtime.machines.backend import Backend
     from orchestration.runtime.orders import ActorOrders
     from orchestration.settings import Settings
     from orchestration.wiring import ActorPlan
@@ -58,7 +58,7 @@ class Lifecycle:
         stores: Stores,
         population: PopulationControl,
         supervisors: SupervisorRegistry,
-        backend: ClusterBackend,
+        backend: Backend,
         order: Callable[[str, tuple[ActorPlan, ...], str], ActorOrders],
         fence: int,
     ) -> None:

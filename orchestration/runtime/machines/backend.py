@@ -6,7 +6,7 @@ import asyncio
 from collections import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -19,7 +19,7 @@ from orchestration.placement.settings import ClusterSettings
 from orchestration.runtime import processes
 from orchestration.runtime.machines import cluster
 from orchestration.runtime.machines.demand import Demand
-from orchestration.runtime.machines.node_assignment import NodeAssignment, SingleNodeAssignment
+from orchestration.runtime.machines.node_assignment import NodeAssignment
 from orchestration.runtime.machines.nodes import Nodes
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.store_factory import embedded_in
@@ -29,102 +29,57 @@ _PLACEMENT = Collection(f"{RESERVED}placement", list[str])
 _DRAINED = "drained"
 
 
-class ClusterBackend(Protocol):
-    """Where actors live, from ``open_backend`` to ``leave``."""
+class Backend:
+    """Where actors live, from ``open_backend`` to ``leave``: here one node, a Ray of the mind's own."""
 
-    def assignment(self, name: str) -> NodeAssignment:
+    def assignment(self, name: str) -> NodeAssignment:  # noqa: ARG002 - there is one node
         """The place of an actor."""
-        ...
+        return NodeAssignment()
 
     def unschedulable(self) -> Mapping[str, str]:
         """Who has no place now, and why."""
-        ...
+        return {}
 
     async def until_known(self, name: str) -> None:
         """Return when an actor has a place or is known to have none."""
-        ...
 
     def add(self, name: str, role: str) -> None:
         """A submind more, that was born."""
-        ...
 
     def remove(self, name: str) -> None:
         """An actor less."""
-        ...
 
     def resize(self, name: str, subminds: int) -> None:
         """So many live in a pack now."""
-        ...
 
-    def node(self, name: str) -> str | None:
+    def node(self, name: str) -> str | None:  # noqa: ARG002 - there is one node
         """Where a process has its place; None where it has none."""
-        ...
+        return ""
 
-    def crowds(self, living: int, open_to: abc.Collection[str] = ()) -> Mapping[str, int]:
+    def crowds(self, living: int, open_to: abc.Collection[str] = ()) -> Mapping[str, int]:  # noqa: ARG002 - as above
         """How many of the subminds that live are, or may come to be, on each machine that has room for one more.
 
         ``open_to``: packs that have room for one, and so has the machine that they are on.
         """
-        ...
-
-    def cramped(self) -> None:
-        """Somebody could not be born for want of room."""
-        ...
-
-    def nodes(self) -> list[dict[str, Any]]:
-        """The nodes, for people."""
-        ...
-
-    async def drain(self, node: str, *, undo: bool) -> None:
-        """Have a node give up its actors, or take them again. Raises ``NoSuchNode``."""
-        ...
-
-    def leave(self) -> None:
-        """End what is left of this mind there."""
-        ...
-
-
-class LocalBackend:
-    """A Ray of the mind's own: one node, which begins and ends with the mind process."""
-
-    def assignment(self, name: str) -> NodeAssignment:  # noqa: ARG002 - a ClusterBackend's signature
-        return SingleNodeAssignment()
-
-    def unschedulable(self) -> Mapping[str, str]:
-        return {}
-
-    async def until_known(self, name: str) -> None:  # noqa: ARG002 - a ClusterBackend's signature
-        return
-
-    def add(self, name: str, role: str) -> None:  # noqa: ARG002 - a ClusterBackend's signature
-        return
-
-    def remove(self, name: str) -> None:  # noqa: ARG002 - a ClusterBackend's signature
-        return
-
-    def resize(self, name: str, subminds: int) -> None:  # noqa: ARG002 - a ClusterBackend's signature
-        return
-
-    def node(self, name: str) -> str | None:  # noqa: ARG002 - a ClusterBackend's signature
-        return ""
-
-    def crowds(self, living: int, open_to: abc.Collection[str] = ()) -> Mapping[str, int]:  # noqa: ARG002 - likewise
         return {"": living}
 
     def cramped(self) -> None:
-        return
+        """Somebody could not be born for want of room."""
 
     def nodes(self) -> list[dict[str, Any]]:
+        """The nodes, for people."""
         return []
 
-    async def drain(self, node: str, *, undo: bool) -> None:  # noqa: ARG002 - a ClusterBackend's signature
+    async def drain(self, node: str, *, undo: bool) -> None:  # noqa: ARG002 - as above
+        """Have a node give up its actors, or take them again. Raises ``NoSuchNode``."""
         raise NoSuchNode("this mind has a Ray of its own on one machine: there is no node that could be drained")
 
     def leave(self) -> None:
+        """End what is left of this mind there."""
         cluster.stop()
 
 
-class JoinedBackend:
+class JoinedBackend(Backend):
     """Nodes of a cluster that others run, as ``Nodes`` gives them out. What is drained is known to the next process."""
 
     def __init__(self, nodes: Nodes, settings: ClusterSettings, stores: Stores, fence: int) -> None:
@@ -178,7 +133,7 @@ class JoinedBackend:
 
     def leave(self) -> None:
         self._watching.cancel()
-        cluster.stop()
+        super().leave()
 
 
 def namespace_of(run: RunOrders) -> str:
@@ -193,7 +148,7 @@ async def open_backend(
     stores: Stores,
     fallen: Callable[[str], None],
     changed: Callable[[], None],
-) -> ClusterBackend:
+) -> Backend:
     """Start a Ray, or stand on the one at ``address`` that this process has joined.
 
     ``fallen`` is told which part of an own one has died; ``changed`` when nodes change.
@@ -205,7 +160,7 @@ async def open_backend(
         cluster.start(run.run_dir, namespace_of(run), len(orders), settings)
         for role, pid in cluster.pillars().items():
             processes.watch(pid, lambda role=role: fallen(role))  # type: ignore[misc]  # mypy loses the default
-        return LocalBackend()
+        return Backend()
     from orchestration.runtime.machines.node_monitor import DirectoryProof, NodeMonitor  # noqa: PLC0415 - imports Ray
 
     embedded = embedded_in(run.settings, run.data_dir)

@@ -3,54 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from typing import Any
 
 
-class NodeAssignment(Protocol):
-    """Where an actor is to live. Nodes are named by their ids."""
+class NodeAssignment:
+    """Where an actor is to live, by the ids of nodes: here the one node of a Ray of the mind's own, without an id."""
 
     async def given(self) -> str:
         """The node; waits until there is one."""
-        ...
+        return ""
 
-    async def withdrawn(self, node: str) -> None:
+    async def withdrawn(self, node: str) -> None:  # noqa: ARG002 - there is one node
         """Return when its place is elsewhere than on ``node``."""
-        ...
+        await asyncio.get_running_loop().create_future()
 
-    async def lost(self, node: str) -> bool:
+    async def lost(self, node: str) -> bool:  # noqa: ARG002 - as above
         """Whether that node is gone, as of now."""
-        ...
+        return False
 
     def born(self, node: str) -> None:
         """It lives there."""
-        ...
 
     def died(self, node: str) -> None:
         """Its process there has ended."""
-        ...
 
-    def options(self, node: str) -> dict[str, Any]:
+    def options(self, node: str) -> dict[str, Any]:  # noqa: ARG002 - as above
         """How Ray is told to start it there."""
-        ...
-
-
-class SingleNodeAssignment:
-    """The place of every actor of a mind that has a Ray of its own: the one node there is."""
-
-    async def given(self) -> str:
-        return ""
-
-    async def withdrawn(self, node: str) -> None:  # noqa: ARG002 - a NodeAssignment's signature
-        await asyncio.get_running_loop().create_future()
-
-    async def lost(self, node: str) -> bool:  # noqa: ARG002 - a NodeAssignment's signature
-        return False
-
-    def born(self, node: str) -> None:  # noqa: ARG002 - a NodeAssignment's signature
-        return
-
-    def died(self, node: str) -> None:  # noqa: ARG002 - a NodeAssignment's signature
-        return
-
-    def options(self, node: str) -> dict[str, Any]:  # noqa: ARG002 - a NodeAssignment's signature
         return {"num_cpus": 0}

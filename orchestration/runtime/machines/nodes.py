@@ -11,6 +11,7 @@ import structlog
 from orchestration.placement.placement import ObservedNode, Placement
 from orchestration.placement.planner import Need
 from orchestration.placement.settings import ClusterSettings
+from orchestration.runtime.machines.node_assignment import NodeAssignment
 
 _log = structlog.get_logger(__name__)
 
@@ -106,8 +107,8 @@ class Nodes:
         self.turn()
 
 
-class ClusterNodeAssignment:
-    """The ``NodeAssignment`` of one actor on a node of the cluster."""
+class ClusterNodeAssignment(NodeAssignment):
+    """Of one actor on a node of a cluster."""
 
     def __init__(self, name: str, nodes: Nodes, settings: ClusterSettings) -> None:
         self._name = name
