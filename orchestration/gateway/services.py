@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
@@ -17,14 +17,14 @@ from orchestration.schema.errors import InvalidRequest
 from orchestration.schema.methods import METHODS
 from orchestration.schema.trace_messages import encode_hit, encode_trace
 from orchestration.view.changes import ChangeFilter
-from orchestration.view.tail import EntryFilter
+from orchestration.view.tail import EntryFilter, M
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from orchestration.growth.admin import GrowthAdmin, OrderOutcome
     from orchestration.view.mind import MindView
-    from orchestration.view.tail import StreamTail
+    from orchestration.view.tail import StreamTail, Tail
 
 Handler: TypeAlias = Callable[[Any], Awaitable[Message | AsyncIterator[Message]]]
 """Answers a request that keeps the schema's rules; a stream is refused before it begins. ``CALLER`` says who asks."""
@@ -32,6 +32,9 @@ Handlers: TypeAlias = Mapping[str, Handler]
 """By the name of their method in gRPC. What has none is not offered."""
 
 _K, _LIMIT = 10, 100
+
+
+A = TypeVar("A", bound=Message)
 
 
 class NodeOperations(Protocol):
@@ -74,6 +77,30 @@ def _naming(field: str) -> Iterator[None]:
         raise InvalidRequest(field, str(error)) from None
 
 
+async def _followed(
+    tail: Tail[Any, M],
+    seen: M | None,
+    wants: EntryFilter | ChangeFilter,
+    answer: Callable[..., A],
+    told: Callable[[Any], Mapping[str, Message]],
+) -> AsyncGenerator[A, None]:
+    """What a reader wants of a log behind the mark ``seen`` (None: what is new), as fast as it takes that.
+
+    First, and where it wants nothing of what came last, the mark alone: where to go on.
+    """
+    seen = await tail.position() if seen is None else seen
+    yield answer(mark=seen)
+    async with aclosing(tail.behind(seen)) as batches:
+        async for batch in batches:
+            for one in batch:
+                if wants.matches(one):
+                    seen = tail.mark(one)
+                    yield answer(**told(one), mark=seen)
+            if seen != tail.mark(batch[-1]):
+                seen = tail.mark(batch[-1])
+                yield answer(mark=seen)
+
+
 class ConsciousnessService:
     """``submind.v1.ConsciousnessService``."""
 
@@ -85,25 +112,14 @@ class ConsciousnessService:
         self, request: consciousness_pb2.WatchRequest
     ) -> AsyncGenerator[consciousness_pb2.WatchResponse, None]:
         """The stream, in order, as fast as the reader takes it; nothing is kept for slow ones."""
-        return self._watch(request)
-
-    async def _watch(
-        self, request: consciousness_pb2.WatchRequest
-    ) -> AsyncGenerator[consciousness_pb2.WatchResponse, None]:
-        answer, wants = consciousness_pb2.WatchResponse, decode(EntryFilter, request)
         seen = request.after if request.HasField("after") else request.from_seq - 1
-        if seen < 0:
-            seen = await self._tail.head()
-        yield answer(mark=seen)
-        async with aclosing(self._tail.batches(seen + 1)) as batches:
-            async for batch in batches:
-                for entry in batch:
-                    if wants.matches(entry):
-                        seen = entry.seq
-                        yield answer(entry=encode(consciousness_pb2.StreamEntry, entry), mark=seen)
-                if seen != batch[-1].seq:
-                    seen = batch[-1].seq
-                    yield answer(mark=seen)
+        return _followed(
+            self._tail,
+            None if seen < 0 else seen,
+            decode(EntryFilter, request),
+            consciousness_pb2.WatchResponse,
+            lambda entry: {"entry": encode(consciousness_pb2.StreamEntry, entry)},
+        )
 
     async def list_entries(
         self, request: consciousness_pb2.ListEntriesRequest
@@ -192,27 +208,13 @@ class MindService:
         if request.after:
             with _naming("after"):  # a mark is the store's: only it can tell
                 await self._view.stores.registry.written(request.after, 1)
-        return self._changes(request)
-
-    async def _changes(
-        self, request: mind_pb2.WatchConnectionChangesRequest
-    ) -> AsyncGenerator[mind_pb2.WatchConnectionChangesResponse, None]:
-        answer, wants, tail = (
-            mind_pb2.WatchConnectionChangesResponse,
-            decode(ChangeFilter, request),
+        return _followed(
             self._view.change_tail,
+            request.after or None,
+            decode(ChangeFilter, request),
+            mind_pb2.WatchConnectionChangesResponse,
+            lambda change: {"change": encode(mind_pb2.ConnectionChange, change)},
         )
-        seen = request.after or await tail.position()
-        yield answer(mark=seen)
-        async with aclosing(tail.follow(after=seen)) as batches:
-            async for batch in batches:
-                for change in batch:
-                    if wants.matches(change):
-                        seen = change.mark
-                        yield answer(change=encode(mind_pb2.ConnectionChange, change), mark=seen)
-                if seen != batch[-1].mark:
-                    seen = batch[-1].mark
-                    yield answer(mark=seen)
 
 
 class GrowthService:

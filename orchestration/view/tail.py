@@ -1,12 +1,16 @@
-"""Following the stream of consciousness: one poller for any number of readers, no gap, no repeat, no growing buffer."""
+"""Following a log of the mind: one poller for any number of readers, no gap, no repeat, no growing buffer."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from operator import attrgetter
+from typing import Generic, TypeVar
 
 import structlog
 
@@ -15,6 +19,9 @@ from environment.messages import EntryKind, StreamEntry
 from environment.ports import StreamLog
 from orchestration.view.settings import TailSettings
 
+T = TypeVar("T")
+M = TypeVar("M", bound=int | str)
+A = TypeVar("A")
 _log = structlog.get_logger(__name__)
 
 
@@ -44,74 +51,90 @@ class EntryFilter:
 EVERYTHING = EntryFilter()
 
 
-class StreamTail:
-    """Follows one mind's stream for many readers.
+class TailClosed(Exception):
+    """The tail was closed: nobody is told anything any more."""
 
-    Guarantees: a reader gets every entry once and in order, whatever its speed; one that is slow is not
-    buffered but reads the log again from where it is; while nobody waits for an entry the store is left alone.
-    A store that is unavailable makes readers wait, never end. ``close`` ends every reader.
+
+class Tail(Generic[T, M]):
+    """Follows one log of a mind for many readers; each item has a mark, behind which reading goes on.
+
+    Guarantees: a reader gets each item once, in the log's order, whatever its speed, and goes on behind the mark of the
+    last one it was given without a gap or a repeat, as far as the log is kept. Nothing is buffered for one that is
+    slow: it reads the log again from where it is. While nobody reads the store is left alone; one that is unavailable
+    makes readers wait, never end. ``close`` ends every reader.
     """
 
-    def __init__(self, stream: StreamLog, settings: TailSettings | None = None) -> None:
-        self._stream = stream
-        self._settings = settings or TailSettings()
-        self._recent: deque[StreamEntry] = deque(maxlen=self._settings.recent)
-        self._head = 0
+    def __init__(
+        self,
+        last: Callable[[], Awaitable[M]],
+        written: Callable[[M, int], Awaitable[Sequence[T]]],
+        mark: str,
+        settings: TailSettings,
+    ) -> None:
+        """``last`` gives the mark of the last item, ``written`` so many behind one, and ``mark`` names its field."""
+        self._last = last
+        self._written = written
+        self.mark: Callable[[T], M] = attrgetter(mark)
+        """The mark of an item."""
+        self._settings = settings
+        self._recent: deque[T] = deque()
+        self._places: dict[M, int] = {}
+        """How many items stand before what follows a mark: of those in memory, and of where it began."""
+        self._count = 0
+        """Items seen since there is somebody to see for; the last of them are in ``_recent``."""
+        self._position: M | None = None
+        self._lock = asyncio.Lock()
         self._moved = asyncio.Event()
-        self._waiting = 0
         self._poller: asyncio.Task[None] | None = None
         self._failure: Exception | None = None
         self._closing = asyncio.Event()
+        self._readers = 0
+        self._waiting = 0
 
     @property
     def waiting(self) -> int:
-        """Readers that have seen everything and wait for the next entry."""
+        """Readers that have seen everything and wait for what comes next."""
         return self._waiting
 
     @property
     def polling(self) -> bool:
-        """Whether the store is being looked at."""
+        """Whether the store is being looked at, and readers are told of all that is written from now on."""
         return self._poller is not None and not self._poller.done()
 
-    @property
-    def closed(self) -> bool:
-        """Whether ``close`` was called."""
-        return self._closing.is_set()
+    async def position(self) -> M:
+        """The mark of the last item there is now, once the store can be read. Raises ``TailClosed``."""
+        self._readers += 1
+        try:
+            return await self._begin()
+        finally:
+            self._readers -= 1
 
-    async def follow(self, from_seq: int = 0) -> AsyncGenerator[StreamEntry, None]:
-        """Entries from ``from_seq`` on (0: only those after now) as they appear, until ``close``.
+    async def behind(self, after: M | None = None) -> AsyncGenerator[Sequence[T], None]:
+        """Items behind the one with mark ``after`` (None: those from now on) as they appear, until ``close``.
 
-        A number beyond the head is waited for. Raises whatever the store raises, except ``StoreUnavailable``, which
-        is waited out.
+        What is there at once is given together. Raises whatever the store raises, except ``StoreUnavailable``, which is
+        waited out: ``ValueError`` for an ``after`` that is no mark.
         """
-        async with aclosing(self.batches(from_seq)) as batches:
-            async for batch in batches:
-                for entry in batch:
-                    yield entry
-
-    async def batches(self, from_seq: int = 0) -> AsyncGenerator[list[StreamEntry], None]:
-        """The same as ``follow``, with what is there at once given together."""
-        seq = from_seq if from_seq > 0 else await self.head() + 1
-        while not self.closed:
-            if seq == self._head + 1 and self.polling:  # the poller knows best: a hundred readers ask the log once
-                await self._wait_for(seq)
-            entries = await self._read(seq)
-            if not entries:
-                if self._head >= seq:  # seen by the poller while the read was under way
-                    await asyncio.sleep(self._settings.fast)
-                await self._wait_for(seq)
-                continue
-            seq = entries[-1].seq + 1
-            yield entries
-
-    async def head(self) -> int:
-        """The number of the last entry there is now, once the store can be read; 0 where there is none."""
-        while not self.closed:
-            try:
-                return await self._stream.head()
-            except StoreUnavailable as error:
-                await self._pause(error.retry_after)
-        return 0
+        self._readers += 1
+        try:
+            position = await self._begin()
+            after = position if after is None else after
+            while not self._closing.is_set():
+                moved = self._moved
+                fresh = await self._behind(after)
+                if fresh:
+                    after = self.mark(fresh[-1])
+                    yield fresh
+                elif self._failure is not None:
+                    raise self._failure
+                elif not self.polling:
+                    await self._begin()
+                else:
+                    await self._wait(moved)
+        except TailClosed:
+            return
+        finally:
+            self._readers -= 1
 
     async def close(self) -> None:
         """End every reader and the poller. May be called twice."""
@@ -121,75 +144,93 @@ class StreamTail:
             self._poller.cancel()
             await asyncio.gather(self._poller, return_exceptions=True)
 
-    async def _read(self, seq: int) -> list[StreamEntry]:
-        """What there is from ``seq`` on: from memory where it reaches back far enough, else from the log."""
-        if self._recent and self._recent[0].seq <= seq <= self._recent[-1].seq:
-            first = self._recent[0].seq
-            return [self._recent[i] for i in range(seq - first, len(self._recent))]
-        while not self.closed:
-            try:
-                entries = await self._stream.read(seq, self._settings.batch)
-            except StoreUnavailable as error:
-                await self._pause(error.retry_after)
-                continue
-            return entries
-        return []
-
-    async def _wait_for(self, seq: int) -> None:
-        """Return once the head may have reached ``seq``, or at ``close``."""
+    async def _wait(self, moved: asyncio.Event) -> None:
         self._waiting += 1
         try:
-            while self._head < seq and not self.closed:
-                if not self.polling:
-                    self._failure = None
-                    self._poller = asyncio.create_task(self._poll(), name="stream-tail")
-                await self._moved.wait()
-                if self._failure is not None:
-                    raise self._failure
+            await moved.wait()
         finally:
             self._waiting -= 1
 
-    async def _poll(self) -> None:
-        pause, told = self._settings.fast, False
-        while self._waiting:
+    async def _behind(self, after: M) -> Sequence[T]:
+        """What follows a mark: from memory where it reaches back so far, else from the store."""
+        place = self._places.get(after)
+        if place is None:
+            return await self._patiently(partial(self._written, after, self._settings.batch))
+        return list(islice(self._recent, len(self._recent) - (self._count - place), None))
+
+    async def _begin(self) -> M:
+        """Have somebody look, from now on if nobody did; the mark of the last item seen."""
+        async with self._lock:
+            if self._position is None or not self.polling:
+                self._failure = None
+                self._recent.clear()
+                position = self._position = await self._patiently(self._last)
+                self._places = {position: self._count}
+                self._poller = asyncio.create_task(self._poll(position), name="tail")
+            return self._position
+
+    async def _poll(self, position: M) -> None:
+        pause = self._settings.fast
+        while self._readers:
             try:
-                moved = await self._look()
-            except StoreUnavailable as error:
-                if not told:
-                    _log.warning("stream_unavailable", reason=str(error), retry_after=error.retry_after)
-                told = True
-                await asyncio.sleep(max(error.retry_after, self._settings.idle))
-                continue
+                fresh = await self._patiently(partial(self._written, position, self._settings.batch))
             except Exception as error:  # noqa: BLE001 - handed on to every reader that waits
                 self._failure = error
                 self._wake()
                 return
-            told = False
-            pause = self._settings.fast if moved else min(pause * self._settings.backoff, self._settings.idle)
-            await asyncio.sleep(pause)
+            for one in fresh:
+                self._take(one)
+            if fresh:
+                position = self.mark(fresh[-1])
+                self._wake()
+            if len(fresh) < self._settings.batch:
+                pause = self._settings.fast if fresh else min(pause * self._settings.backoff, self._settings.idle)
+                await asyncio.sleep(pause)
 
-    async def _look(self) -> bool:
-        """Bring head and memory up to date; whether there was anything new."""
-        head = await self._stream.head()
-        if head <= self._head:
-            return False
-        after = max(self._head, head - self._settings.batch)
-        entries = await self._stream.read(after + 1, self._settings.batch)
-        if entries:
-            if self._recent and self._recent[-1].seq + 1 != entries[0].seq:
-                self._recent.clear()
-            self._recent.extend(entries)
-            self._head = entries[-1].seq
-        self._wake()
-        return True
+    def _take(self, one: T) -> None:
+        self._count += 1
+        self._recent.append(one)
+        self._position = self.mark(one)
+        self._places[self._position] = self._count
+        if len(self._recent) > self._settings.recent:
+            self._recent.popleft()
+        oldest = next(iter(self._places))
+        if self._places[oldest] < self._count - len(self._recent):
+            del self._places[oldest]
+
+    async def _patiently(self, ask: Callable[[], Awaitable[A]]) -> A:
+        """What the store answers, once it does. Raises ``TailClosed``."""
+        told = False
+        while not self._closing.is_set():
+            try:
+                return await ask()
+            except StoreUnavailable as error:
+                if not told:
+                    _log.warning("log_unavailable", reason=str(error), retry_after=error.retry_after)
+                told = True
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(max(error.retry_after, self._settings.fast)):
+                        await self._closing.wait()
+        raise TailClosed
 
     def _wake(self) -> None:
         """Let everyone who waits now look again; later waiters wait for the next move."""
         self._moved.set()
         self._moved = asyncio.Event()
 
-    async def _pause(self, seconds: float) -> None:
-        """Wait for ``seconds`` or for ``close``, whichever comes first."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._closing.wait()
+
+class StreamTail(Tail[StreamEntry, int]):
+    """The stream of consciousness; the mark of an entry is its number."""
+
+    def __init__(self, stream: StreamLog, settings: TailSettings | None = None) -> None:
+        async def written(after: int, limit: int) -> list[StreamEntry]:
+            return await stream.read(after + 1, limit)
+
+        super().__init__(stream.head, written, "seq", settings or TailSettings())
+
+    async def follow(self, from_seq: int = 0) -> AsyncGenerator[StreamEntry, None]:
+        """Entries from ``from_seq`` on (0: only those after now) as they appear; one beyond the head is waited for."""
+        async with aclosing(self.behind(from_seq - 1 if from_seq > 0 else None)) as batches:
+            async for batch in batches:
+                for entry in batch:
+                    yield entry

@@ -56,12 +56,12 @@ async def test_each_reader_is_told_of_each_change_once_whatever_its_speed(stores
     fast, slow = [], []
 
     async def read(into, pause):
-        async for batch in tail.follow():
+        async for batch in tail.behind():
             into += numbers(batch)
             await asyncio.sleep(pause)
 
     readers = [asyncio.create_task(read(fast, 0)), asyncio.create_task(read(slow, 0.1))]
-    await until(lambda: tail.following, 60)
+    await until(lambda: tail.polling, 60)
     for n in range(0, 60, 2):
         await happen(stores, n)
         await happen(stores, n + 1, owner="people")
@@ -73,7 +73,7 @@ async def test_each_reader_is_told_of_each_change_once_whatever_its_speed(stores
     for reader in readers:
         reader.cancel()
     await asyncio.gather(*readers, return_exceptions=True)
-    await until(lambda: not tail.following, 60)
+    await until(lambda: not tail.polling, 60)
 
 
 async def test_what_was_written_late_is_told_once_as_well(stores):
@@ -82,11 +82,11 @@ async def test_what_was_written_late_is_told_once_as_well(stores):
     told = []
 
     async def read():
-        async for batch in tail.follow():
+        async for batch in tail.behind():
             told.extend(numbers(batch))
 
     reader = asyncio.create_task(read())
-    await until(lambda: tail.following, 60)
+    await until(lambda: tail.polling, 60)
     await happen(stores, 101)
     await until(lambda: told == [101], 60)
     await happen(stores, 90, owner="people")
@@ -106,7 +106,7 @@ async def test_who_goes_on_behind_any_mark_misses_nothing_and_is_told_nothing_tw
     written, told = 0, {number: [] for number in range(3)}
 
     async def read(number):
-        after, one = "", tail.follow()
+        after, one = "", tail.behind()
         while True:
             left = chance.randint(1, 12)
             async with aclosing(one) as batches:
@@ -117,10 +117,10 @@ async def test_who_goes_on_behind_any_mark_misses_nothing_and_is_told_nothing_tw
                     await asyncio.sleep(chance.choice([0, 0, 0.01]))
                     if left <= 0:
                         break
-            one = tail.follow(after=after)
+            one = tail.behind(after)
 
     readers = [asyncio.create_task(read(number)) for number in told]
-    await until(lambda: tail.following and tail._readers == 3, 60)
+    await until(lambda: tail.polling and tail._readers == 3, 60)
     await asyncio.sleep(0.05)
     while written < 120:
         many = chance.randint(1, 4)
