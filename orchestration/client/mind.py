@@ -197,13 +197,8 @@ class MindClient:
         Asked anew when it breaks off, ``after`` the ``mark`` of the last answer.
         """
         patience = self.patience()
-        described = method(name)
         while True:
-            call = self.channel.unary_stream(
-                described.rpc,
-                request_serializer=described.request.SerializeToString,
-                response_deserializer=described.answer.FromString,
-            )(request, metadata=self.metadata)
+            call = method(name).on(self.channel)(request, metadata=self.metadata)
             try:
                 with self.under_way():
                     if await self.began(call):
@@ -264,12 +259,7 @@ class MindClient:
 
         ``within``: seconds, for one that takes longer than others.
         """
-        described = method(name)
-        call: Any = self.channel.unary_unary(
-            described.rpc,
-            request_serializer=described.request.SerializeToString,
-            response_deserializer=described.answer.FromString,
-        )
+        call = method(name).on(self.channel)
         patience = self.patience()
         while True:
             try:

@@ -17,6 +17,7 @@ from orchestration.client.patience import Patience
 from orchestration.gateway import decode, encode
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 from orchestration.schema.errors import FieldViolation
+from orchestration.schema.methods import method
 
 if TYPE_CHECKING:
     from orchestration.client.mind import MindClient
@@ -141,12 +142,7 @@ class Upload:
 
     async def _one_connection(self, patience: Patience) -> AsyncIterator[Receipt]:
         """Send what is unanswered, then what is new, until all is answered. Raises ``ClientError``."""
-        method: Any = self._mind.channel.stream_stream(
-            "/submind.v1.PerceptionService/PerceiveStream",
-            request_serializer=pb.PerceiveStreamRequest.SerializeToString,
-            response_deserializer=pb.PerceiveStreamResponse.FromString,
-        )
-        call: _Call = method(metadata=self._mind.metadata)
+        call: _Call = method("PerceptionService/PerceiveStream").on(self._mind.channel)(metadata=self._mind.metadata)
         free = asyncio.Semaphore(self._window - len(self._unanswered))
         sender = asyncio.create_task(self._send(call, free), name="perceive-many-send")
         try:

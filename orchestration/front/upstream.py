@@ -77,13 +77,10 @@ class Upstream:
             raise NoLeader(self._leaders.why_not)
         channel = await self.channel(target)
         task = asyncio.current_task()
-        call: Any = channel.unary_unary(
-            method.rpc,
-            request_serializer=method.request.SerializeToString,
-            response_deserializer=method.answer.FromString,
-        )
         try:
-            return await call(request, metadata=self.metadata(), timeout=within or self._settings.ask_timeout)
+            return await method.on(channel)(
+                request, metadata=self.metadata(), timeout=within or self._settings.ask_timeout
+            )
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.UNIMPLEMENTED:
                 older = f"{target}, which leads, does not know {method.name}: ask again when it is of this version"

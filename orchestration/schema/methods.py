@@ -61,6 +61,15 @@ class Method:
         """The name of the handler's method: ``get_status``."""
         return _CAPITAL.sub("_", self.name).lower()
 
+    def on(self, channel: Any) -> Any:
+        """What calls it over a gRPC channel."""
+        kinds = ("stream" if streams else "unary" for streams in (self.takes_stream, self.gives_stream))
+        return getattr(channel, "_".join(kinds))(
+            self.rpc,
+            request_serializer=self.request.SerializeToString,
+            response_deserializer=self.answer.FromString,
+        )
+
 
 def _method(found: MethodDescriptor) -> Method:
     described: Any = found

@@ -1,8 +1,5 @@
 """Every call that schema and application have, met with what does not hold; and every order written down."""
 
-import importlib
-from pathlib import Path
-
 import grpc
 import httpx
 import pytest
@@ -16,20 +13,7 @@ from tests.orchestration.access.conftest import MIND, bearer, header
 from tests.orchestration.access.test_scopes import METHODS, _called, asked
 from tests.orchestration.until import until
 
-PROTOS = Path(__file__).parents[3] / "proto" / "submind" / "v1"
 OPEN = {Free.OPEN, Free.PROBE}
-
-
-def of_every_proto():
-    """Every method of every file of the schema, whether somebody thought of it here or not."""
-    for file in sorted(PROTOS.glob("*.proto")):
-        made = importlib.import_module(f"orchestration.pb.submind.v1.{file.stem}_pb2")
-        for service in made.DESCRIPTOR.services_by_name.values():
-            yield from (f"/{service.full_name}/{method.name}" for method in service.methods)
-
-
-def test_no_file_of_the_schema_is_left_out():
-    assert set(of_every_proto()) == METHODS.keys()
 
 
 @pytest.mark.parametrize("why", ["unknown", "other mind", "expired", "revoked"])

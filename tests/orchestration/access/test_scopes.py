@@ -1,6 +1,8 @@
 """Every call has a scope, and takes it."""
 
 import re
+from importlib import import_module
+from pathlib import Path
 
 import grpc
 import pytest
@@ -11,25 +13,18 @@ from orchestration.access.caller import ANYBODY
 from orchestration.access.needs import ROUTES, RPCS, need_of_route
 from orchestration.access.scopes import Free, Scope
 from orchestration.feed.guard import EVENT_PATHS
-from orchestration.pb.submind.v1 import (
-    consciousness_pb2,
-    forwarding_pb2,
-    growth_pb2,
-    mind_pb2,
-    nodes_pb2,
-    perception_pb2,
-)
-from orchestration.pb.submind.v1 import environment_pb2 as env_pb2
+from orchestration.pb.submind.v1 import perception_pb2
 from tests.orchestration.access.conftest import bearer, header, refused
 from tests.orchestration.gateway.conftest import perceived
 
-FILES = (consciousness_pb2, forwarding_pb2, growth_pb2, mind_pb2, nodes_pb2, perception_pb2, env_pb2)
+PROTOS = Path(__file__).parents[3] / "proto" / "submind" / "v1"
 METHODS = {
     f"/{service.full_name}/{method.name}": method
-    for file in FILES
-    for service in file.DESCRIPTOR.services_by_name.values()
+    for file in sorted(PROTOS.glob("*.proto"))
+    for service in import_module(f"orchestration.pb.submind.v1.{file.stem}_pb2").DESCRIPTOR.services_by_name.values()
     for method in service.methods
 }
+"""Of every file of the schema, whether the product reads it or not."""
 
 
 def asked(path):

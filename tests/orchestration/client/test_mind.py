@@ -43,6 +43,7 @@ async def test_every_modality_arrives_as_it_was(gateway, mind):
             was.image,
             was.labels,
         )
+    assert {one.received for one in kept} == {NOON}
     assert kept[0].key == "mine"
     assert len({one.key for one in kept}) == 3
     assert [receipt.new for receipt in await mind.perceive(sent)] == [False, True, True]
@@ -92,8 +93,9 @@ async def test_a_wrong_perception_is_named(gateway, mind):
 async def test_what_is_not_there(mind):
     with pytest.raises(NotFound):
         await mind.trace("t-none")
-    with pytest.raises(NotFound, match="99"):
-        await mind.explain(99)
+    for unknown in ("99", "t-00000000000000000000", "nonsense", "-1"):
+        with pytest.raises(NotFound, match=unknown):
+            await mind.explain(unknown)
 
 
 async def test_nobody_there(free_port):

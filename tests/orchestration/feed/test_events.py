@@ -232,7 +232,7 @@ async def test_the_life_of_connections_is_followed_and_resumed(feed):
     await happen(1, 2)
     async with events(feed, path) as stream:
         assert "comment" in await anext(stream)
-        await until(lambda: feed.context.view.change_tail.following)
+        await until(lambda: feed.context.view.change_tail.polling)
         await happen(3, 4)
         found = await take(stream, 2)
         await happen(5)

@@ -8,7 +8,7 @@ import pytest
 
 from environment.errors import StoreFull, StoreUnavailable
 from environment.messages import Image
-from orchestration.gateway.settings import IntakeSettings
+from orchestration.gateway.errors import IntakeBusy
 from tests.environment.stores.contract import NOON
 from tests.orchestration.until import until
 
@@ -37,20 +37,6 @@ async def test_every_kind_is_kept_as_it_was_sent(feed):
     assert (text.text, text.time, text.labels) == ("the pump leaks", NOON - 7200, {"hall": "two"})
     assert (telemetry.telemetry, telemetry.time) == ({"load": 0.5, "disk": 3.0}, NOON)
     assert (image.image, image.key, image.time) == (Image(PNG, "image/png"), "k1", NOON)
-
-
-async def test_the_same_key_is_taken_in_once(feed):
-    one = {"source": "ops", "text": "hello", "key": "k"}
-    first, again = await tell(feed, one), await tell(feed, one, {**one, "source": "other"})
-    assert first["receipts"][0] == {**again["receipts"][0], "new": True}
-    assert [receipt["new"] for receipt in again["receipts"]] == [False, True]
-
-
-async def test_trust_comes_from_the_source_and_never_from_labels(serve):
-    async with serve(intake=IntakeSettings(trust={"team/*": 0.7})) as feed:
-        claim = {"trust": "1.0", "role": "operator"}
-        await tell(feed, {"source": "team/ann", "text": "a"}, {"source": "web", "text": "b", "labels": claim})
-        assert [each.trust for each in await kept(feed)] == [0.7, 0.4]
 
 
 async def test_lines_of_json(feed):
@@ -172,40 +158,23 @@ async def test_hostile_text_is_kept_as_it_is(feed):
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "after"),
+    ("error", "status", "kind", "after"),
     [
-        (StoreFull("no room left on the device for perceptions.db", 5.0), "store-full", "5"),
-        (StoreUnavailable("perceptions.db is busy", 0.2), "store-unavailable", "1"),
+        (StoreFull("no room left on the device for perceptions.db", 5.0), 503, "store-full", "5"),
+        (StoreUnavailable("perceptions.db is busy", 0.2), 503, "store-unavailable", "1"),
+        (IntakeBusy(1.5), 429, "busy", "2"),
     ],
 )
-async def test_a_store_that_refuses_is_told_with_the_time_to_come_back(feed, error, kind, after):
-    async def refuse(batches):
+async def test_who_cannot_be_served_now_is_told_when_to_come_back(feed, error, status, kind, after):
+    async def refuse(batch):
         raise error
 
-    feed.stores.perceptions.append_batches = refuse
+    feed.intake.accept = refuse
     answer = await feed.client.post("/v1/perceptions", json={"perceptions": [{"source": "ops", "text": "a"}]})
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, after)
+    assert (answer.status_code, answer.headers["retry-after"]) == (status, after)
     assert answer.json()["type"] == f"urn:submind:problem:{kind}"
+    assert answer.json()["retry_after"] == error.retry_after
     assert answer.json()["detail"] == str(error)
-
-
-async def test_a_full_queue_asks_to_come_back(serve):
-    async with serve(intake=IntakeSettings(pending=1, retry_after=1.5)) as feed:
-        append, held = feed.stores.perceptions.append_batches, asyncio.Event()
-
-        async def slow(batches):
-            await held.wait()
-            return await append(batches)
-
-        feed.stores.perceptions.append_batches = slow
-        first = asyncio.create_task(tell(feed, {"source": "ops", "text": "a"}))
-        await until(lambda: feed.intake.figures()["intake_waiting"])
-        answer = await feed.client.post("/v1/perceptions", json={"perceptions": [{"source": "ops", "text": "b"}]})
-        assert (answer.status_code, answer.headers["retry-after"]) == (429, "2")
-        assert answer.json()["retry_after"] == 1.5
-        held.set()
-        assert (await first)["receipts"][0]["new"]
-        assert [each.text for each in await kept(feed)] == ["a"]
 
 
 async def test_a_caller_who_disappears_leaves_nothing_behind(feed):

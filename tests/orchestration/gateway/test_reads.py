@@ -1,15 +1,12 @@
 """Watch, Explain, Search, GetTrace and the mind's own figures, as a stock client sees them."""
 
 import asyncio
-from dataclasses import replace
 
 import grpc
 import pytest
 
-from environment.messages import EntryKind, Level
-from environment.ports import WriteTrace
-from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2
-from tests.environment.stores.contract import NOON, name, revision, trace
+from environment.messages import EntryKind
+from orchestration.pb.submind.v1 import consciousness_pb2
 from tests.orchestration.gateway.conftest import refusal
 from tests.orchestration.until import until
 
@@ -26,37 +23,6 @@ async def take(call, count):
 async def drain(call, into):
     while (answer := await call.read()) is not grpc.aio.EOF:
         into += [answer.entry.seq] if answer.HasField("entry") else []
-
-
-async def test_an_entry_comes_as_it_was_numbered(gateway):
-    await gateway.think(1, 3)
-    first, *others = await take(gateway.watch(1), 3)
-    assert [entry.seq for entry in (first, *others)] == [1, 2, 3]
-    assert (first.kind, first.text, first.focus) == (consciousness_pb2.ENTRY_KIND_THOUGHT, "conscious 1", name("t", 1))
-    assert first.time.ToNanoseconds() == int((NOON + 1) * 1e9)
-    assert first.perceptions[0].source == "ops"
-    assert list(first.lineage) == [name("t", 1)]
-
-
-async def test_zero_means_only_what_is_new(gateway):
-    await gateway.think(1, 3)
-    call = gateway.watch()
-    await until(lambda: gateway.tail.waiting == 1)
-    await gateway.think(4)
-    assert [entry.seq for entry in await take(call, 1)] == [4]
-
-
-@pytest.mark.parametrize("cut", [1, 2, 5])
-async def test_it_is_resumable_from_anywhere_without_gap_or_repeat(gateway, cut):
-    seen, following = [], 1
-    for number in range(1, 10):
-        await gateway.think(number)
-        if number % cut == 0:
-            call = gateway.watch(following)
-            seen += [entry.seq for entry in await take(call, number + 1 - following)]
-            call.cancel()
-            following = seen[-1] + 1
-    assert seen == list(range(1, len(seen) + 1))
 
 
 async def test_filters(gateway):
@@ -148,28 +114,3 @@ async def test_stopping_ends_readers_unavailable(gateway):
     assert failed.code is grpc.StatusCode.UNAVAILABLE
     assert failed.retry_after > 0
     await stop
-
-
-@pytest.mark.parametrize("unknown", ["99", "t-00000000000000000000", "nonsense", "-1"])
-async def test_explaining_what_is_not_there(gateway, unknown):
-    failed = await refusal(gateway.consciousness.Explain(consciousness_pb2.ExplainRequest(id=unknown)))
-    assert failed.code is grpc.StatusCode.NOT_FOUND
-    assert unknown in failed.text
-
-
-async def test_a_trace_comes_with_its_revisions_and_its_salience_now(gateway):
-    first = replace(trace(1), level=Level(0.8, NOON, 100.0))
-    second = replace(revision(first, "people", "built on"), level=Level(0.6, NOON, 100.0), conscious=7)
-    await gateway.stores.commit([WriteTrace(first)])
-    await gateway.stores.commit([WriteTrace(second)])
-    gateway.now[0] = NOON + 100
-    answer = await gateway.environment.GetTrace(environment_pb2.GetTraceRequest(id=first.id))
-    assert [one.version for one in answer.revisions] == [1, 2]
-    newest = answer.revisions[-1]
-    assert list(newest.authors) == ["text", "people"]
-    assert newest.salience == pytest.approx(0.3)
-    assert newest.level.half_life.seconds == 100
-    assert newest.conscious == 7
-    assert not answer.revisions[0].HasField("conscious")
-    failed = await refusal(gateway.environment.GetTrace(environment_pb2.GetTraceRequest(id="t-none")))
-    assert failed.code is grpc.StatusCode.NOT_FOUND

@@ -13,6 +13,7 @@ from orchestration.access.tokens import read_token
 from orchestration.gateway import auth
 from orchestration.gateway.errors import CannotListen, UnsafeListen
 from orchestration.pb.submind.v1 import consciousness_pb2, mind_pb2
+from orchestration.schema.methods import METHODS
 from tests.orchestration.gateway.conftest import NAMES, part, perceived, refusal, request
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - of this test alone
@@ -107,19 +108,8 @@ async def test_a_stock_reflection_client_finds_every_method_and_its_messages(gat
 
     found = await asyncio.to_thread(look)
     methods = {name: sorted(method.name for method in service.methods) for name, service in found.items()}
-    assert methods == {
-        "submind.v1.PerceptionService": ["Perceive", "PerceiveStream"],
-        "submind.v1.ForwardService": ["Allow", "Forward"],
-        "submind.v1.ConsciousnessService": ["Explain", "ListEntries", "Watch"],
-        "submind.v1.EnvironmentService": ["GetTrace", "ListTraces", "Search"],
-        "submind.v1.MindService": [
-            "GetStatus",
-            "ListConnectionChanges",
-            "ListConnections",
-            "ListSubminds",
-            "WatchConnectionChanges",
-        ],
-    }
+    schema = METHODS.values()
+    assert methods == {name: sorted(one.name for one in schema if one.service == name) for name in NAMES}
     perceive = found["submind.v1.PerceptionService"].methods_by_name["Perceive"]
     assert perceive.input_type.fields_by_name["perceptions"].message_type.full_name == "submind.v1.Perception"
 
