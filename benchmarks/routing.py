@@ -28,7 +28,7 @@ from structure import EVERY, START, settings, stream
 
 from actors.events import Credit, Event, Message, Post, Revise
 from actors.submind.connection_registry import LearnedLink
-from actors.submind.routing import LEARNED, Occasion, Routing
+from actors.submind.routing import LEARNED, Routing, RoutingContext
 from environment.stores.sqlite import open_stores
 from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.replay import Replay
@@ -47,7 +47,7 @@ RECOVERED = 0.9
 class RandomRouting:
     """As many as may be told, any of them."""
 
-    def choose(self, it: Occasion) -> list[LearnedLink]:
+    def choose(self, it: RoutingContext) -> list[LearnedLink]:
         links: list[LearnedLink] = []
         taken = {*it.exclude, it.owner}
         for _ in range(it.settings.fan_out):
@@ -62,12 +62,12 @@ class RandomRouting:
 class EverybodyRouting:
     """Everybody who listens."""
 
-    def choose(self, it: Occasion) -> list[LearnedLink]:
+    def choose(self, it: RoutingContext) -> list[LearnedLink]:
         peers = it.peers.nearest(it.thought.vector, len(it.peers), it.exclude | {it.owner})
         return [_link(peer.name, it) for peer in peers]
 
 
-def _link(peer: str, it: Occasion) -> LearnedLink:
+def _link(peer: str, it: RoutingContext) -> LearnedLink:
     return LearnedLink(peer, it.settings.initial, ltp=False, last_use=it.now)
 
 

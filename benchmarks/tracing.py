@@ -31,8 +31,8 @@ from orchestration.runtime.worker.observed import ObservedCore, ObservedDriver
 from orchestration.settings import Settings
 from orchestration.simulation.replay import Replay
 from orchestration.telemetry.settings import TracingSettings
-from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.export import otlp
+from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.span_recorder import SpanRecorder
 from orchestration.telemetry.tracing.spans import Recorder
 
@@ -93,7 +93,7 @@ async def accept(batches: int, recorder: Recorder | None) -> int:
     """The acceptance of so many batches of a thousand."""
     with tempfile.TemporaryDirectory() as folder:
         stores = await open_stores(Path(folder), "mind", synchronous="OFF")
-        accepted = Entrance(recorder).accepted if recorder is not None else None
+        accepted = IntakeSpans(recorder).accepted if recorder is not None else None
         intake = Intake(stores.perceptions, IntakeSettings(per_second=0), time.time, accepted=accepted)
         now = time.time()
         batch = [NewPerception(f"s-{n % 20}", now, now, f"line {n} of something that was said") for n in range(1000)]

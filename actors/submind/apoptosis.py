@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from actors.effects import Retire
 from actors.settings import ApoptosisSettings
-from actors.submind.division import Belongings, bequest
+from actors.submind.division import HandoverSource, handover_of
 from actors.submind.load import Load
 from actors.submind.message_router import MessageRouter
 from environment.clocks import was_wrong
@@ -52,10 +52,10 @@ class Apoptosis:
         self._seen = now
         return max(self.last_work + self._load.slowed(self._settings.idle_for, now), self._not_before)
 
-    def proposal(self, growth: str, has: Belongings, router: MessageRouter, now: Instant) -> Retire | None:
+    def proposal(self, growth: str, has: HandoverSource, router: MessageRouter, now: Instant) -> Retire | None:
         """What to propose; None where there is nobody to leave anything to."""
         handover = replace(
-            bequest(has, router, router.topics.keys, now), events=tuple(has.events), waiting=tuple(has.waiting)
+            handover_of(has, router, router.topics.keys, now), events=tuple(has.events), waiting=tuple(has.waiting)
         )
         handover = replace(handover, via={e.id: has.via[e.id] for e in has.events if e.id in has.via})
         heir = router.heir(handover.about)

@@ -37,7 +37,7 @@ from actors.snapshots import pack, unpack
 from actors.submind.binding import Binder, BindingWindow, Bound
 from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
-from actors.submind.division import Belongings
+from actors.submind.division import HandoverSource
 from actors.submind.message_router import MessageRouter
 from actors.submind.retransmit import RetransmitBuffer
 from actors.submind.submind_growth import SubmindGrowth, SubmindGrowthState
@@ -315,13 +315,13 @@ class SubmindCore(Inward):
         self._binder.rarity.load(dict(handover.habits.rarity))
         self._last_work = now
 
-    def belongings(self, now: Instant) -> Belongings:
+    def belongings(self, now: Instant) -> HandoverSource:
         """What it has that another could take over."""
         growing = self._growing
         waiting = [*self._unacknowledged.dump(), *(thought for thought, _ in self._revising.values())]
         habits = Habits(tuple(self._interest.dump()), tuple(self._binder.moments.dump()), self._binder.rarity.dump())
         events, rounds = self._window.events(now), growing.load.rounds(now)
-        return Belongings(self.name, growing.goals, events, self._via, waiting, growing.share, rounds, habits)
+        return HandoverSource(self.name, growing.goals, events, self._via, waiting, growing.share, rounds, habits)
 
     def take_up(self, thought: Thought, via: Via | None, now: Instant) -> list[Effect]:
         """An event that another was about to bind, once."""

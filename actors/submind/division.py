@@ -26,7 +26,7 @@ _HINT = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Belongings:
+class HandoverSource:
     """What a submind has at a moment, as far as it may be handed over."""
 
     owner: str
@@ -41,7 +41,7 @@ class Belongings:
     habits: Habits
 
 
-def bequest(has: Belongings, router: MessageRouter, keys: Collection[str], now: Instant) -> HandoverState:
+def handover_of(has: HandoverSource, router: MessageRouter, keys: Collection[str], now: Instant) -> HandoverState:
     """The part of a submind that belongs to some of its topics, without what is not yet durable."""
     held = tuple(h for h in router.topics.holdings() if h.key in keys)
     links, uses = router.registry.handed(keys, now)
@@ -118,7 +118,7 @@ class Division:
             return None
         return found, topics
 
-    def proposal(self, growth: str, has: Belongings, router: MessageRouter, now: Instant) -> Divide | None:
+    def proposal(self, growth: str, has: HandoverSource, router: MessageRouter, now: Instant) -> Divide | None:
         """What to propose; None where the topics belong together, and are looked at again later."""
         parted = self.split(router, now)
         if parted is None:
@@ -128,8 +128,8 @@ class Division:
         traffic = self._load.traffic((t.key for t in topics), now)
         means = [_unit(sum(topics[i].centroid * traffic[i] for i in rows)) for rows in (groups.heavier, groups.lighter)]
         goals = divide_goals(has.goals, means[0], means[1])
-        part = bequest(
-            Belongings(has.owner, goals, has.events, has.via, (), has.share / 2, has.rounds, has.habits),
+        part = handover_of(
+            HandoverSource(has.owner, goals, has.events, has.via, (), has.share / 2, has.rounds, has.habits),
             router,
             keys,
             now,

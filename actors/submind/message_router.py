@@ -17,7 +17,7 @@ from actors.peers import Peer, PeerDirectory
 from actors.settings import CognitiveSettings, ConnectionSettings, TopicSettings
 from actors.submind.connection_registry import ConnectionRegistry
 from actors.submind.redirects import Redirect, RedirectState, RedirectTable
-from actors.submind.routing import LEARNED, Occasion, Routing
+from actors.submind.routing import LEARNED, Routing, RoutingContext
 from actors.submind.topics import Topic, Topics
 from environment.messages import Instant, Thought, Vector
 from environment.ports import WriteConnections
@@ -86,7 +86,7 @@ class MessageRouter:
             message = Message(thought, self._owner, given.key, given.label, self._settings.initial)
             return [Send(given.holder, message, thought.salience)] if given.holder not in exclude else []
         topic = self.topics.nearest(thought.vector) or self.place(thought.vector, thought.associations, now)
-        occasion = Occasion(
+        occasion = RoutingContext(
             self._owner, topic, thought, now, exclude, self.registry, self._peers, self._settings, self._chance
         )
         effects: list[Effect] = []

@@ -17,7 +17,7 @@ _SEEDS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class RoutingContext:
     """A thought that is to be told, and what its owner has to choose by."""
 
     owner: str
@@ -35,7 +35,7 @@ class Occasion:
 class Routing(Protocol):
     """A way of choosing; it keeps nothing, so that all state is the registry's."""
 
-    def choose(self, occasion: Occasion) -> list[LearnedLink]:
+    def choose(self, occasion: RoutingContext) -> list[LearnedLink]:
         """Along what the thought is sent; each peer once, the owner and the excluded never."""
         ...
 
@@ -43,7 +43,7 @@ class Routing(Protocol):
 class LearnedRouting:
     """Along the connections of the topic: strong ones first, now and then one that has yet to prove itself."""
 
-    def choose(self, occasion: Occasion) -> list[LearnedLink]:
+    def choose(self, occasion: RoutingContext) -> list[LearnedLink]:
         """Who is worth it: see ``ConnectionSettings``."""
         it, settings = occasion, occasion.settings
         links = _listeners(it)
@@ -59,7 +59,7 @@ class LearnedRouting:
             chosen = [*chosen[: settings.fan_out - len(new)], *new]
         return chosen
 
-    def _seed(self, it: Occasion) -> None:
+    def _seed(self, it: RoutingContext) -> None:
         """A new topic knows nobody: begin with those whose goals are nearest to it, one of each line of descent.
 
         A submind divided so that each handles part of what it heard: told to both, it would be handled twice.
@@ -67,7 +67,7 @@ class LearnedRouting:
         for peer in it.peers.apart(it.thought.vector, _SEEDS, it.exclude | {it.owner}):
             it.registry.open(it.topic.key, it.topic.label, peer.name, it.now, "its goal is near this topic")
 
-    def _explore(self, it: Occasion, exclude: Collection[str]) -> None:
+    def _explore(self, it: RoutingContext, exclude: Collection[str]) -> None:
         stranger = it.peers.stranger(it.chance, {*exclude, it.owner})
         if stranger is not None:
             it.registry.open(it.topic.key, it.topic.label, stranger.name, it.now, "exploring: nobody tried it before")
@@ -76,6 +76,6 @@ class LearnedRouting:
 LEARNED = LearnedRouting()
 
 
-def _listeners(it: Occasion) -> list[LearnedLink]:
+def _listeners(it: RoutingContext) -> list[LearnedLink]:
     """Connected peers that are there, strongest first."""
     return [x for x in it.registry.peers(it.topic.key) if x.peer not in it.exclude and x.peer in it.peers]

@@ -17,7 +17,7 @@ from actors.names import ENVIRONMENT
 from actors.settings import CognitiveSettings
 from actors.submind.apoptosis import Apoptosis
 from actors.submind.budget import Allowance
-from actors.submind.division import Belongings, Division
+from actors.submind.division import Division, HandoverSource
 from actors.submind.load import Load, LoadState
 from actors.submind.message_router import MessageRouter
 from environment.clocks import elapsed
@@ -34,7 +34,7 @@ class Owner(Protocol):
     name: str
     allowance: Allowance
 
-    def belongings(self, now: Instant) -> Belongings: ...
+    def belongings(self, now: Instant) -> HandoverSource: ...
 
     def take_up(self, thought: Thought, via: Via | None, now: Instant) -> list[Effect]: ...
 

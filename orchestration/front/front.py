@@ -38,9 +38,9 @@ from orchestration.host.errors import StillMoving
 from orchestration.membership.backends import open_coordination
 from orchestration.settings import Settings
 from orchestration.store_factory import open_mind
-from orchestration.telemetry.tracing.entrance import Entrance
+from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.starting import begin
-from orchestration.view.mind import Surroundings
+from orchestration.view.mind import ViewContext
 from orchestration.view.tail import StreamTail
 
 _log = structlog.get_logger(__name__)
@@ -169,7 +169,7 @@ class Front:
             mind=settings.mind.name,
             clock=clock_of(settings.mind.clock, wall()).now,
             wall=wall,
-            surroundings=Surroundings(version=version("submind"), limits=self._intake.limits(), limit_hits=self._hits),
+            surroundings=ViewContext(version=version("submind"), limits=self._intake.limits(), limit_hits=self._hits),
         )
         view.watch_over(asked, self._hits)
         configured = {submind.name: submind.role for submind in settings.mind.everyone()}
@@ -212,7 +212,7 @@ class Front:
         if self._recorder is None:
             return None
         self._owned.push_async_callback(asyncio.to_thread, self._recorder.close)
-        return Entrance(self._recorder, relays=True).accepted
+        return IntakeSpans(self._recorder, relays=True).accepted
 
     async def _open(self) -> Movable:
         settings = self.settings

@@ -41,9 +41,9 @@ from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings
 from orchestration.store_factory import NotifyingLog, address_of, embedded_in, log_file, open_mind, settled
 from orchestration.telemetry import names
-from orchestration.telemetry.tracing.entrance import Entrance
+from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.starting import begin
-from orchestration.view.mind import MindView, Surroundings
+from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
 
@@ -172,7 +172,7 @@ class Host:
         if self._recorder is None:
             return None
         self._owned.push_async_callback(asyncio.to_thread, self._recorder.close)
-        return Entrance(self._recorder).accepted
+        return IntakeSpans(self._recorder).accepted
 
     def _stand(
         self, coordination: Coordination, stores: Stores, appender: LeaderOnlyAppender, candidate: str, clock: Clock
@@ -255,12 +255,12 @@ class Host:
         feed = [self._feed.stop()] if self._feed is not None else []
         await asyncio.gather(self._gateway.stop(), *feed)
 
-    def _surroundings(self, intake: Intake) -> Surroundings:
+    def _surroundings(self, intake: Intake) -> ViewContext:
         substrate = self.settings.substrate
         described: dict[str, float | str] = {"kind": substrate.kind, "embedder": substrate.embedder.kind}
         if substrate.kind == "openai":
             described |= {"fast": substrate.fast.name, "deep": substrate.deep.name or substrate.fast.name}
-        return Surroundings(
+        return ViewContext(
             version=version("submind"),
             process=lambda: self.supervisor.state() if self.leadership.leads.is_set() else None,
             acknowledged=lambda: int(intake.figures()["perceptions_acknowledged_total"]),

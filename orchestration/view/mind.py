@@ -35,7 +35,7 @@ def _key(connection: Connection) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ViewContext:
     """What a view is told by the process it lives in; everything may be left out."""
 
     version: str = ""
@@ -68,7 +68,7 @@ class MindView:
         mind: str,
         clock: Callable[[], Instant],
         wall: Callable[[], Instant],
-        surroundings: Surroundings | None = None,
+        surroundings: ViewContext | None = None,
         shard: Callable[[], VectorIndex] | None = None,
     ) -> None:
         self._stores = stores
@@ -76,7 +76,7 @@ class MindView:
         self._settings = settings or ViewSettings()
         self._mind = mind
         self._clock, self._wall = clock, wall
-        self._around = surroundings or Surroundings()
+        self._around = surroundings or ViewContext()
         self._began = wall()
         self._arrivals: deque[tuple[Instant, int]] = deque(maxlen=_SAMPLES)
         self._first_head: int | None = None

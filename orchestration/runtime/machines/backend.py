@@ -158,7 +158,7 @@ async def open_backend(
     settings = run.settings.runtime
     if not address:
         cluster.start(run.run_dir, namespace_of(run), len(orders), settings)
-        for role, pid in cluster.pillars().items():
+        for role, pid in cluster.service_pids().items():
             processes.watch(pid, lambda role=role: fallen(role))  # type: ignore[misc]  # mypy loses the default
         return Backend()
     from orchestration.runtime.machines.node_monitor import DirectoryProof, NodeMonitor  # noqa: PLC0415 - imports Ray

@@ -118,7 +118,7 @@ def stop() -> None:
     ray.shutdown()
 
 
-def pillars() -> dict[str, int]:
+def service_pids() -> dict[str, int]:
     """Raylet and GCS by role: without either this mind process has to begin anew."""
     found = {}
     for child in psutil.Process(os.getpid()).children():

@@ -8,7 +8,7 @@ from actors.peers import Peer, PeerDirectory
 from actors.settings import ConnectionSettings, TopicSettings
 from actors.submind.connection_registry import LearnedLink
 from actors.submind.message_router import MessageRouter
-from actors.submind.routing import LEARNED, Occasion, Routing
+from actors.submind.routing import LEARNED, Routing, RoutingContext
 from tests.actors.making import DIM, thought, unit
 
 PEERS = PeerDirectory(Peer(name, True, name, unit(700 + i)) for i, name in enumerate("abcdef"))
@@ -16,7 +16,7 @@ ABOUT = thought(vector=unit(1), associations=("rain",))
 
 
 class Everybody:
-    def choose(self, occasion: Occasion) -> list[LearnedLink]:
+    def choose(self, occasion: RoutingContext) -> list[LearnedLink]:
         near = occasion.peers.nearest(occasion.thought.vector, 9, occasion.exclude | {occasion.owner})
         return [LearnedLink(peer.name, 0.5, ltp=False, last_use=occasion.now) for peer in near]
 

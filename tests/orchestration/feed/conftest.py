@@ -19,7 +19,7 @@ from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.services import all_handlers
 from orchestration.gateway.settings import IntakeSettings
-from orchestration.view.mind import MindView, Surroundings
+from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import TailSettings
 from orchestration.view.status import MindState, ProcessState
 from orchestration.view.tail import StreamTail
@@ -62,7 +62,7 @@ async def serving(
         mind="alpha",
         clock=clock,
         wall=clock,
-        surroundings=Surroundings(version="1.2.3", process=lambda: ProcessState(process, NOON, reason="killed")),
+        surroundings=ViewContext(version="1.2.3", process=lambda: ProcessState(process, NOON, reason="killed")),
     )
     chosen = FeedSettings(listen="127.0.0.1:0", grace=2, probe_every=0, **settings)
     if token is not None:

@@ -11,8 +11,8 @@ from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.pb.submind.v1 import perception_pb2_grpc
 from orchestration.telemetry.settings import TracingSettings
-from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.ids import hex_trace
+from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.starting import begin
 from tests.environment.stores.contract import NOON
 from tests.orchestration.front.relaying import relaying
@@ -35,8 +35,8 @@ async def test_the_caller_s_trace_leads_over_the_front_to_what_the_leader_took_i
     settings = TracingSettings(endpoint=receiver.endpoint, sample=1.0, every=0.05)
     host, front = begin(settings, "alpha", "host"), begin(settings, "alpha", "front")
     async with serve() as leader, relaying(leader.target, recorded=traced) as way:
-        leader.intake._accepted = Entrance(host).accepted
-        own = Entrance(front, relays=True).accepted if traced else None
+        leader.intake._accepted = IntakeSpans(host).accepted
+        own = IntakeSpans(front, relays=True).accepted if traced else None
         intake = Intake(way.relay, way.intake.settings, lambda: NOON, accepted=own)
         server = GatewayServer(intake, {}, GatewaySettings(listen="127.0.0.1:0", drain=0.0))
         port = await server.start()

@@ -24,7 +24,7 @@ from orchestration.pb.submind.v1 import (
     perception_pb2_grpc,
 )
 from orchestration.schema.methods import METHODS
-from orchestration.view.mind import MindView, Surroundings
+from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import TailSettings
 from orchestration.view.tail import StreamTail
 from tests.environment.stores.contract import NOON, entry
@@ -88,7 +88,7 @@ async def serving(
     given = {"listen": "127.0.0.1:0", "drain": 0.0, "grace": 1.0, "retry_after": 0.05}
     chosen = GatewaySettings(**(given | settings), intake=intake or IntakeSettings())
     taken = Intake(log(stores.perceptions) if log else stores.perceptions, chosen.intake, clock)
-    around = Surroundings(version="1.2.3", limit_hits=taken.limit_hits)
+    around = ViewContext(version="1.2.3", limit_hits=taken.limit_hits)
     view = MindView(stores, WordLlamaEmbedder(), mind="alpha", clock=clock, wall=clock, surroundings=around)
     server = GatewayServer(taken, all_handlers(view, tail, desk, nodes), chosen, access, age=age)
     port = await server.start()

@@ -15,8 +15,8 @@ from orchestration.settings import Settings
 from orchestration.simulation.faults import ROUGH
 from orchestration.simulation.replay import Replay
 from orchestration.telemetry.settings import TracingSettings
-from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.ids import hex_span, hex_trace
+from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.span_recorder import SpanRecorder
 from orchestration.telemetry.tracing.spans import Recorder
 from tests.actors.making import thought
@@ -50,7 +50,7 @@ async def lived(folder, history, share=1.0, **given):
     stores = await open_stores(folder, "mind", inline=True, synchronous="OFF")
     world = Traced(Settings(), stores, seed=7, share=share, **given)
     entries = [entry async for entry in world.run(history)]
-    Entrance(world.recorder).accepted(Receipts(1, await stores.perceptions.head()), None, 0.1, 0.1)
+    IntakeSpans(world.recorder).accepted(Receipts(1, await stores.perceptions.head()), None, 0.1, 0.1)
     await stores.close()
     return entries, world
 

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from environment.messages import Receipts, perception_id
 from orchestration.telemetry.settings import TracingSettings
-from orchestration.telemetry.tracing.entrance import Entrance
 from orchestration.telemetry.tracing.export import headers_in, otlp
 from orchestration.telemetry.tracing.ids import TraceIds, caller_of, span_id
+from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.spans import Recorder, Span
 from tests.servers.otlp import OtlpReceiver
 
@@ -159,7 +159,7 @@ def test_an_endpoint_that_is_none_is_refused_with_what_would_be_one(endpoint):
 
 def test_a_batch_begins_a_trace_for_each_new_perception_and_is_linked_with_its_caller(receiver):
     recorder = recorder_to(receiver.endpoint)
-    Entrance(recorder).accepted(Receipts(first=5, count=3, known={1: 2}), caller_of(CALLED), 0.25, 0.1)
+    IntakeSpans(recorder).accepted(Receipts(first=5, count=3, known={1: 2}), caller_of(CALLED), 0.25, 0.1)
     recorder.start()
     recorder.close()
     accepts, commits, (request,) = (receiver.named(name) for name in ("accept", "commit", "take in"))
@@ -176,7 +176,7 @@ def test_a_batch_begins_a_trace_for_each_new_perception_and_is_linked_with_its_c
 def test_a_caller_that_does_not_record_is_linked_itself(receiver):
     recorder = recorder_to(receiver.endpoint)
     caller = caller_of(CALLED[:-1] + "0")
-    Entrance(recorder).accepted(Receipts(first=1, count=1), caller, 0.1, 0.1)
+    IntakeSpans(recorder).accepted(Receipts(first=1, count=1), caller, 0.1, 0.1)
     recorder.start()
     recorder.close()
     (accept,) = receiver.named("accept")
@@ -186,7 +186,7 @@ def test_a_caller_that_does_not_record_is_linked_itself(receiver):
 
 def test_a_front_adds_its_part_within_what_the_leader_accepts(receiver):
     recorder = recorder_to(receiver.endpoint)
-    Entrance(recorder, relays=True).accepted(Receipts(first=1, count=1), caller_of(CALLED), 0.2, 0.1)
+    IntakeSpans(recorder, relays=True).accepted(Receipts(first=1, count=1), caller_of(CALLED), 0.2, 0.1)
     recorder.start()
     recorder.close()
     (relay,), (request,) = receiver.named("relay"), receiver.named("hand on")

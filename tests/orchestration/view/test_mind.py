@@ -14,7 +14,7 @@ from environment.messages import Level, SubmindState
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteTrace
 from environment.search import SearchFilters
 from environment.stores.sqlite import open_stores
-from orchestration.view.mind import MindView, Surroundings
+from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindState, ProcessState
 from tests.environment.stores.contract import NOON, connection, entry, perception, report, trace
@@ -50,7 +50,7 @@ def view(stores, clock, **around):
         mind="alpha",
         clock=clock,
         wall=clock,
-        surroundings=Surroundings(version="1", **around),
+        surroundings=ViewContext(version="1", **around),
     )
 
 

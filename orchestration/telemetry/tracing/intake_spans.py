@@ -11,7 +11,7 @@ from orchestration.telemetry.tracing.spans import MOST_LINKS, Kind, Recorder, Sp
 _SECOND = 1_000_000_000
 
 
-class Entrance:
+class IntakeSpans:
     """The first spans of every traced perception: ``accept``, from its arrival to its answer, and ``commit`` in it.
 
     A caller that sent a sampled ``traceparent`` gets a span ``take in`` in its own trace. The traces of a mind are
