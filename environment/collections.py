@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from environment.messages import Instant
 
 T = TypeVar("T")
-BESIDE = "."
+LOCAL = "."
 """What the names of collections begin with that are of a place and not of the mind: no copy or backup holds them."""
 RESERVED = "mind."
 """... and of those that only the mind process and the host write, never a core."""

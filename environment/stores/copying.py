@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from environment.collections import BESIDE, Collection, WriteDocument
+from environment.collections import LOCAL, Collection, WriteDocument
 from environment.errors import MoveRefused
 from environment.ports import (
     Write,
@@ -68,7 +68,7 @@ class Mark(msgspec.Struct):
     """The mark of the last page that arrived."""
 
 
-MOVING = Collection(f"{BESIDE}moving", Mark)
+MOVING = Collection(f"{LOCAL}moving", Mark)
 _MARK = "mark"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from environment.collections import BESIDE, Document, Scanned
+from environment.collections import LOCAL, Document, Scanned
 from environment.messages import Perception, StreamEntry
 from environment.stores.movable import Source
 
@@ -47,7 +47,7 @@ async def documents_after(
     """All documents of the mind behind a mark, or of one collection: the mark of each page, and the page."""
     begin, key = json.loads(after) if after else ("", "")
     for name in [only] if only else await collections.names():
-        if name.startswith(BESIDE) or name.encode() < begin.encode():
+        if name.startswith(LOCAL) or name.encode() < begin.encode():
             continue
         key = key if name == begin else ""
         while found := await collections.scan(name, after=key, limit=page):

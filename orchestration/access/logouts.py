@@ -10,13 +10,13 @@ from math import isfinite
 import msgspec
 import structlog
 
-from environment.collections import BESIDE, Collection
+from environment.collections import LOCAL, Collection
 from environment.errors import SubliminalError
 from environment.ports import Stores
 
 _log = structlog.get_logger(__name__)
 
-LOG_OUTS = Collection(f"{BESIDE}log-outs", dict[str, float])
+LOG_OUTS = Collection(f"{LOCAL}log-outs", dict[str, float])
 """One document, ``all``: who is logged out of this place is no part of the mind."""
 _ALL = "all"
 _KEPT = 4096

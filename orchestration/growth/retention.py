@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
 
-import structlog
-
-from environment.errors import FencedOut, StoreUnavailable
-from environment.messages import Instant
 from environment.population import Member
 from environment.ports import Stores, WriteRemoved
 from orchestration.clock import wall
 
-_log = structlog.get_logger(__name__)
 AT_ONCE = 24
 """Subminds removed by one call: what is deleted stays in the way of a cluster's readers for a while."""
 
 
 async def remove_retired(
     stores: Stores,
-    members: Iterable[Member],
-    retired_before: Instant,
+    members: Callable[[], Iterable[Member]],
+    keep: float,
     fence: int,
     states_of: Callable[[str], Iterable[str]],
 ) -> list[str]:
-    """Remove what those left who retired before that time; who they were, at most ``AT_ONCE``.
+    """Remove what those left who retired more than ``keep`` seconds ago; who they were, at most ``AT_ONCE``.
 
     Only of those whose heir has taken over what they left, and whose changes of connections are forgotten. Members
     themselves, the log of growth and their thoughts stay, so every explanation does. ``states_of`` names
     further states of one. Raises ``StoreUnavailable``, or ``FencedOut`` where another leads.
     """
-    ended = {m.name for m in members if m.retired is not None and m.retired < retired_before and m.settled}
+    before = wall() - keep
+    ended = {m.name for m in members() if m.retired is not None and m.retired < before and m.settled}
     if not ended:
         return []
     gone: list[str] = []
@@ -44,26 +39,3 @@ async def remove_retired(
         states = [state for name in gone for state in states_of(name)]
         await stores.commit([WriteRemoved(tuple(gone), tuple(states))], fence)
     return gone
-
-
-async def keep_retired_removed(
-    stores: Stores,
-    members: Callable[[], Iterable[Member]],
-    keep: float | None,
-    every: float,
-    fence: int,
-    states_of: Callable[[str], Iterable[str]],
-) -> None:
-    """Remove what is older than ``keep`` seconds, every so often, until another leads; None keeps all."""
-    while keep is not None:
-        await asyncio.sleep(every)
-        try:
-            gone = await remove_retired(stores, members(), wall() - keep, fence, states_of)
-        except StoreUnavailable as error:
-            _log.warning("not_removed", reason=str(error))
-        except FencedOut as error:
-            _log.warning("fenced_out", reason=str(error))
-            return
-        else:
-            if gone:
-                _log.info("retired_removed", subminds=gone)

@@ -20,6 +20,7 @@ from orchestration.clock import Clock, wall
 from orchestration.embedding import LazyEmbedder
 from orchestration.endpoints import endpoint_label
 from orchestration.faculties import perceives
+from orchestration.forgetting import forget_every
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.server import GatewayServer
@@ -33,7 +34,7 @@ from orchestration.host.errors import StillMoving
 from orchestration.host.leadership import ALONE, Leadership
 from orchestration.host.live_configuration import LiveConfigurationFollower
 from orchestration.host.node_admin import NodeAdmin
-from orchestration.host.retention import keep_retention
+from orchestration.host.retention import forget_once
 from orchestration.host.supervisor import MindSupervisor
 from orchestration.membership.backends import open_coordination
 from orchestration.membership.ports import Coordination
@@ -179,9 +180,9 @@ class Host:
     ) -> Leadership:
         """What this host does once it leads, and how it comes to."""
         settings = self.settings
-        readers = _readers(settings)
+        readers, keep = _readers(settings), settings.host.retention
         duties = [
-            lambda: keep_retention(stores, readers, settings.host.retention, wall, clock.now),
+            lambda: forget_every(keep.every, lambda: forget_once(stores, readers, keep, wall(), clock.now()), "old"),
             lambda: self.working.record(wall),
         ]
         return Leadership(

@@ -8,8 +8,7 @@ from functools import partial
 
 import structlog
 
-from environment.collections import BESIDE, RESERVED
-from environment.errors import SubliminalError
+from environment.collections import LOCAL, RESERVED
 from environment.messages import Instant, Modality
 from environment.ports import Stores
 from orchestration.host.settings import RetentionSettings
@@ -66,7 +65,7 @@ async def _trim(stores: Stores, most: int, batch: int) -> int:
     """Hold every collection of a faculty to so many documents; how many went."""
     gone = 0
     for name in await stores.collections.names():
-        if name.startswith((RESERVED, BESIDE)):
+        if name.startswith((RESERVED, LOCAL)):
             continue
         went = await _all(partial(stores.collections.trim, name, most, batch), batch)
         if went:
@@ -84,22 +83,3 @@ async def _all(forget: Callable[[], Awaitable[int]], batch: int) -> int:
         if went < batch:
             return gone
         await asyncio.sleep(0)
-
-
-async def keep_retention(
-    stores: Stores,
-    readers: Collection[str],
-    settings: RetentionSettings,
-    wall: Callable[[], Instant],
-    mind_clock: Callable[[], Instant],
-) -> None:
-    """Look after it every so often, for ever."""
-    while True:
-        await asyncio.sleep(settings.every)
-        try:
-            gone = await forget_once(stores, readers, settings, wall(), mind_clock())
-        except SubliminalError as error:
-            _log.warning("not_forgotten", reason=str(error))
-            continue
-        if gone:
-            _log.info("forgotten", count=gone)

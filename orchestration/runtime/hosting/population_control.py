@@ -21,11 +21,12 @@ from environment.messages import Instant, SubmindReport, SubmindState
 from environment.population import Member
 from environment.ports import Stores, Write, WriteConnections, WriteReport
 from orchestration.clock import wall
+from orchestration.forgetting import forget_every
 from orchestration.growth import actor_messages
 from orchestration.growth.log import HANDOVERS, GrowthLog
 from orchestration.growth.proposals import GrowthVerdict
 from orchestration.growth.recent import RecentMembers
-from orchestration.growth.retention import keep_retired_removed
+from orchestration.growth.retention import remove_retired
 from orchestration.growth.shares import BudgetShares
 from orchestration.links.control import (
     POPULATION,
@@ -144,10 +145,10 @@ class PopulationControl:
         await self._links.open()
         self._working = asyncio.create_task(self._work(), name="population")
         self._do(self._remind(), "reminding")
-        keep, living = run.settings.host.retention, self.members.values
-        self._do(
-            keep_retired_removed(self._stores, living, keep.retired, keep.every, self._fence, ledgers_of), "tidying"
-        )
+        keep = run.settings.host.retention
+        if keep.retired is not None:
+            remove = partial(remove_retired, self._stores, self.members.values, keep.retired, self._fence, ledgers_of)
+            self._do(forget_every(keep.every, remove, "subminds"), "tidying")
 
     async def close(self) -> None:
         """Decide nothing any more."""

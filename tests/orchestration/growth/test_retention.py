@@ -8,7 +8,9 @@ import pytest
 from environment.errors import FencedOut
 from environment.ports import WriteConnections, WriteReport, WriteState
 from environment.stores.sqlite import open_stores
-from orchestration.growth.retention import AT_ONCE, keep_retired_removed, remove_retired
+from orchestration.clock import wall
+from orchestration.forgetting import forget_every
+from orchestration.growth.retention import AT_ONCE, remove_retired
 from orchestration.runtime.worker.ledgers import ledgers_of
 from tests.environment.stores.contract import NOON, change, member, report
 
@@ -23,7 +25,7 @@ async def stores(tmp_path):
 
 
 async def remove(stores, members, fence=0):
-    return await remove_retired(stores, members, LONG, fence, ledgers_of)
+    return await remove_retired(stores, lambda: members, wall() - LONG, fence, ledgers_of)
 
 
 async def test_only_what_is_old_handed_on_and_without_history_goes(stores):
@@ -63,7 +65,7 @@ async def test_a_backlog_goes_in_bounded_steps_and_by_who_leads_only(stores):
 
 async def test_it_is_looked_after_until_another_leads(stores):
     fence, members = await stores.lead(), []
-    keeping = asyncio.create_task(keep_retired_removed(stores, lambda: members, 3600.0, 0.01, fence, ledgers_of))
+    keeping = asyncio.create_task(forget_every(0.01, lambda: remove(stores, members, fence), "subminds"))
     for n in (1, 2):
         await stores.commit([WriteReport(report(f"causes-{n}"))], fence)
         members.append(replace(member(n), retired=NOON, heir="causes", settled=True))
@@ -74,4 +76,3 @@ async def test_it_is_looked_after_until_another_leads(stores):
     await stores.commit([WriteReport(report("causes-1"))])
     await asyncio.wait_for(keeping, 60)
     assert len(await stores.registry.reports()) == 1
-    await asyncio.wait_for(keep_retired_removed(stores, lambda: members, None, 0.01, fence, ledgers_of), 60)

@@ -158,7 +158,7 @@ async def test_who_is_configured_under_the_name_of_one_that_was_born_lives_as_th
     for name in ("causes", child):
         await population._returned(name)
     assert {word for _, word in told.said} == {"Share"}, "nobody is told that it has ended, or was born"
-    assert await remove_retired(stores, population.members.values(), wall() + 1, 0, lambda _: ()) == []
+    assert await remove_retired(stores, population.members.values, -1.0, 0, lambda _: ()) == []
     directory = await build_directory(mind.run.settings, Embedding(), await read_members(stores.collections))
     assert [peer.goal for peer in directory if peer.name == child] == ["Find out why."]
     await stores.close()
