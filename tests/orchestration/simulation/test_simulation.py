@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import os
 import random
+import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +85,23 @@ async def test_a_replay_keeps_to_its_budget_and_to_event_time():
     times = {p.time for p in history}
     assert all(e.time in times or e.perceptions for e in thoughts)
     assert [e.seq for e in entries] == list(range(1, len(entries) + 1))
+
+
+def test_every_line_of_the_example_has_one_label_and_the_readme_says_which():
+    example = Path(__file__).parents[3] / "examples"
+    labels = list(csv.DictReader((example / "day.labels.csv").read_text("utf-8").splitlines()))
+    assert [row["key"] for row in labels] == [p.key for p in day()]
+    assert all((row["part"] == "routine") == (not row["story"]) for row in labels)
+    readme = (example / "README.md").read_text("utf-8")
+    said = re.findall(r"^\| `([a-z-]+)` \| (.+) \| (\d+) \| (\d+) \|$", readme, re.MULTILINE)
+    assert all(what in readme.partition("## Labels")[0].replace("\n  ", " ") for _, what, _, _ in said)
+    lines = Counter(row["story"] for row in labels if row["story"])
+    turns = Counter(row["story"] for row in labels if row["part"] == "turn")
+    assert {story: (int(n), int(t)) for story, _, n, t in said} == {s: (n, turns[s]) for s, n in lines.items()}
+    found = {row["key"]: row["story"] for row in labels}
+    stories = msgspec.json.decode((example / "stories.json").read_bytes())
+    for story in [*stories["stories"], stories["false_alarm"]]:
+        assert {found[key] for key in story["keys"]} == {story["name"]}
 
 
 async def test_the_example_tells_its_stories():

@@ -1,0 +1,93 @@
+"""Whether a mind answers what is asked about the example's day, rightly and from the right lines.
+
+    python benchmarks/questions.py [--seed 0] [--json]
+
+The day is replayed; then an operator asks what stands in examples/day.questions.yaml, five minutes of mind time apart.
+An answer is what the stream says that cites the question, more than the question itself, before the next one is put.
+Right: the words that are known to be so are in it, those of the question apart. Right source: it cites such a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from corpus import perceptions
+from thoughts import Thought, share, shown, thoughts
+
+from environment.messages import NewPerception
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+APART = 300.0
+OPERATOR = "operator"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of one question; ``delay`` is in seconds of mind time, None where nothing was said."""
+
+    asked: str
+    said: str
+    right: bool
+    sourced: bool
+    delay: float | None
+
+
+def judged(question: dict[str, Any], key: str, at: float, had: Sequence[Thought]) -> Verdict:
+    answers = [t for t in had if key in t.keys and at <= t.at < at + APART and t.text != question["ask"]]
+    said = "\n".join(t.text for t in answers).replace(question["ask"], "")
+    right = all(re.search(wanted, said, re.IGNORECASE) for wanted in question["answer"])
+    wrong = any(re.search(other, said, re.IGNORECASE) for other in question.get("not", ()))
+    sourced = any(source in t.keys for t in answers for source in question["sources"])
+    return Verdict(question["ask"], said, right and not wrong, sourced, answers[0].at - at if answers else None)
+
+
+async def measure(seed: int) -> list[Verdict]:
+    questions = yaml.safe_load((EXAMPLES / "day.questions.yaml").read_text("utf-8"))
+    history = perceptions(EXAMPLES / "day.jsonl")
+    times = [history[-1].time + APART * (i + 1) for i in range(len(questions))]
+    asked = [
+        NewPerception(source=OPERATOR, time=at, received=at, text=question["ask"], key=f"question-{i}", trust=0.9)
+        for i, (question, at) in enumerate(zip(questions, times, strict=True))
+    ]
+    had = await thoughts([*history, *asked], seed=seed)
+    return [
+        judged(question, f"question-{i}", at, had)
+        for i, (question, at) in enumerate(zip(questions, times, strict=True))
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0, help="of the mind")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    args = parser.parse_args()
+    verdicts = asyncio.run(measure(args.seed))
+    delays = [v.delay for v in verdicts if v.delay is not None]
+    figures: dict[str, float | None] = {
+        "questions": len(verdicts),
+        "answered": share(len(delays), len(verdicts)),
+        "answered rightly": share(sum(v.right for v in verdicts), len(verdicts)),
+        "from a right source": share(sum(v.sourced for v in verdicts), len(verdicts)),
+        "rightly and from a right source": share(sum(v.right and v.sourced for v in verdicts), len(verdicts)),
+        "delay, median, s": statistics.median(delays) if delays else None,
+    }
+    if args.json:
+        print(json.dumps(figures))
+        return
+    for v in verdicts:
+        delay = "-" if v.delay is None else f"{v.delay:.0f} s"
+        print(f"  {'right' if v.right else '-':<6} {'source' if v.sourced else '-':<7} {delay}  {v.asked}  {v.said}")
+    print(shown(figures))
+
+
+if __name__ == "__main__":
+    main()
