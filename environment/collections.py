@@ -152,10 +152,7 @@ class Collections(Protocol):
         """
 
     async def trim(self, collection: str, most: int, limit: int = 10_000) -> int:
-        """Delete the oldest by event time while there are more than ``most``: at most ``limit``; how many went.
-
-        Finding that out may cost as much as reading all keys.
-        """
+        """Delete the oldest by event time while there are more than ``most``: at most ``limit``; how many went."""
 
 
 @dataclass(frozen=True)

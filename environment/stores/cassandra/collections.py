@@ -20,7 +20,6 @@ from environment.stores.cassandra.traces.traces import change_rows
 
 _KEYS = """SELECT id FROM document_keys WHERE mind = ? AND collection = ? AND part = ? AND id >= ? AND id < ?
     ORDER BY id {} LIMIT ?"""
-_COUNT = "SELECT count(*) AS n FROM document_keys WHERE mind = ? AND collection = ? AND part = ?"
 _TIMES = """SELECT at, id FROM documents_by_time
     WHERE mind = ? AND collection = ? AND hour = ? AND part = ? AND at >= ? AND at < ? LIMIT ?"""
 _OLDEST = """SELECT id FROM documents_by_time WHERE mind = ? AND collection = ? AND hour = ? AND part = ?
@@ -131,12 +130,11 @@ class CassandraCollections:
         return await work_off(*place, before, limit, self._writer.logs.clock, work)
 
     async def trim(self, collection: str, most: int, limit: int = 10_000) -> int:
-        statement, count = await self._session.prepare(_OLDEST), 0
-        counting = await self._session.prepare(_COUNT)
-        async for part, _ in self._buckets(partitions.keys_scope(collection)):
-            (row,) = await self._session.execute(counting, (self._mind, collection, part), idempotent=True)
-            count += row.n
-        gone, limit = 0, min(limit, count - most)
+        counted = await head_of(self._session, self._mind, DOCUMENTS, CORE)
+        gone, limit = 0, min(limit, counted.documents.get(collection, 0) - most)
+        if limit <= 0:
+            return 0
+        statement = await self._session.prepare(_OLDEST)
         async for hour, parts in self._buckets(partitions.documents_scope(collection)):
             for part in parts:
                 while gone < limit:

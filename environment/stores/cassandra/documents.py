@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TypeAlias
@@ -81,20 +82,21 @@ class DocumentReader:
 class DocumentDraft:
     """What a commit writes of documents; of several writes of one the last has the last word."""
 
-    def __init__(self, put: Put, listed: List, stamp: int, change: int, there: dict[Place, DocumentMeta]) -> None:
-        """``change``: the last that was given. ``there``: of the documents that are written, those that are there."""
+    def __init__(self, put: Put, listed: List, stamp: int, before: Counters, there: dict[Place, DocumentMeta]) -> None:
+        """``before``: what was counted. ``there``: of the documents that are written, those that are there."""
         self._put = put
         self._list = listed
         self._stamp = stamp
-        self._before = change
+        self._before = before.change
         self._there = there
         self._now = dict(there)
         self._bodies: dict[Place, bytes] = {}
-        self._change = change
+        self._change = before.change
+        self._held = Counter(before.documents)
 
     def counted(self) -> Counters:
         """What the log of documents has counted with this commit."""
-        return Counters(change=self._change)
+        return Counters(change=self._change, documents={name: held for name, held in self._held.items() if held})
 
     def write(self, write: WriteDocument | RemoveDocument) -> None:
         """Raises ``StaleRevision`` where it builds on what is not there."""
@@ -117,6 +119,7 @@ class DocumentDraft:
         self._now.pop(place, None)  # the last to be written is the last to have changed
         self._now[place] = DocumentMeta(*numbers, made.time, made.expires, vector, made.removed, digest)
         self._bodies[place] = made.body
+        self._held[made.collection] += (not made.removed) - bool(current)
 
     def finish(self) -> None:
         """Put the rows."""
@@ -152,6 +155,7 @@ class DocumentDraft:
         gone = [place for place, there in self._there.items() if may(there)]
         for place in gone:
             self._put("no document", 2, *place)
+            self._held[place[0]] -= not self._there[place].removed
             for name, key in index_rows(place, self._there.get(place)).items():
                 self._put(f"no {name}", len(key), *key)
         return gone

@@ -134,7 +134,7 @@ class Draft:
 
     async def _draft_documents(self, places: Iterable[Place]) -> DocumentDraft:
         there, before = await self.known.documents.metas(places), self.before.get(DOCUMENTS, Counters())
-        self.documents = DocumentDraft(self._put, self._list, self.stamp, before.change, there)
+        self.documents = DocumentDraft(self._put, self._list, self.stamp, before, there)
         return self.documents
 
     async def forget_documents(self, places: Iterable[Place], may: Callable[[DocumentMeta], bool]) -> list[Place]:

@@ -39,6 +39,8 @@ class Counters(msgspec.Struct, frozen=True, array_like=True):
     """Changes of connections that were written, ever."""
     stamp: int = 0
     """The write time of the last record, microseconds."""
+    documents: dict[str, int] = {}
+    """Documents that each collection holds; of those that hold any."""
 
 
 class WriterLife(msgspec.Struct, frozen=True, array_like=True, order=True):

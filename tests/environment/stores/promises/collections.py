@@ -204,7 +204,11 @@ class CollectionPromises:
 
     async def test_a_collection_is_kept_within_its_quota(self, stores):
         await stores.commit([put(n, time=NOON - n) for n in range(9)] + [put(20, collection="others")])
-        assert await stores.collections.trim("notes", 10) == 0
+        # What was written again, removed or forgotten is not held any more.
+        await stores.commit([put(3, time=NOON - 3, body=b"again"), put(30, expires=NOON), put(31)])
+        await stores.commit([RemoveDocument("notes", "31")])
+        assert await stores.collections.forget(NOON + 1) == 2
+        assert await stores.collections.trim("notes", 9) == 0
         assert await stores.collections.trim("notes", 4, limit=2) == 2
         assert await stores.collections.trim("notes", 4) == 3
         assert await keys(stores) == ["0", "1", "2", "3"]
