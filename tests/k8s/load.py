@@ -60,7 +60,8 @@ class Caller:
         """Entries of the stream from a number on. Raises ``RpcError``."""
         request = consciousness_pb2.WatchRequest(from_seq=first)
         for answer in self._stream.Watch(request, timeout=timeout, metadata=self._metadata):
-            yield answer.entry
+            if answer.HasField("entry"):  # or it says from where to go on
+                yield answer.entry
 
     def status(self, within: float = 5.0) -> Any:
         """How the mind says it is. Raises ``RpcError``."""
