@@ -98,15 +98,15 @@ def of_mind(pid: int, mark: str, base: Path) -> list[psutil.Process]:
     return [psutil.Process(pid), *processes.marked(mark, base)]
 
 
-def usage(tree: Callable[[], list[psutil.Process]]) -> tuple[dict[int, float], float, dict[int, str], int]:
-    """Processor seconds by process, memory of all, what each process is, and how many threads there are."""
-    spent, memory, roles, threads = {}, 0.0, {}, 0
+def usage(tree: Callable[[], list[psutil.Process]]) -> tuple[dict[int, float], dict[int, float], dict[int, str], int]:
+    """Processor seconds and MiB by process, what each process is, and how many threads there are."""
+    spent, memory, roles, threads = {}, {}, {}, 0
     listed = tree()
     for process in listed:
         try:
             times = process.cpu_times()
             spent[process.pid] = times.user + times.system
-            memory += pss(process.pid)
+            memory[process.pid] = pss(process.pid) / 2**20
             threads += process.num_threads()
             role = str(processes.role_of(process)).partition(":")[0]
             roles[process.pid] = "host" if process.pid == listed[0].pid else role
@@ -123,18 +123,19 @@ def pss(pid: int) -> int:
 
 def idle(
     tree: Callable[[], list[psutil.Process]], seconds: float
-) -> tuple[float, float, float, dict[str, float], tuple[int, int]]:
-    """Per cent of a core, memory before and after in MiB, the per cents by role, and how many processes and threads."""
+) -> tuple[float, float, float, dict[str, tuple[float, float]], tuple[int, int]]:
+    """Per cent of a core, MiB before and after, both by role, and how many processes and threads."""
     before, memory, *_ = usage(tree)
     began = time.perf_counter()
     time.sleep(seconds)
     after, later, roles, threads = usage(tree)
     elapsed = time.perf_counter() - began
-    shares: dict[str, float] = {}
+    by_role: dict[str, tuple[float, float]] = {}
     for pid, spent in after.items():
-        share = 100 * (spent - before.get(pid, 0.0)) / elapsed
-        shares[roles[pid]] = shares.get(roles[pid], 0.0) + share
-    return sum(shares.values()), memory / 2**20, later / 2**20, shares, (len(after), threads)
+        share, held = by_role.get(roles[pid], (0.0, 0.0))
+        by_role[roles[pid]] = share + 100 * (spent - before.get(pid, 0.0)) / elapsed, held + later[pid]
+    share = sum(share for share, _ in by_role.values())
+    return share, sum(memory.values()), sum(later.values()), by_role, (len(after), threads)
 
 
 def settle(seconds: float) -> None:
@@ -181,7 +182,8 @@ def main() -> None:
     for name, (share, before, after, roles, (listed, threads)) in (("bare Ray", bare_idle), ("mind", mind_idle)):
         print(f"idle: {name} {share:.2f} % of a core, PSS {before:.0f} MiB, {after - before:+.2f} MiB while idle")
         print(f"  {listed} processes, {threads} threads")
-        print("  " + ", ".join(f"{role} {value:.2f} %" for role, value in sorted(roles.items(), key=lambda r: -r[1])))
+        for role, (part, held) in sorted(roles.items(), key=lambda item: -item[1][1]):
+            print(f"  {role:6} {part:6.2f} % {held:7.1f} MiB")
     print(f"idle: ratio of processor time {mind_idle[0] / bare_idle[0]:.2f}")
 
 

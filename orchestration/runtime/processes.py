@@ -36,7 +36,7 @@ class ProcessRole(StrEnum):
     ACTOR = "actor"
     """A Ray worker; ``actor:NAME`` once it has one."""
     OTHER = "other"
-    """Ray's agents, workers that wait to be used."""
+    """Stand-ins of Ray's agents, workers that wait to be used."""
 
 
 def mark_of(data_dir: Path) -> str:

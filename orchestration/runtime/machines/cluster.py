@@ -2,7 +2,8 @@
 
 The one module besides ``actor_supervisor.py`` that knows Ray. What is switched off here was measured on an idle mind of
 fourteen actors (share of one core): log monitor 1.2 %, autoscaler's monitor and dashboard 0.6 %, waiting main threads
-of workers 6 % (see ``actor.py``), punctual threads of workers 1.2 % (see ``timer_slack.py``).
+of workers 6 % (see ``actor.py``), punctual threads of workers 1.2 % (see ``timer_slack.py``). The raylet's two agents
+(dashboard, runtime environments) held 107 MiB and thirty threads, and it starts no worker before they have started.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from orchestration.runtime.processes import ProcessRole, role_of
 from orchestration.runtime.settings import RuntimeSettings
 from orchestration.runtime.worker.timer_slack import AT_LEISURE, PUNCTUAL, set_timer_slack
 
+_NO_AGENT = "sh -c 'exec cat' no-agent"
+"""Ends with the raylet, whose pipe it reads."""
+_AGENT_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 _WORKER = Path(__file__).parents[1] / "worker" / "worker.py"
 
 
@@ -84,10 +88,17 @@ def start(run_dir: Path, namespace: str, actors: int, settings: RuntimeSettings)
 
 @contextlib.contextmanager
 def _lean_node() -> Iterator[None]:
-    """While it lasts, ``ray.init`` starts no log monitor, autoscaler or dashboard: it has no option for that."""
+    """While it lasts, ``ray.init`` starts no log monitor, autoscaler, dashboard or agent: it has no option for that."""
     module: Any = importlib.import_module("ray._private.node")
+    services: Any = importlib.import_module("ray._private.services")
 
     whole: Any = module.Node
+    start_process: Any = services.start_ray_process
+
+    def start_without_agents(command: list[str], *args: Any, **options: Any) -> Any:
+        agents = ("--dashboard_agent_command=", "--runtime_env_agent_command=")
+        command = [f"{part.partition('=')[0]}={_NO_AGENT}" if part.startswith(agents) else part for part in command]
+        return start_process(command, *args, **options)
 
     class LeanNode(whole):  # type: ignore[misc]  # Ray's internals are not typed
         def __init__(self, ray_params: Any, **options: Any) -> None:
@@ -100,14 +111,19 @@ def _lean_node() -> Iterator[None]:
             super().start_gcs_server()
             set_timer_slack(PUNCTUAL)
 
+        def start_raylet(self, *args: Any, **options: Any) -> None:
+            for port in _AGENT_PORTS:  # what an agent writes that serves nothing there
+                Path(self._session_dir, f"{port}_{self._node_id}").write_text("-1", "ascii")
+            super().start_raylet(*args, **options)
+
         def start_api_server(self, **_: Any) -> None:
             self._webui_url = ""
 
-    module.Node = LeanNode
+    module.Node, services.start_ray_process = LeanNode, start_without_agents
     try:
         yield
     finally:
-        module.Node = whole
+        module.Node, services.start_ray_process = whole, start_process
         set_timer_slack(PUNCTUAL)
 
 
