@@ -162,7 +162,8 @@ def test_addresses_are_the_defaults():
     assert set(re.findall(r"127\.0\.0\.1:\d+", EVERYTHING)) - {"127.0.0.1:11434", "127.0.0.1:0"} <= {grpc, http, probes}
 
 
-def test_every_route_and_method_exists(tmp_path):
+async def test_every_route_and_method_exists(tmp_path):
+    from environment.stores.sqlite import open_stores
     from orchestration.feed.app import create_app
     from orchestration.gateway.intake import Intake
     from orchestration.gateway.services import all_handlers
@@ -170,11 +171,11 @@ def test_every_route_and_method_exists(tmp_path):
     from orchestration.view.mind import MindView
     from orchestration.view.tail import StreamTail
 
-    nothing = type("Nothing", (), {"traces": None, "stream": None, "perceptions": None, "registry": None})()
-    view = MindView(nothing, WordLlamaEmbedder(), mind="mind", clock=float, wall=float)
-    app = create_app(
-        view, Intake(nothing, IntakeSettings(), float), all_handlers(view, StreamTail(nothing), nothing, nothing)
-    )
+    stores = await open_stores(tmp_path, "mind")
+    view = MindView(stores, WordLlamaEmbedder(), mind="mind", clock=float, wall=float)
+    handlers = all_handlers(view, StreamTail(stores.stream), object(), object())  # nobody is called
+    app = create_app(view, Intake(stores.perceptions, IntakeSettings(), float), handlers)
+    await stores.close()
     routes = {re.sub(r"\{.*?\}", "{id}", path) for path in app.openapi()["paths"]} | {"/openapi.json"}
     told = set(re.findall(r"(?<![a-z.])(/v1/[a-z/]+(?:\{id\})?|/metrics|/healthz|/readyz|/openapi\.json)", EVERYTHING))
     assert "/v1/perceptions" in told

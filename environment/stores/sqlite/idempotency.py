@@ -127,7 +127,7 @@ class IdempotencyIndex:
             return
         self._filed = PlaceFilter()  # who wrote may have filed as well
         rows = connection.execute(
-            "SELECT position, places FROM stretches WHERE position > ? AND position <= ? ORDER BY position",
+            "SELECT position, places FROM segments WHERE position > ? AND position <= ? ORDER BY position",
             (filed if self._seen is None else max(filed, self._seen), self._last),
         )
         for position, places in rows:

@@ -41,9 +41,9 @@ from environment.stores.sqlite.prepared import Prepared
 _SEQ_BITS = 48
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
 _FILED_AT_LEAST = 1000
-_OLD = """SELECT position, count FROM stretches WHERE received < ? AND position > ? AND position + count <= ?
+_OLD = """SELECT position, count FROM segments WHERE received < ? AND position > ? AND position + count <= ?
     ORDER BY received, position"""
-_MISTIMED = f"""SELECT position, count FROM stretches WHERE received > ? AND received >= ? AND +position > ?
+_MISTIMED = f"""SELECT position, count FROM segments WHERE received > ? AND received >= ? AND +position > ?
     AND +position < (SELECT max(position) FROM ({_OLD})) ORDER BY received, position"""  # noqa: S608 - both are ours
 """Received after a time that cannot be, with something behind it that is old; the ``+`` keeps to the index by age."""
 PlacesOf: TypeAlias = Callable[[str, Sequence[str], Sequence[str | None]], list[int]]
@@ -237,7 +237,7 @@ class SqlitePerceptions:
     def _segment(self, connection: sqlite3.Connection, mind: _Mind, seq: int) -> tuple[int, PerceptionBatch] | None:
         """The segment that holds a number, and the number of its first."""
         row = connection.execute(
-            "SELECT position, count FROM stretches WHERE position BETWEEN ? AND ? ORDER BY position DESC LIMIT 1",
+            "SELECT position, count FROM segments WHERE position BETWEEN ? AND ? ORDER BY position DESC LIMIT 1",
             (mind.base + 1, mind.base + seq),
         ).fetchone()
         if row is None or row[0] + row[1] <= mind.base + seq:
@@ -248,7 +248,7 @@ class SqlitePerceptions:
         last = self._last
         if last is not None and last[0] == position:
             return last[1]
-        (body,) = connection.execute("SELECT body FROM stretches WHERE position = ?", (position,)).fetchone()
+        (body,) = connection.execute("SELECT body FROM segments WHERE position = ?", (position,)).fetchone()
         batch = decode_perceptions(body)
         self._last = position, batch
         return batch
@@ -263,7 +263,7 @@ class SqlitePerceptions:
                 return found
             bit = "" if modality is None else f"AND modalities & {BIT[modality]:d}"  # as the index says it
             rows = connection.execute(
-                f"SELECT position FROM stretches WHERE position >= coalesce((SELECT max(position) FROM stretches"  # noqa: S608 - a number
+                f"SELECT position FROM segments WHERE position >= coalesce((SELECT max(position) FROM segments"  # noqa: S608 - a number
                 f" WHERE position BETWEEN ?1 AND ?2), ?1) AND position <= ?3 {bit} ORDER BY position",
                 (mind.base + 1, mind.base + after + 1, mind.base + _LAST_SEQ),
             )
@@ -346,12 +346,12 @@ class SqlitePerceptions:
                     gone += count
                 rows.close()
             for position in going:
-                query = "SELECT places FROM stretches WHERE position = ?"
+                query = "SELECT places FROM segments WHERE position = ?"
                 ((places,),) = connection.execute(query, (position,)).fetchall()
                 taken.update(zip(array("q", places), range(position, _LAST_SEQ << 15), strict=False))
             taken.pop(NOWHERE, None)
             index.forget(connection, taken)
-            connection.executemany("DELETE FROM stretches WHERE position = ?", [(position,) for position in going])
+            connection.executemany("DELETE FROM segments WHERE position = ?", [(position,) for position in going])
             connection.execute("UPDATE minds SET kept = kept - ? WHERE number = ?", (gone, mind.number))
         index.forgotten(taken)
         return gone
@@ -383,7 +383,7 @@ def _insert(connection: sqlite3.Connection, first: int, batches: Sequence[Prepar
             said = max(part.received), mask(part), own, encode_perceptions(part)
             rows.append((first + begin + start, len(part), *said))
         begin += len(batch)
-    insert(connection, "INSERT INTO stretches VALUES {}", rows)
+    insert(connection, "INSERT INTO segments VALUES {}", rows)
 
 
 def _kept(places: Sequence[int]) -> bytes:

@@ -31,12 +31,12 @@ PERCEPTIONS: Migrations = (
             number INTEGER PRIMARY KEY, mind TEXT NOT NULL UNIQUE, head INTEGER NOT NULL, kept INTEGER NOT NULL,
             filed INTEGER NOT NULL, epoch INTEGER NOT NULL DEFAULT 0)""",
         # Perceptions that were written together; ``position`` is that of the first: mind << 48 | seq.
-        """CREATE TABLE stretches (
+        """CREATE TABLE segments (
             position INTEGER PRIMARY KEY, count INTEGER NOT NULL, received REAL NOT NULL, modalities INTEGER NOT NULL,
             places BLOB NOT NULL, body BLOB NOT NULL)""",
-        "CREATE INDEX stretches_by_age ON stretches (received, position, count)",
+        "CREATE INDEX segments_by_age ON segments (received, position, count)",
         *(
-            f"CREATE INDEX stretches_with_{bit} ON stretches (position, count) WHERE modalities & {bit}"
+            f"CREATE INDEX segments_with_{bit} ON segments (position, count) WHERE modalities & {bit}"
             for bit in (1, 2, 4)
         ),
         # Where a key was accepted; ``place`` is a hash of mind, source and key.

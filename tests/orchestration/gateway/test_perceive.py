@@ -183,7 +183,7 @@ async def test_a_store_that_another_process_holds_is_unavailable_for_now(gateway
 
 
 async def test_a_store_that_is_gone_says_nothing_of_its_insides(gateway):
-    await gateway.stores.perceptions._executor.write(lambda connection: connection.execute("DROP TABLE stretches"))
+    await gateway.stores.perceptions._executor.write(lambda connection: connection.execute("DROP TABLE segments"))
     failed = await refusal(gateway.perception.Perceive(request(perceived())))
     assert failed.code in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE}
 
