@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from environment.messages import Instant
+from environment.vectors import decode_vector, encode_vector, packed
 
 T = TypeVar("T")
 LOCAL = "."
@@ -58,16 +59,6 @@ class Document:
         return self.collection, self.key, self.body, self.time, self.expires, packed(self.vector), self.removed
 
 
-def packed(vector: NDArray[np.float32] | None) -> bytes | None:
-    """A vector as stores keep it: float16."""
-    return None if vector is None else vector.astype(np.float16).tobytes()
-
-
-def unpacked(kept: bytes | None) -> NDArray[np.float32] | None:
-    """The vector that was packed, float32."""
-    return None if kept is None else np.frombuffer(kept, np.float16).astype(np.float32)
-
-
 def beyond(prefix: str) -> str | None:
     """The smallest text that is larger than every one that begins with ``prefix``; None: there is none."""
     for at in range(len(prefix) - 1, -1, -1):
@@ -102,6 +93,11 @@ class RemoveDocument:
     base: int | None = None
     time: Instant = 0.0
     """When it was removed, mind time: what ``forget`` forgets the removal by."""
+
+    @property
+    def document(self) -> Document:
+        """What takes the place of the removed one, until that is forgotten."""
+        return Document(self.collection, self.key, b"", self.time, self.time, removed=True)
 
 
 class Scanned(Protocol):
@@ -172,7 +168,7 @@ class Collection(Generic[T]):
 
     def value(self, document: Document) -> T:
         """What a document holds. Raises ``msgspec.DecodeError``."""
-        return msgspec.msgpack.decode(document.body, type=self.type, dec_hook=_vector)
+        return msgspec.msgpack.decode(document.body, type=self.type, dec_hook=decode_vector)
 
     async def get(self, collections: Collections, key: str) -> T | None:
         """The value under a key."""
@@ -189,14 +185,4 @@ class Collection(Generic[T]):
         return found
 
 
-def _array(value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return packed(value)
-    raise TypeError(f"a document cannot hold a {type(value).__name__}")
-
-
-def _vector(_: type, value: object) -> object:
-    return unpacked(value) if isinstance(value, bytes) else value
-
-
-_encoder = msgspec.msgpack.Encoder(enc_hook=_array)
+_encoder = msgspec.msgpack.Encoder(enc_hook=encode_vector)

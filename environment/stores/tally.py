@@ -7,20 +7,14 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
-import numpy as np
+
+from environment.vectors import encode_vector
 
 _BYTES = 32
 _MODULUS = 1 << (8 * _BYTES)
 
 
-def _array(value: Any) -> bytes:
-    """Vectors as stores keep them: in half precision."""
-    if isinstance(value, np.ndarray):
-        return value.astype(np.float16).tobytes()
-    raise NotImplementedError(f"{type(value).__name__} has no bytes of its own")
-
-
-_ENCODER = msgspec.msgpack.Encoder(enc_hook=_array, order="deterministic")
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=encode_vector, order="deterministic")
 
 
 def encoded(value: Any) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import numpy as np
 from msgspec.msgpack import Decoder
 
 from environment.collections import Document
@@ -17,6 +16,7 @@ from environment.messages import Connection, ConnectionChange, StreamEntry, Subm
 from environment.stores.copying import KINDS
 from environment.stores.movable import MovedTrace
 from environment.stores.tally import encoded
+from environment.vectors import decode_vector
 
 BESIDE = "beside"
 """What stands beside the stores in a data directory: answers that were paid for, what was spent, the clock."""
@@ -49,12 +49,8 @@ class Beside(msgspec.Struct, frozen=True, array_like=True):
     value: bytes
 
 
-def _unpack(_: type, value: object) -> object:
-    return np.frombuffer(value, np.float16).astype(np.float32) if isinstance(value, bytes) else value
-
-
 def _decoder(of: type) -> Decoder[list[Any]]:
-    return Decoder(list[of], dec_hook=_unpack)  # type: ignore[valid-type]
+    return Decoder(list[of], dec_hook=decode_vector)  # type: ignore[valid-type]
 
 
 _decoders: dict[str, Decoder[list[Any]]] = {

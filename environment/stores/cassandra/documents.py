@@ -10,11 +10,12 @@ from typing import TypeAlias
 
 import msgspec
 
-from environment.collections import Document, RemoveDocument, WriteDocument, packed, unpacked
+from environment.collections import Document, RemoveDocument, WriteDocument
 from environment.errors import StaleRevision, StoreUnavailable
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.record import Counters
 from environment.stores.cassandra.driver.session import Row, Session
+from environment.vectors import packed, unpacked
 
 _META = "SELECT meta FROM documents WHERE mind = ? AND collection = ? AND id = ? AND piece = 0"
 _PIECES = "SELECT piece, pieces, stamp, meta, body FROM documents WHERE mind = ? AND collection = ? AND id = ?"
@@ -100,10 +101,7 @@ class DocumentDraft:
 
     def write(self, write: WriteDocument | RemoveDocument) -> None:
         """Raises ``StaleRevision`` where it builds on what is not there."""
-        if isinstance(write, RemoveDocument):  # forgotten at its time, as what expires
-            made = Document(write.collection, write.key, b"", write.time, write.time, removed=True)
-        else:
-            made = write.document
+        made = write.document
         place = made.collection, made.key
         there = self._now.get(place)
         current = there.version if there and not there.removed else 0

@@ -7,11 +7,12 @@ import sqlite3
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from environment.collections import Document, RemoveDocument, WriteDocument, beyond, packed, unpacked
+from environment.collections import Document, RemoveDocument, WriteDocument, beyond
 from environment.errors import ChangesGone, StaleRevision
 from environment.messages import Instant
 from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
 from environment.stores.sqlite.schema import counter, set_counter
+from environment.vectors import packed, unpacked
 
 _CHANGE = "documents.change"
 _GONE = "documents.gone/"
@@ -34,11 +35,7 @@ def _document(row: _Row) -> Document:
 
 def write_document(connection: sqlite3.Connection, mind: str, write: WriteDocument | RemoveDocument) -> None:
     """Put or remove a document, inside a transaction. Raises ``StaleRevision``."""
-    if isinstance(write, RemoveDocument):
-        # What is forgotten at its time as well.
-        document = Document(write.collection, write.key, b"", write.time, write.time, removed=True)
-    else:
-        document = write.document
+    document = write.document
     row = connection.execute(f"{_SELECT} AND key = ?", (mind, document.collection, document.key)).fetchone()
     there = None if row is None or row[-1] else _document(row)
     current = there.version if there else 0

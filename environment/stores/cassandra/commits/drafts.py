@@ -123,10 +123,8 @@ class Draft:
                 case WriteRemoved(names, states):
                     self._remove(names, states)
                 case WriteDocument() | RemoveDocument():
-                    if isinstance(write, WriteDocument):
-                        document = write.document
-                        what = f"{document.collection}/{document.key}"
-                        _bearable(document.body, what, partitions.STATE_MOST)
+                    document = write.document
+                    _bearable(document.body, f"{document.collection}/{document.key}", partitions.STATE_MOST)
                     if self.documents is not None:
                         self.documents.write(write)
                 case _:
@@ -304,8 +302,7 @@ class Draft:
 
 
 def _place(write: WriteDocument | RemoveDocument) -> Place:
-    said = write.document if isinstance(write, WriteDocument) else write
-    return said.collection, said.key
+    return write.document.collection, write.document.key
 
 
 def changes_of(writes: Iterable[Write]) -> list[ConnectionChange]:
