@@ -47,7 +47,11 @@ class Core(Protocol):
         ...
 
     def snapshot(self) -> bytes:
-        """All that must survive a crash; empty when the actor is restored from elsewhere."""
+        """All that must survive a crash; empty when the actor is restored from elsewhere.
+
+        Where instants are in it, the core names the type it packs as ``saved``: by that what a wrong clock dated is
+        found and dated anew (``environment/clocks.py``).
+        """
         ...
 
     def restore(self, state: bytes) -> None:

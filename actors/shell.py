@@ -36,7 +36,7 @@ from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
 from actors.substrate.ports import Embedder, Generation
-from environment.clocks import was_wrong
+from environment.clocks import ClockSetBack, believed, redated, was_wrong
 from environment.errors import DuplicateEntry, StoreUnavailable
 from environment.messages import Instant, Perception, SubmindReport, SubmindState
 from environment.ports import Stores, Write, WriteConnections, WriteReport, WriteState
@@ -88,6 +88,8 @@ class ActorShell:
     Guarantees: what a step commits is durable before anything the step sends leaves; when the store refuses,
     the step is kept and finished later by ``finish``, in order, and no further event is handled before that.
     What a core asks for that is not its to decide (``actors/effect_policy.py``) ends its life with ``EffectForbidden``.
+    To a core time never goes back for long: a clock that was set back ends its life with ``ClockSetBack``, and nothing
+    that is restored lies long ahead.
     A crash loses the mailbox and what changed since the last ``save``: cores are written so that nothing
     acknowledged depends on either.
     """
@@ -128,7 +130,7 @@ class ActorShell:
         self._state_bytes = 0
         self._changed = False
         self._vitals_at: Instant | None = None
-        self._stepped: Instant | None = None
+        self._latest: Instant = float("-inf")
         self._gauge = _Gauge(settings.pressure_every)
 
     @property
@@ -151,7 +153,7 @@ class ActorShell:
         state = await self._stores.registry.state(self.name)
         if state:
             try:
-                self.core.restore(state)
+                self.core.restore(redated(state, getattr(self.core, "saved", None), now))
             except (ValueError, msgspec.MsgspecError) as error:  # another version's: better forgetful than dead
                 self._others.append(Note("state_not_restored", "warning", {"reason": str(error)}))
         self._collect(Started(), now)
@@ -182,14 +184,11 @@ class ActorShell:
         """
         if self.unfinished:
             await self.finish()
+        self._pass_time(now)
         pressure = self._gauge.read(self.mailbox, now)
         if pressure is not None:
             self._collect(pressure, now)
         events = self.mailbox.take(self._settings.batch)
-        if self._stepped is not None and was_wrong(self._stepped, now):  # what it waits for lies years ahead
-            self.wake_at, self.wake_by, self._vitals_at = now, now, None
-            self._gauge.begin(now)
-        self._stepped = now
         if self.wake_at is not None and self.wake_at <= now:
             self.wake_at = self.wake_by = None
             events.append(Tick())
@@ -211,6 +210,7 @@ class ActorShell:
         self, perceptions: Sequence[Perception], now: Instant, looks: Mapping[bytes, ImageFeatures] | None = None
     ) -> None:
         """Embed what the core asks for and hand it the perceptions, after what was seen of images. As ``step``."""
+        perceptions = [believed(each, now) for each in perceptions]
         if looks:
             self._collect(Seen(looks), now)
         texts = list(dict.fromkeys(self.core.texts(perceptions)))
@@ -314,7 +314,13 @@ class ActorShell:
         self._sort(effects)
         await self.finish()
 
+    def _pass_time(self, now: Instant) -> None:
+        if was_wrong(self._latest, now):
+            raise ClockSetBack(self._latest - now)
+        self._latest = max(self._latest, now)
+
     def _collect(self, event: Event, now: Instant) -> None:
+        self._pass_time(now)
         self._changed = self._changed or not isinstance(event, Tick | Vitals | Pressure)
         if isinstance(event, Generated):
             self._account(event.generation)
@@ -372,10 +378,6 @@ class _Gauge:
         self._quiet = True
         self.held = False
         """Whether senders are held back."""
-
-    def begin(self, now: Instant) -> None:
-        """Measure anew: the clock was set back."""
-        self._began, self._at, self._area = now, now, 0.0
 
     def pass_time(self, mailbox: Mailbox, now: Instant) -> None:
         """The mailbox has been as it is until ``now``; to be called before it changes."""

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-Instant: TypeAlias = float
+Instant: TypeAlias = Annotated[float, msgspec.Meta(extra={"dated": False})]
+Deadline: TypeAlias = Annotated[float, msgspec.Meta(extra={"dated": True})]
+"""An instant that may lie ahead."""
 Vector: TypeAlias = NDArray[np.float32]
 """``(dim,) float32``, L2-normalised, or all zero where there is nothing to say."""
 

@@ -14,7 +14,6 @@ from typing import Generic, TypeVar
 import msgspec
 
 from environment import crawling, salience
-from environment.clocks import was_wrong
 from environment.errors import StaleRevision
 from environment.expiry import Expiry
 from environment.index.ports import VectorIndex
@@ -252,11 +251,11 @@ class SubliminalEnvironment:
         return Outcome(len(writes), writes)
 
     def settle(self, now: Instant) -> Outcome[int]:
-        """Have those evaporate from ``now`` on that a wrong clock dated, and so would only begin years later; how many.
+        """Have those evaporate from ``now`` on that would only begin later; how many.
 
         Looks at every live trace.
         """
-        ahead = [trace for trace in self._live.values() if was_wrong(trace.level.at, now)]
+        ahead = [trace for trace in self._live.values() if trace.level.at > now]
         settled = [self._stand(trace, replace(trace.level, at=now)) for trace in ahead]
         return Outcome(len(settled), [_standing(trace) for trace in settled])
 

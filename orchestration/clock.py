@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from environment.clocks import was_wrong
 from environment.messages import Instant
 from orchestration.settings import ClockSettings
 
 
-def wall() -> Instant:
-    """The wall clock, in seconds since 1970, UTC: the one place that reads it for a living mind."""
-    return time.time()  # noqa: TID251 - somebody must; everybody else is handed a clock
+class ForwardClock:
+    """A wall clock that never goes back, but by so much that it was wrong.
+
+    Set back by less than ``SET_BACK`` it stands still until ``read`` shows again what was shown before.
+    """
+
+    def __init__(self, read: Callable[[], Instant]) -> None:
+        self.read = read
+        self._shown: Instant = float("-inf")
+
+    def __call__(self) -> Instant:
+        now = self.read()
+        if now > self._shown or was_wrong(self._shown, now):
+            self._shown = now
+        return self._shown
+
+
+wall = ForwardClock(time.time)  # noqa: TID251 - somebody must; everybody else is handed a clock
+"""The wall clock, in seconds since 1970, UTC: the one that a living mind reads."""
 
 
 class Clock(Protocol):
     """Mind time, and how long to sleep until some of it has passed."""
 
     def now(self) -> Instant:
-        """Mind time now. Goes back only if the wall clock is set back."""
+        """Mind time now. Goes back only where the wall clock was wrong (``ForwardClock``)."""
         ...
 
     def wall_delay(self, until: Instant) -> float:
@@ -35,7 +53,7 @@ class WallClock:
         return wall()
 
     def wall_delay(self, until: Instant) -> float:
-        return max(0.0, until - wall())
+        return max(0.0, until - wall.read())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +86,7 @@ class CatchUpClock:
         return min(wall_time, self.start + (wall_time - self.origin) * self.speed)
 
     def wall_delay(self, until: Instant) -> float:
-        return self.delay(until, wall())
+        return self.delay(until, wall.read())
 
     def delay(self, until: Instant, wall_time: Instant) -> float:
         """As ``wall_delay``, seen from ``wall_time``."""

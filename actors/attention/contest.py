@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from actors.attention.pacing import Pace
+from actors.attention.pacing import Pace, PaceState
 from actors.running import RunningRank
 from environment.messages import Instant, Trace
 
@@ -33,9 +33,9 @@ class Held:
 class SavedContest(msgspec.Struct):
     """What a snapshot holds of a contest."""
 
-    pace: list[object]
+    pace: PaceState
     rank: list[float]
-    held: tuple[Trace, float, float] | None
+    held: tuple[Trace, float, Instant] | None
 
 
 class Contest:

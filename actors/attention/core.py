@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from actors.attention.contest import Contest, Held, Loudness, SavedContest
-from actors.attention.inhibition import Inhibition
+from actors.attention.inhibition import Inhibition, SavedInhibition
 from actors.attention.pacing import Pace
 from actors.attention.settings import AttentionSettings
 from actors.core import Description, Inward
@@ -42,7 +42,6 @@ from actors.submind.binding import Rarity, kinship
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time, material
 from actors.substrate.ports import Act, Request, Role
-from environment.clocks import elapsed, was_wrong
 from environment.identity import entry_id
 from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
 from environment.salience import at as level_at
@@ -82,7 +81,7 @@ class AttentionCore(Inward):
         goals: Sequence[Vector],
         settings: AttentionSettings,
     ) -> None:
-        self.name = name
+        self.name, self.saved = name, _Saved
         self._settings = settings
         self._all = Contest(pace, settings.memory)
         self._drowned = Contest(pace.again(), settings.memory)
@@ -202,8 +201,7 @@ class AttentionCore(Inward):
         for contest in self._contests:
             if contest.held is not None:
                 due = contest.held.at + self._hold(contest)
-                over = due <= now or was_wrong(contest.held.at, now)
-                effects += self._decide(contest, now) if over else [WakeAt(due)]
+                effects += self._decide(contest, now) if due <= now else [WakeAt(due)]
         return effects
 
     def _decide(self, contest: Contest, now: Instant) -> list[Effect]:
@@ -318,16 +316,16 @@ class AttentionCore(Inward):
     def _tend(self, now: Instant) -> list[Effect]:
         effects: list[Effect] = []
         for key, (candidate, at) in list(self._handed.items()):
-            if elapsed(at, now) >= self._settings.resend_after:
+            if now - at >= self._settings.resend_after:
                 self._handed[key] = (candidate, now)
                 effects.append(Send(STREAM, Conscious(candidate), 1.0))
         for token, wording in list(self._wording.items()):
-            if elapsed(wording.at, now) >= self._settings.wording_patience:  # its own words will do
+            if now - wording.at >= self._settings.wording_patience:  # its own words will do
                 del self._wording[token]
                 effects += self._hand_over(wording.focus, wording.bound, wording.focus.thought.text, wording.value, now)
         if self._handed or self._wording:
             effects.append(WakeAt(now + self._settings.resend_after))
-        if elapsed(self._surveyed_at, now) >= self._settings.survey_every:
+        if now - self._surveyed_at >= self._settings.survey_every:
             self._surveyed_at = now
             effects.append(Send(ENVIRONMENT, Survey(self.name, _SURVEYED)))
         return [*effects, WakeAt(self._surveyed_at + self._settings.survey_every)]
@@ -381,11 +379,11 @@ class _Saved(msgspec.Struct):
     contests: list[SavedContest]
     loudness: dict[str, int]
     relevance: list[float]
-    inhibition: dict[str, object]
+    inhibition: SavedInhibition
     recent: list[Trace]
     rarity: dict[str, int]
     steps: tuple[int, int]
-    ceiling: tuple[float, float | None] | None
+    ceiling: tuple[float, Instant | None] | None
     handed: list[Candidate]
     wording: list[_Wording]
     usual: list[float] = []

@@ -89,24 +89,21 @@ class Inhibition:
             self._last.popitem(last=False)
         return seen
 
-    def dump(self) -> dict[str, object]:
+    def dump(self) -> SavedInhibition:
         """For a snapshot."""
-        return {
-            "rows": self._rows.tobytes(),
-            "count": self._count,
-            "last": list(self._last.items()),
-        }
+        return SavedInhibition(self._rows.tobytes(), self._count, list(self._last.items()))
 
-    def load(self, state: dict[str, object]) -> None:
+    def load(self, saved: SavedInhibition) -> None:
         """From a snapshot."""
-        saved = msgspec.convert(state, _Saved)
         rows = np.frombuffer(saved.rows, np.float32)
         if rows.size == self._rows.size:  # else the embedder or the settings changed: likeness starts afresh
             self._rows, self._count = rows.reshape(self._rows.shape).copy(), saved.count
         self._last = OrderedDict(saved.last)
 
 
-class _Saved(msgspec.Struct):
+class SavedInhibition(msgspec.Struct):
+    """What a snapshot holds of it."""
+
     rows: bytes
     count: int
     last: list[tuple[str, _Seen]]

@@ -8,7 +8,6 @@ from typing import Protocol
 
 import msgspec
 
-from environment.clocks import was_wrong
 from environment.messages import Instant
 
 
@@ -21,6 +20,16 @@ class Budget:
     """Expected number of perceptions."""
     span: float
     """Expected length in seconds of event time."""
+
+
+class PaceState(msgspec.Struct, array_like=True):
+    """A pace as it is saved."""
+
+    times: list[Instant]
+    at: Instant | None
+    offered: int
+    picked: int
+    allowed: float = 0.0
 
 
 class Pace(Protocol):
@@ -52,11 +61,11 @@ class Pace(Protocol):
         """From ``now`` on it is another rate; a total stays what it is."""
         ...
 
-    def dump(self) -> list[object]:
+    def dump(self) -> PaceState:
         """For a snapshot."""
         ...
 
-    def load(self, state: list[object]) -> None:
+    def load(self, state: PaceState) -> None:
         """From a snapshot."""
         ...
 
@@ -73,7 +82,9 @@ class RatePace:
         self._rate = per_hour / 3600.0
         self._horizon = horizon
         self._times: deque[Instant] = deque(maxlen=memory)
-        self._start: Instant | None = None
+        self._at: Instant | None = None
+        self._allowed = 0.0
+        """How many might have been picked until then."""
         self.offered = 0
         self.picked = 0
 
@@ -84,32 +95,29 @@ class RatePace:
         return 1.0 / self._rate
 
     def share(self, now: Instant) -> float:
-        self._start = now if self._start is None else self._start
-        if self._times and was_wrong(self._times[-1], now):
-            self._times.clear()
-            self._start = now - self.picked / self._rate
+        self._pass_time(now)
         self._times.append(now)
         span = max(now - self._times[0], 60.0)
         coming = max(1.0, len(self._times) / span * self._horizon / self._rate)
-        ahead = self._rate * (now - self._start) - self.picked
-        bounded = max(-self._horizon, min(self._horizon, ahead))
-        self._start += (ahead - bounded) / self._rate
-        return (self._horizon + bounded) / coming
+        ahead = max(-self._horizon, min(self._horizon, self._allowed - self.picked))
+        self._allowed = self.picked + ahead
+        return (self._horizon + ahead) / coming
 
     def configure(self, per_hour: float, now: Instant) -> None:
-        if self._start is not None:  # as far ahead as it was, by the new rate
-            ahead = self._rate * (now - self._start) - self.picked
-            self._start = now - (ahead + self.picked) * 3600.0 / per_hour
+        if self._at is not None:  # as far ahead as it was
+            self._pass_time(now)
         self._rate = per_hour / 3600.0
 
-    def dump(self) -> list[object]:
-        return [list(self._times), self._start, self.offered, self.picked]
+    def dump(self) -> PaceState:
+        return PaceState(list(self._times), self._at, self.offered, self.picked, self._allowed)
 
-    def load(self, state: list[object]) -> None:
-        times, self._start, self.offered, self.picked = msgspec.convert(
-            state, tuple[list[float], float | None, int, int]
-        )
-        self._times.extend(times)
+    def load(self, state: PaceState) -> None:
+        self._at, self.offered, self.picked, self._allowed = state.at, state.offered, state.picked, state.allowed
+        self._times.extend(state.times)
+
+    def _pass_time(self, now: Instant) -> None:
+        self._allowed += self._rate * (now - (now if self._at is None else self._at))
+        self._at = now
 
 
 class BudgetPace:
@@ -150,10 +158,9 @@ class BudgetPace:
     def configure(self, per_hour: float, now: Instant) -> None:
         """A total has no rate."""
 
-    def dump(self) -> list[object]:
-        return [self._start, self._winners, self.offered, self.picked]
+    def dump(self) -> PaceState:
+        return PaceState([], self._start, self.offered, self.picked, self._winners)
 
-    def load(self, state: list[object]) -> None:
-        self._start, self._winners, self.offered, self.picked = msgspec.convert(
-            state, tuple[float | None, int, int, int]
-        )
+    def load(self, state: PaceState) -> None:
+        self._start, self.offered, self.picked = state.at, state.offered, state.picked
+        self._winners = int(state.allowed)

@@ -29,7 +29,6 @@ from actors.events import (
 )
 from actors.names import ATTENTION
 from environment import salience
-from environment.clocks import elapsed, was_wrong
 from environment.errors import StaleRevision
 from environment.messages import Instant, Thought, ThoughtKind, Trace
 from environment.ports import Write
@@ -150,9 +149,8 @@ class EnvironmentCore(Inward):
 
     def _sweep(self, now: Instant) -> list[Effect]:
         every = self._settings.sweep_every
-        if elapsed(self._swept, now) >= every:
-            begins = self._swept == float("-inf") or was_wrong(self._swept, now)
-            ahead = self._environment.settle(now).writes if begins else []
+        if now - self._swept >= every:
+            ahead = self._environment.settle(now).writes if self._swept == float("-inf") else []
             self._swept = now
             outcome = self._environment.sweep(now)
             effects: list[Effect] = [Commit(write) for write in (*ahead, *outcome.writes)]

@@ -10,7 +10,6 @@ from actors.events import Configured, Event, Observation, Observed, Proposal, Pr
 from actors.metacognition.settings import MetacognitionSettings
 from actors.names import ATTENTION
 from actors.snapshots import pack, unpack
-from environment.clocks import was_wrong
 from environment.messages import Instant
 
 _REMEDY = {
@@ -30,7 +29,7 @@ class ControlCore(Inward):
     """
 
     def __init__(self, name: str, goal: str, settings: MetacognitionSettings) -> None:
-        self.name = name
+        self.name, self.saved = name, _Saved
         self._goal = goal
         self._settings = settings
         self._wanted: list[tuple[Observation, Proposal, str]] = []
@@ -63,7 +62,7 @@ class ControlCore(Inward):
         if not self._wanted:
             return []
         due = self._last + self._settings.act_every
-        if now < due and not was_wrong(self._last, now):
+        if now < due:
             return [WakeAt(due)]
         observation, proposal, reason = self._wanted.pop(0)
         self._last = now
@@ -89,4 +88,4 @@ class ControlCore(Inward):
 class _Saved(msgspec.Struct):
     wanted: list[tuple[Observation, Proposal, str]]
     made: dict[str, int]
-    last: float
+    last: Instant

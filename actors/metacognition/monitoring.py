@@ -15,7 +15,6 @@ from actors.metacognition.settings import MetacognitionSettings
 from actors.names import CONTROL
 from actors.snapshots import pack, unpack
 from actors.submind.retransmit import RetransmitBuffer
-from environment.clocks import elapsed
 from environment.identity import thought_id
 from environment.messages import EntryKind, Instant, PerceptionRef, Thought, ThoughtKind, Vector
 
@@ -40,7 +39,7 @@ class MonitoringCore(Inward):
     """
 
     def __init__(self, name: str, goal: str, dim: int, settings: MetacognitionSettings) -> None:
-        self.name = name
+        self.name, self.saved = name, _Saved
         self._goal = goal
         self._dim = dim
         self._settings = settings
@@ -162,7 +161,7 @@ class MonitoringCore(Inward):
         return Send(CONTROL, Observed(observation, over=False, reason=reason))
 
     def _say(self, key: str, text: str, now: Instant) -> list[Effect]:
-        if not self._seen or elapsed(self._said.get(key, float("-inf")), now) < self._settings.say_every:
+        if not self._seen or now - self._said.get(key, float("-inf")) < self._settings.say_every:
             return []
         self._said[key] = now
         latest = list(self._seen)[-3:]

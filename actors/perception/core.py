@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -17,13 +17,14 @@ from actors.perception.percept import Interpreter, Percept, addressed
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
-from actors.submind.message_router import MessageRouter
+from actors.submind.message_router import MessageRouter, RouterState
 from actors.submind.retransmit import RetransmitBuffer
-from environment.clocks import dated, was_wrong
 from environment.identity import thought_id
 from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
 
 _TEND_EVERY = 300.0
+
+State = TypeVar("State")
 
 
 class PerceptualCore:
@@ -46,13 +47,13 @@ class PerceptualCore:
         self._goal = goal
         self._modality = modality
         self._interpreter = interpreter
+        self.saved: type[_Saved[Any]] = _Saved[interpreter.saved]  # type: ignore[name-defined]
         self._router = router
         self._settings = settings
         self._cursor = 0
         self._unacknowledged = RetransmitBuffer(name, settings.resend_after)
         self._reading = False
         self._event_time: Instant = 0.0
-        self._received: Instant = float("-inf")
         self._heard_at: Instant = 0.0
         self._tended: Instant = 0.0
 
@@ -104,28 +105,14 @@ class PerceptualCore:
             if perception.seq <= self._cursor:
                 continue
             self._cursor = perception.seq
-            believed = self._believed(perception, now)
-            self._event_time = max(self._event_time, believed.time)
-            percepts = self._interpreter.interpret(believed, event.vectors)
-            folded[believed.source] += 1 - len(percepts)
+            self._event_time = max(self._event_time, perception.time)
+            percepts = self._interpreter.interpret(perception, event.vectors)
+            folded[perception.source] += 1 - len(percepts)
             thoughts += [self._think(percept, now) for percept in percepts]
         thoughts += [self._think(percept, now) for percept in self._interpreter.quiet(self._event_time)]
         passed = folded.total()
         told: list[Effect] = [Send(ATTENTION, Salient((), passed, sources=+folded))] if passed > 0 else []
         return [*self._unacknowledged.post(thoughts, now), *told, *self._router.record(), *self._read_on()]
-
-    def _believed(self, perception: Perception, now: Instant) -> Perception:
-        """A perception at a time at which it can have been: nothing happens long after it is received.
-
-        Where it was received long before the one before it, the clock was set back that had received that. What was
-        perceived by then at a time still to come was perceived now, or nobody would be missed until then.
-        """
-        if was_wrong(self._received, perception.received) and was_wrong(self._event_time, now):
-            self._event_time = perception.received
-            self._interpreter.set_back(perception.received)
-        self._received = perception.received
-        believed = dated(perception.time, perception.received)
-        return perception if believed == perception.time else replace(perception, time=believed)
 
     def _think(self, percept: Percept, now: Instant) -> Thought:
         topic = self._router.place(percept.vector, percept.terms, now)
@@ -187,7 +174,6 @@ class PerceptualCore:
         return [*self._unacknowledged.post(thoughts, now), *self._router.record(), *self._listen()]
 
     def _tick(self, now: Instant) -> list[Effect]:
-        self._heard_at, self._tended = dated(self._heard_at, now), dated(self._tended, now)
         effects = self._silences(now)
         if now - self._tended >= _TEND_EVERY:
             self._tended = now
@@ -209,7 +195,6 @@ class PerceptualCore:
             _Saved(
                 cursor=self._cursor,
                 event_time=self._event_time,
-                received=self._received,
                 waiting=self._unacknowledged.dump(),
                 voice=self._router.dump(),
                 interpreter=self._interpreter.dump(),
@@ -217,17 +202,16 @@ class PerceptualCore:
         )
 
     def restore(self, state: bytes) -> None:
-        saved = unpack(state, _Saved)
-        self._cursor, self._event_time, self._received = saved.cursor, saved.event_time, saved.received
+        saved = unpack(state, self.saved)
+        self._cursor, self._event_time = saved.cursor, saved.event_time
         self._unacknowledged.load(saved.waiting)
         self._router.load(saved.voice)
         self._interpreter.load(saved.interpreter)
 
 
-class _Saved(msgspec.Struct):
+class _Saved(msgspec.Struct, Generic[State]):
     cursor: int
     event_time: Instant
     waiting: list[Thought]
-    voice: dict[str, object]
-    interpreter: dict[str, object]
-    received: Instant = float("-inf")
+    voice: RouterState
+    interpreter: State

@@ -107,12 +107,6 @@ class Folding:
         """Event time before which no silence is found."""
         return self._watch.due()
 
-    def set_back(self, now: Instant) -> None:
-        """The clock was set back that dated what lies ahead of now."""
-        self._watch.set_back(now, ((key, series.rhythm) for key, series in self._series.items()))
-        for series in self._series.values():
-            series.window_start = min(series.window_start, now)
-
     def _begin(self, key: tuple[str, str], time: Instant) -> Series:
         series = Series(*key, Rhythm(time), window_start=time)
         self._watch.forget(key)
@@ -143,18 +137,12 @@ class Folding:
         series.spoken = float(series.in_window)
         return True
 
-    def dump(self) -> dict[str, object]:
+    def dump(self) -> SavedFolding:
         """For a snapshot."""
-        return {
-            "series": [msgspec.to_builtins(s) for s in self._series.values()],
-            "latest": self._watch.latest,
-            "folded": self.folded,
-            "forgotten": self.forgotten,
-        }
+        return SavedFolding(list(self._series.values()), self._watch.latest, self.folded, self.forgotten)
 
-    def load(self, state: object) -> None:
+    def load(self, saved: SavedFolding) -> None:
         """From a snapshot."""
-        saved = msgspec.convert(state, _Saved)
         self._watch.latest, self.folded, self.forgotten = saved.latest, saved.folded, saved.forgotten
         for series in saved.series[-self._settings.templates :]:
             series.template = mark(series.template)
@@ -162,7 +150,9 @@ class Folding:
             self._watch.restore((series.source, series.template), series.rhythm)
 
 
-class _Saved(msgspec.Struct):
+class SavedFolding(msgspec.Struct):
+    """What a snapshot holds of it."""
+
     series: list[Series]
     latest: Instant
     folded: int

@@ -61,6 +61,7 @@ class ImageInterpreter:
     """
 
     def __init__(self, dim: int, settings: PerceptionSettings) -> None:
+        self.saved = _Saved
         self._nothing: Vector = np.zeros(dim, np.float32)
         self._settings = settings
         self._appraiser = Appraiser(dim, settings.appraisal)
@@ -111,11 +112,6 @@ class ImageInterpreter:
 
     def quiet(self, now: Instant) -> list[Percept]:
         return [self._silence(source) for source, _ in self._watch.silences(now, self._rhythm)]
-
-    def set_back(self, now: Instant) -> None:
-        self._watch.set_back(now, (((source, ""), view.rhythm) for source, view in self._views.items()))
-        for view in self._views.values():
-            view.told = min(view.told, now)
 
     def due(self) -> Instant | None:
         return self._watch.due()
@@ -249,8 +245,7 @@ class ImageInterpreter:
             "counts": [self._folded, self._refused, self._forgotten, self._slow, self._heavy],
         }
 
-    def load(self, state: dict[str, object]) -> None:
-        saved = msgspec.convert(state, _Saved)
+    def load(self, saved: _Saved) -> None:
         self._appraiser.load(saved.appraiser)
         self._terms.load(saved.terms)
         self._views = OrderedDict(saved.views)

@@ -128,10 +128,6 @@ class Levels(msgspec.Struct):
         evidence = sum(min(abs(self._deviations(p.value)), cap) for p in self.pending)
         return self._shift() if evidence >= 2 * cap else change
 
-    def set_back(self, now: Instant) -> None:
-        """The clock was set back that dated what lies ahead of now."""
-        self.last, self.ranged = min(self.last, now), min(self.ranged, now)
-
     def _deviations(self, value: float) -> float:
         return (value - self.centre) / self.scale
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import Any, Protocol
 
 from actors.image_features import ImageFeatures
 from environment.messages import Instant, Perception, PerceptionRef, Vector
@@ -34,6 +34,9 @@ class Percept:
 class Interpreter(Protocol):
     """Turns the perceptions of one modality into percepts; pure, in order of arrival."""
 
+    saved: Any
+    """The type of what ``load`` is given: what ``dump`` gave, decoded."""
+
     def seen(self, looks: Mapping[bytes, ImageFeatures]) -> None:
         """Images that are about to be perceived were looked at elsewhere; by digest of their bytes."""
         ...
@@ -50,10 +53,6 @@ class Interpreter(Protocol):
         """What is worth a thought because something did not come; ``now`` is the latest event time."""
         ...
 
-    def set_back(self, now: Instant) -> None:
-        """The clock was set back by which things were perceived: what lies ahead of now was perceived now."""
-        ...
-
     def due(self) -> Instant | None:
         """Event time before which ``quiet`` has nothing to say; None while it never has."""
         ...
@@ -66,7 +65,7 @@ class Interpreter(Protocol):
         """For a snapshot."""
         ...
 
-    def load(self, state: dict[str, object]) -> None:
+    def load(self, saved: Any) -> None:
         """From a snapshot."""
         ...
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeAlias
 
 import msgspec
 
-from environment.clocks import SET_BACK
 from environment.messages import Instant
 
 _SMOOTH = 0.2
@@ -35,13 +34,6 @@ class Rhythm(msgspec.Struct, omit_defaults=True):
     silences: int = 0
     """How often it went silent: each time it must be regular for twice as long before the next counts."""
     silent: bool = False
-
-    def set_back(self, now: Instant, ahead: float) -> None:
-        """It goes on from now where a clock was wrong that was so many seconds ahead; dated by that, it begins anew."""
-        if self.last > now:
-            self.last, self.interval, self.beats, self.regular, self.lag = now, 0.0, 1, 0, 0.0
-        elif self.lag > ahead - SET_BACK:
-            self.lag = max(0.0, self.lag - ahead)
 
 
 class Watch:
@@ -103,15 +95,6 @@ class Watch:
     def due(self) -> Instant | None:
         """Event time before which nothing more falls silent; None while nothing is watched."""
         return self._due[0][0] if self._due else None
-
-    def set_back(self, now: Instant, rhythms: Iterable[tuple[Key, Rhythm]]) -> None:
-        """The clock was set back that dated what lies ahead of now: nobody is waited for until then."""
-        ahead = self.latest - now
-        if ahead > 0:
-            self.latest, self._due, self._waiting = now, [], {}
-            for key, rhythm in rhythms:
-                rhythm.set_back(now, ahead)
-                self.restore(key, rhythm)
 
     def restore(self, key: Key, rhythm: Rhythm) -> None:
         """Watch over a rhythm from a snapshot."""

@@ -68,6 +68,7 @@ class TelemetryInterpreter:
     """
 
     def __init__(self, dim: int, settings: PerceptionSettings) -> None:
+        self.saved = _Saved
         self._dim = dim
         self._settings = settings
         self._series: OrderedDict[tuple[str, str], _Series] = OrderedDict()
@@ -129,11 +130,6 @@ class TelemetryInterpreter:
         for key in self._watch.silences(now, self._rhythm):
             by_source.setdefault(key[0], []).append(self._series[key])
         return [self._silence(source, silent) for source, silent in by_source.items()]
-
-    def set_back(self, now: Instant) -> None:
-        self._watch.set_back(now, ((key, series.rhythm) for key, series in self._series.items()))
-        for series in self._series.values():
-            series.levels.set_back(now)
 
     def due(self) -> Instant | None:
         return self._watch.due()
@@ -290,8 +286,7 @@ class TelemetryInterpreter:
             "counts": [self._readings, self._forgotten, self._refused],
         }
 
-    def load(self, state: dict[str, object]) -> None:
-        saved = msgspec.convert(state, _Saved)
+    def load(self, saved: _Saved) -> None:
         self._watch.latest = saved.latest
         for series in saved.series:
             if len(series.vector) != 2 * self._dim:  # of another embedder

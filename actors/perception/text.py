@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from actors.image_features import ImageFeatures
 from actors.perception.appraisal import Appraisal, Appraiser
-from actors.perception.folding import Folding, Series, Turn, mark
+from actors.perception.folding import Folding, SavedFolding, Series, Turn, mark
 from actors.perception.percept import Percept, addressed, ref
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import Wording, clean, read, segments, span, telling, template
@@ -33,6 +33,7 @@ class TextInterpreter:
     """
 
     def __init__(self, dim: int, settings: PerceptionSettings) -> None:
+        self.saved = _Saved
         self._settings = settings
         self._appraiser = Appraiser(dim, settings.appraisal)
         self._folding = Folding(settings.folding)
@@ -107,9 +108,6 @@ class TextInterpreter:
                 )
             )
         return found
-
-    def set_back(self, now: Instant) -> None:
-        self._folding.set_back(now)
 
     def due(self) -> Instant | None:
         return self._folding.due()
@@ -194,8 +192,7 @@ class TextInterpreter:
             "vectors": {k: v.tobytes() for k, v in self._vectors.items()},
         }
 
-    def load(self, state: dict[str, object]) -> None:
-        saved = msgspec.convert(state, _Saved)
+    def load(self, saved: _Saved) -> None:
         self._appraiser.load(saved.appraiser)
         self._folding.load(saved.folding)
         self._cut = saved.cut
@@ -208,7 +205,7 @@ class TextInterpreter:
 
 class _Saved(msgspec.Struct):
     appraiser: dict[str, object]
-    folding: dict[str, object]
+    folding: SavedFolding
     cut: int
     terms: dict[str, int]
     vectors: dict[str, bytes]

@@ -14,7 +14,6 @@ from actors.stream.settings import StreamSettings
 from actors.submind.composing import clock_time, material, perceptions_of
 from actors.submind.topics import Centre
 from actors.substrate.ports import Act, Material, Request, Role
-from environment.clocks import was_wrong
 from environment.identity import segue_id
 from environment.messages import EntryKind, Instant, PerceptionRef, StreamEntry
 from environment.ports import WriteEntries
@@ -93,11 +92,6 @@ class StreamCore(Inward):
             self._waiting[candidate.id] = (candidate, now + self._settings.reorder)
         return self._advance(now)
 
-    @staticmethod
-    def _over(due: Instant, now: Instant, patience: float) -> bool:
-        """Whether it has waited until ``due``, or the clock by which it was to was wrong."""
-        return due <= now or was_wrong(due - patience, now)
-
     def _dues(self) -> list[Instant]:
         """When each that waits has waited long enough."""
         return [due for _, due in self._waiting.values()]
@@ -122,13 +116,11 @@ class StreamCore(Inward):
         """Number, in order of event time, all up to the latest one whose window is over."""
         effects: list[Effect] = []
         if self._bridging is not None:
-            if not self._over(self._bridging[3], now, self._settings.segue_patience):
+            if now < self._bridging[3]:
                 return [WakeAt(self._bridging[3])]
             effects += self._number(self._bridging[1], None, now)
             self._bridging = None
-        while True:
-            if not any(self._over(due, now, self._settings.reorder) for due in self._dues()):
-                break
+        while self._waiting and min(self._dues()) <= now:
             candidate = self._in_order()[0]
             del self._waiting[candidate.id]
             bridge = self._bridge(candidate, now)

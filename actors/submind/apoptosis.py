@@ -9,7 +9,6 @@ from actors.settings import ApoptosisSettings
 from actors.submind.division import HandoverSource, handover_of
 from actors.submind.load import Load
 from actors.submind.message_router import MessageRouter
-from environment.clocks import was_wrong
 from environment.messages import Instant
 
 
@@ -25,7 +24,6 @@ class Apoptosis:
         self._load = load
         self._not_before: Instant = float("-inf")
         """Until when it was refused."""
-        self._seen: Instant = float("-inf")
         self.born = False
         """Whether it was born of another, and may end."""
         self.last_work: Instant = float("-inf")
@@ -46,10 +44,6 @@ class Apoptosis:
         """When it has been idle for long enough, should nothing come; None for one that never ends."""
         if not self.born:
             return None
-        latest = max(self._seen, self.last_work)
-        if was_wrong(latest, now):  # the clock was set back: what it dated is as old as it was
-            self.last_work, self._not_before = min(self.last_work, now), self._not_before - (latest - now)
-        self._seen = now
         return max(self.last_work + self._load.slowed(self._settings.idle_for, now), self._not_before)
 
     def proposal(self, growth: str, has: HandoverSource, router: MessageRouter, now: Instant) -> Retire | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from environment.clocks import dated
 from environment.messages import Instant
 
 
@@ -10,7 +9,7 @@ class Allowance:
     """``per_hour`` in the long run, a quarter of an hour's worth at once.
 
     Guarantee: within any span ``t`` at most ``burst + per_hour * t / 3600`` are granted. Time that runs back stands
-    still; where the clock was set back it goes on from there, with what was left.
+    still.
     """
 
     def __init__(self, per_hour: float, burst: float | None = None) -> None:
@@ -53,7 +52,6 @@ class Allowance:
     def ready(self, now: Instant) -> bool:
         """True when ``take`` would succeed."""
         if self.at is not None:
-            self.at = dated(self.at, now)
             self.left = min(self._burst, self.left + self._rate * max(0.0, now - self.at))
         self.at = now if self.at is None else max(self.at, now)
         return self.left >= 1

@@ -14,8 +14,7 @@ import msgspec
 
 from actors.handover import OpenUse
 from actors.settings import ConnectionSettings
-from environment.clocks import dated, was_wrong
-from environment.messages import ChangeKind, Connection, ConnectionChange, Instant
+from environment.messages import ChangeKind, Connection, ConnectionChange, Deadline, Instant
 
 _PENDING = 4096
 _MERGED = 256
@@ -37,7 +36,7 @@ class LearnedLink:
 
 
 class _Pending(msgspec.Struct):
-    due: Instant
+    due: Deadline
     topic: str
     peer: str
     rewarded: bool = False
@@ -282,7 +281,6 @@ class ConnectionRegistry:
 
     def _settle(self, topic: str, link: LearnedLink, now: Instant) -> None:
         """Apply idle decay up to ``now``. Exponential, so settling in steps or at once gives the same."""
-        link.settled, link.last_use = dated(link.settled, now), dated(link.last_use, now)
         idle = now - max(link.settled, link.last_use)
         if idle > 0:
             link.weight *= 0.5 ** (idle / self._settings.half_life)
@@ -294,10 +292,6 @@ class ConnectionRegistry:
             self._remove(topic, link, now, ChangeKind.FORGOTTEN, f"weight {link.weight:.2f}")
 
     def _expire_due(self, now: Instant) -> None:
-        window = self._settings.credit_window
-        if self._pending and was_wrong(self._pending[0].due - window, now):
-            for pending in self._pending:
-                pending.due = min(pending.due, now + window)
         while self._pending and self._pending[0].due <= now:
             self._expire(self._pending.popleft(), now)
 
@@ -328,22 +322,17 @@ class ConnectionRegistry:
         self._changes.append(ConnectionChange(self._owner, topic, link.peer, now, kind, link.weight, reason, label))
         self._touched.add((topic, link.peer))
 
-    def dump(self) -> dict[str, object]:
+    def dump(self) -> SavedConnections:
         """For a snapshot."""
-        return {
-            "labels": self._labels,
-            "links": [
-                [t, x.peer, x.weight, x.ltp, x.last_use, x.uses, x.credited, x.settled, list(x.history)]
-                for t, links in self._links.items()
-                for x in links.values()
-            ],
-            "pending": [msgspec.to_builtins(p) for p in self._pending],
-            "merged": self._merged,
-        }
+        links = [
+            (t, x.peer, x.weight, x.ltp, x.last_use, x.uses, x.credited, x.settled, list(x.history))
+            for t, links in self._links.items()
+            for x in links.values()
+        ]
+        return SavedConnections(self._labels, links, list(self._pending), self._merged)
 
-    def load(self, state: dict[str, object]) -> None:
+    def load(self, saved: SavedConnections) -> None:
         """From a snapshot."""
-        saved = msgspec.convert(state, _Saved)
         self._labels = saved.labels
         for topic, peer, weight, ltp, last_use, uses, credited, settled, history in saved.links:
             link = LearnedLink(peer, weight, ltp, last_use, uses, credited, settled, deque(history))
@@ -352,7 +341,9 @@ class ConnectionRegistry:
         self._merged = saved.merged
 
 
-class _Saved(msgspec.Struct):
+class SavedConnections(msgspec.Struct):
+    """What a snapshot holds of them."""
+
     labels: dict[str, str]
     links: list[tuple[str, str, float, bool, Instant, int, int, Instant, list[tuple[Instant, str]]]]
     pending: list[_Pending]

@@ -38,10 +38,9 @@ from actors.submind.binding import Binder, BindingWindow, Bound
 from actors.submind.budget import Allowance
 from actors.submind.composing import compose, request
 from actors.submind.division import HandoverSource
-from actors.submind.message_router import MessageRouter
+from actors.submind.message_router import MessageRouter, RouterState
 from actors.submind.retransmit import RetransmitBuffer
 from actors.submind.submind_growth import SubmindGrowth, SubmindGrowthState
-from environment.clocks import dated
 from environment.messages import Instant, Thought, ThoughtKind, Trace, Via
 from environment.salience import at as level_at
 
@@ -69,7 +68,7 @@ class SubmindCore(Inward):
     def __init__(
         self, name: str, goals: Sequence[Goal], router: MessageRouter, settings: CognitiveSettings, chance: Chance
     ) -> None:
-        self.name = name
+        self.name, self.saved = name, _Saved
         self._router = router
         self._settings = settings
         self._chance = chance
@@ -287,8 +286,7 @@ class SubmindCore(Inward):
         effects = self._growing.tend(now)
         every, leeway = self._settings.wander_every, self._settings.wander_leeway
         first = now - (1.0 - phase(self.name)) * every  # not all at once where thousands begin together
-        self._wandered = dated(first if self._wandered is None else self._wandered, now)
-        self._last_work = dated(self._last_work, now)
+        self._wandered = first if self._wandered is None else self._wandered
         if now - max(self._last_work, self._wandered) >= every and self.allowance.ready(now):
             self._wandered = now
             events = self._window.events(now)
@@ -387,7 +385,7 @@ class SubmindCore(Inward):
 
 
 class _Saved(msgspec.Struct):
-    voice: dict[str, object]
+    voice: RouterState
     waiting: list[Thought]
     drawn: int
     interest: list[float]

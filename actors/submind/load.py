@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.settings import DivisionSettings
-from environment.clocks import was_wrong
-from environment.messages import Instant
+from environment.messages import Deadline, Instant
 
 _SLOWEST = 8
 """Rounds beyond which damping grows no further."""
@@ -37,7 +36,6 @@ class Load:
         self._rounds = 0
         self._merged_at: Instant = float("-inf")
         self._traffic: dict[str, tuple[float, Instant]] = {}
-        self._seen: Instant = float("-inf")
 
     def configure(self, settings: DivisionSettings, idle_for: float) -> None:
         """From the next figure on; a pause that began stays as long as it was."""
@@ -51,7 +49,6 @@ class Load:
 
     def pressed(self, use: float, now: Instant) -> None:
         """How full the mailbox was lately."""
-        self._go_on(now)
         if use >= self._settings.overload:
             self._since = now if self._since is None else self._since
         elif use < self._settings.relief:
@@ -59,19 +56,8 @@ class Load:
 
     def due(self, now: Instant) -> bool:
         """Whether the overload has lasted, and no pause is on."""
-        self._go_on(now)
         lasting = self._since is not None and now - self._since >= self._settings.sustained
         return lasting and now >= max(self._not_before, self._refused_until)
-
-    def _go_on(self, now: Instant) -> None:
-        """Where the clock was set back, what was dated by it is as old as it was: a pause lasts no longer."""
-        if was_wrong(self._seen, now):
-            by, self._seen = self._seen - now, now
-            self._since = None if self._since is None else self._since - by
-            self._not_before, self._refused_until = self._not_before - by, self._refused_until - by
-            self._merged_at -= by
-            self._traffic = {topic: (value, min(at, now)) for topic, (value, at) in self._traffic.items()}
-        self._seen = max(self._seen, now)
 
     def pause(self, until: Instant) -> None:
         """Not before then."""
@@ -135,23 +121,22 @@ class Load:
 
     def dump(self) -> LoadState:
         """For a snapshot."""
-        since, until = self._since, self._refused_until
-        return LoadState(since, self._not_before, self._rounds, self._merged_at, self._traffic, until, self._seen)
+        pauses = self._not_before, self._refused_until
+        return LoadState(self._since, pauses[0], self._rounds, self._merged_at, self._traffic, pauses[1])
 
     def load(self, state: LoadState) -> None:
         """From a snapshot."""
         self._since, self._not_before = state.since, state.not_before
         self._rounds, self._merged_at, self._traffic = state.rounds, state.merged_at, state.traffic
-        self._refused_until, self._seen = state.refused_until, state.seen
+        self._refused_until = state.refused_until
 
 
 class LoadState(msgspec.Struct):
     """A load as it is saved."""
 
     since: Instant | None
-    not_before: Instant
+    not_before: Deadline
     rounds: int
     merged_at: Instant
     traffic: dict[str, tuple[float, Instant]]
-    refused_until: Instant = float("-inf")
-    seen: Instant = float("-inf")
+    refused_until: Deadline = float("-inf")

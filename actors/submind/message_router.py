@@ -15,10 +15,10 @@ from actors.growth import Gone, Moved
 from actors.handover import HandoverState
 from actors.peers import Peer, PeerDirectory
 from actors.settings import CognitiveSettings, ConnectionSettings, TopicSettings
-from actors.submind.connection_registry import ConnectionRegistry
+from actors.submind.connection_registry import ConnectionRegistry, SavedConnections
 from actors.submind.redirects import Redirect, RedirectState, RedirectTable
 from actors.submind.routing import LEARNED, Routing, RoutingContext
-from actors.submind.topics import Topic, Topics
+from actors.submind.topics import SavedTopics, Topic, Topics
 from environment.messages import Instant, Thought, Vector
 from environment.ports import WriteConnections
 
@@ -202,18 +202,22 @@ class MessageRouter:
         self.topics.merged.clear()
         self.topics.dropped.clear()
 
-    def dump(self) -> dict[str, object]:
+    def dump(self) -> RouterState:
         """For a snapshot."""
-        return {
-            "topics": self.topics.dump(),
-            "registry": self.registry.dump(),
-            "drawn": self._chance.drawn,
-            "given": [msgspec.to_builtins(g) for g in self.given.dump()],
-        }
+        return RouterState(self.topics.dump(), self.registry.dump(), self._chance.drawn, self.given.dump())
 
-    def load(self, state: dict[str, object]) -> None:
+    def load(self, saved: RouterState) -> None:
         """From a snapshot."""
-        self.topics.load(state["topics"])  # type: ignore[arg-type]  # checked inside
-        self.registry.load(state["registry"])  # type: ignore[arg-type]  # checked inside
-        self._chance.drawn = int(state["drawn"])  # type: ignore[call-overload]
-        self.given.load(msgspec.convert(state.get("given", []), list[RedirectState]), self.topics.dim)
+        self.topics.load(saved.topics)
+        self.registry.load(saved.registry)
+        self._chance.drawn = saved.drawn
+        self.given.load(saved.given, self.topics.dim)
+
+
+class RouterState(msgspec.Struct):
+    """A router as it is saved."""
+
+    topics: SavedTopics
+    registry: SavedConnections
+    drawn: int
+    given: list[RedirectState] = []

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from actors.effects import Count, Effect, Send, WakeAt
 from actors.events import Post
 from actors.names import ENVIRONMENT
-from environment.clocks import elapsed
 from environment.messages import Instant, Thought
 
 _RESEND_AFTER = 10.0
@@ -53,7 +52,7 @@ class RetransmitBuffer:
         """Post again what has waited too long; to be called on every tick."""
         if not self._waiting:
             return []
-        if elapsed(self._sent, now) < self._pause:
+        if now - self._sent < self._pause:
             return [WakeAt(self._sent + self._pause)]
         self._sent = now
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)

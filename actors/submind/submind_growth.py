@@ -20,7 +20,6 @@ from actors.submind.budget import Allowance
 from actors.submind.division import Division, HandoverSource
 from actors.submind.load import Load, LoadState
 from actors.submind.message_router import MessageRouter
-from environment.clocks import elapsed
 from environment.messages import Instant, Thought, Via
 from environment.ports import WriteState
 
@@ -193,7 +192,7 @@ class SubmindGrowth:
             effects += self._owner.take_up(event, via, now)
         within = self._settings.division.answer_within
         if self._asked is not None:
-            if elapsed(self._asked.at, now) < within:
+            if now - self._asked.at < within:
                 return [*effects, WakeAt(self._asked.at + within)]
             return [*effects, *self._again(self._asked, now)]
         ends_at = self._apoptosis.ends_at(now)

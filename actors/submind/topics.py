@@ -240,27 +240,26 @@ class Topics:
             best = sorted(topic.terms.items(), key=lambda item: (-item[1], item[0]))[:_LABEL_TERMS]
             topic.label = ", ".join(term for term, _ in best) or topic.key
 
-    def dump(self) -> dict[str, object]:
+    def dump(self) -> SavedTopics:
         """For a snapshot."""
-        return {
-            "mean": self._centre.mean.tobytes(),
-            "seen": self._centre.seen,
-            "made": self._made,
-            "prefix": self._prefix,
-            "uses": self._uses,
-            "matrix": self._matrix[: len(self._topics)].tobytes(),
-            "topics": [
-                [t.key, t.traffic, dict(t.terms.most_common(_TERMS_PER_TOPIC)), t.label, last]
+        return SavedTopics(
+            mean=self._centre.mean.tobytes(),
+            seen=self._centre.seen,
+            made=self._made,
+            prefix=self._prefix,
+            uses=self._uses,
+            matrix=self._matrix[: len(self._topics)].tobytes(),
+            topics=[
+                (t.key, t.traffic, dict(t.terms.most_common(_TERMS_PER_TOPIC)), t.label, last)
                 for t, last in zip(self._topics, self._last_use, strict=True)
             ],
-        }
+        )
 
-    def load(self, state: dict[str, object]) -> None:
+    def load(self, saved: SavedTopics) -> None:
         """From a snapshot; of more topics than there is room for the latest used stay.
 
         Topics of another embedder mean nothing here and are left behind.
         """
-        saved = msgspec.convert(state, _Saved)
         self._made, self._prefix = saved.made, saved.prefix
         if len(saved.mean) != self._centre.mean.nbytes:
             self.dropped = [key for key, *_ in saved.topics]
@@ -277,7 +276,9 @@ class Topics:
         self.dropped = [key for i, (key, *_) in enumerate(saved.topics) if i not in set(stay)]
 
 
-class _Saved(msgspec.Struct):
+class SavedTopics(msgspec.Struct):
+    """What a snapshot holds of them."""
+
     mean: bytes
     seen: int
     made: int

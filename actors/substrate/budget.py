@@ -19,7 +19,7 @@ from typing import Protocol
 
 from actors.substrate.errors import BudgetSpent
 from actors.substrate.settings import BudgetSettings
-from environment.clocks import dated
+from environment.clocks import was_wrong
 from environment.errors import SubliminalError
 from environment.messages import Instant
 
@@ -238,11 +238,11 @@ class Ledger:
             window.add(bucket, amount)
 
     def _forward(self, now: Instant) -> Instant:
-        latest = dated(self._latest, now)
-        if latest < self._latest:
+        if was_wrong(self._latest, now):
             for window in self._windows:
-                window.set_back(self._latest - latest)
-        self._latest = max(latest, now)
+                window.set_back(self._latest - now)
+            self._latest = now
+        self._latest = max(self._latest, now)
         return self._latest
 
 

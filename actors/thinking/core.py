@@ -34,7 +34,6 @@ from actors.submind.retransmit import RetransmitBuffer
 from actors.substrate.ports import Act, Depth, Request, Role
 from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
-from environment.clocks import elapsed
 from environment.identity import thought_id
 from environment.messages import EntryKind, Instant, StreamEntry, Thought, ThoughtKind, Vector
 
@@ -65,7 +64,7 @@ class ThinkingCore(Inward):
     """
 
     def __init__(self, name: str, interlocutors: Sequence[str], settings: ThinkingSettings) -> None:
-        self.name = name
+        self.name, self.saved = name, _Saved
         self._interlocutors = tuple(interlocutors)
         self._settings = settings
         self._rank = RunningRank(200)
@@ -142,7 +141,7 @@ class ThinkingCore(Inward):
         """An act whose memories or words never came is begun again, a few times."""
         effects: list[Effect] = []
         for key, act in list(self._acts.items()):
-            if elapsed(act.entry.at, now) > _GIVE_UP:
+            if now - act.entry.at > _GIVE_UP:
                 del self._acts[key]
                 effects.append(Count("acts_given_up_total"))
             elif now - act.asked >= _ASK_AGAIN:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from environment.clocks import dated
+from environment.clocks import was_wrong
 from environment.messages import Instant
 from orchestration.membership.ports import QuotaGrant, QuotaRate
 
@@ -22,7 +22,7 @@ class TokenBucket:
 
         Unless it is so far behind that the one before it was wrong: then time goes on from here.
         """
-        at = dated(self.at, now)
+        at = now if was_wrong(self.at, now) else self.at
         if now <= at:
             return TokenBucket(min(self.level, allowance.capacity), at)
         level = self.level + (now - at) * allowance.per_second

@@ -5,7 +5,7 @@ from dataclasses import astuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.clock import CatchUpClock, WallClock, clock_of, wall
+from orchestration.clock import CatchUpClock, ForwardClock, WallClock, clock_of, wall
 from orchestration.settings import ClockSettings
 
 DAY = 86_400.0
@@ -65,3 +65,16 @@ def test_settings_choose_the_clock():
     assert clock_of(ClockSettings(), 5.0) == WallClock()
     assert clock_of(ClockSettings(start=1.0, speed=2.0), 5.0) == CatchUpClock(1.0, 2.0, 5.0)
     assert clock_of(ClockSettings(start=1.0, speed=2.0, origin=4.0), 5.0) == CatchUpClock(1.0, 2.0, 4.0)
+
+
+def test_a_wall_clock_goes_back_only_where_it_was_wrong():
+    times = iter([100.0, 90.0, 101.0, 5000.0, 4500.0, 4399.0, 4400.0])
+    clock = ForwardClock(lambda: next(times))
+    assert [clock() for _ in range(7)] == [100.0, 100.0, 101.0, 5000.0, 5000.0, 4399.0, 4400.0]
+
+
+def test_nobody_wakes_in_vain_while_the_clock_stands_still(monkeypatch):
+    shown = wall()
+    monkeypatch.setattr(wall, "read", lambda: shown - 300)
+    assert WallClock().now() >= shown
+    assert WallClock().wall_delay(shown + 1) == 301

@@ -36,7 +36,7 @@ class ObservedCore:
     def __init__(self, core: Core, observer: Observer) -> None:
         self._core = core
         self._observer = observer
-        self.name = core.name
+        self.name, self.saved = core.name, getattr(core, "saved", None)
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         return self._observer.handle(event, lambda: self._core.handle(event, now))

@@ -95,7 +95,7 @@ class WatchedCore:
     def __init__(self, core: Core, overdue: Overdue) -> None:
         self._core = core
         self._overdue = overdue
-        self.name = core.name
+        self.name, self.saved = core.name, getattr(core, "saved", None)
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         return self._overdue.call(self.name, self._core.handle, event, now)

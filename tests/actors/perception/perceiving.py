@@ -63,7 +63,7 @@ def perceive(
 
 def restored(interpreter: Interpreter, fresh: Interpreter) -> Interpreter:
     """``fresh``, continued from a snapshot of ``interpreter`` that went through bytes."""
-    fresh.load(unpack(pack(interpreter.dump()), dict[str, object]))
+    fresh.load(unpack(pack(interpreter.dump()), interpreter.saved))
     return fresh
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.settings import ConnectionSettings
 from actors.snapshots import pack, unpack
-from actors.submind.connection_registry import ConnectionRegistry
+from actors.submind.connection_registry import ConnectionRegistry, SavedConnections
 from environment.messages import ChangeKind
 
 DAY = 86_400.0
@@ -22,7 +22,7 @@ def registry(settings_=SMALL):
 
 def restored(one, settings_=SMALL):
     again = registry(settings_)
-    again.load(unpack(pack(one.dump()), dict[str, object]))
+    again.load(unpack(pack(one.dump()), SavedConnections))
     return again
 
 

@@ -10,7 +10,7 @@ from actors.events import Credit, Message, Register
 from actors.peers import Peer, PeerDirectory
 from actors.settings import ConnectionSettings, TopicSettings
 from actors.snapshots import pack, unpack
-from actors.submind.message_router import MessageRouter
+from actors.submind.message_router import MessageRouter, RouterState
 from environment.messages import ChangeKind
 from tests.actors.making import DIM, thought, unit
 
@@ -28,7 +28,7 @@ def router(peers=PEERS, **given):
 
 def restored(one, **given):
     again = router(**given)
-    again.load(unpack(pack(one.dump()), dict[str, object]))
+    again.load(unpack(pack(one.dump()), RouterState))
     return again
 
 
@@ -194,7 +194,7 @@ def test_a_peer_that_is_no_longer_there_is_not_spoken_to():
     it.place(about.vector, ["bank"], 0.0)
     before = {e.to for e in sends(it.speak(about, 0.0))}
     fewer = router(peers=[p for p in PEERS if p.name not in before], explore=0.0)
-    fewer.load(unpack(pack(it.dump()), dict[str, object]))
+    fewer.load(unpack(pack(it.dump()), RouterState))
     after = {e.to for e in sends(fewer.speak(about, 1.0))}
     assert after
     assert not after & before

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.settings import TopicSettings
 from actors.snapshots import pack, unpack
-from actors.submind.topics import Centre, Topics
+from actors.submind.topics import Centre, SavedTopics, Topics
 from tests.actors.making import DIM, unit
 
 
@@ -28,7 +28,7 @@ def around(region, chance, spread=0.1):
 
 def restored(one, **given):
     again = topics(**given)
-    again.load(unpack(pack(one.dump()), dict[str, object]))
+    again.load(unpack(pack(one.dump()), SavedTopics))
     return again
 
 
