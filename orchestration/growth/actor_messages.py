@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from actors.effects import Divide, Retire
-from actors.events import Event
-from actors.growth import Divided, GrowthRefused, Inherited, Permitted
+from actors.growth import Divided, Inherited, Permitted
 from actors.handover import HandoverState
 from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
@@ -18,7 +17,7 @@ from environment.population import GrowthEvent, Member
 from environment.ports import Write, WriteState
 from orchestration.growth.log import HANDOVERS, HandoverWrites
 from orchestration.growth.policy import GrowthPolicy
-from orchestration.growth.proposals import GrowthAct, GrowthDecision, GrowthProposal, GrowthVerdict
+from orchestration.growth.proposals import GrowthAct, GrowthProposal
 
 NEWS_AGAIN = tuple(30.0 * 2**n for n in range(11))
 """Seconds after which all are told of a birth or an end again, for about nine hours: who is told twice knows it."""
@@ -63,14 +62,6 @@ def handover_writes(effect: Divide | Retire, settings: CognitiveSettings, now: I
         return [HANDOVERS.write(member.name, pack(handover))]
 
     return writes
-
-
-def answer(owner: str, effect: Divide | Retire, decision: GrowthDecision, policy: GrowthPolicy) -> Event | None:
-    """What the proposer is told. None for one that ends: its driver ends it, and the heir is told what it left."""
-    member = decision.member
-    if decision.verdict is not GrowthVerdict.GRANTED or member is None:
-        return GrowthRefused(effect.growth, decision.reason, decision.retry_at)
-    return divided(owner, member, policy) if isinstance(effect, Divide) else None
 
 
 def divided(parent: str, child: Member, policy: GrowthPolicy) -> Divided:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actors.effects import Divide, Retire, Settled
-from actors.events import Event
-from actors.growth import Born, Gone
 from environment.errors import StoreUnavailable
 from environment.population import Member
 from environment.ports import Stores
-from orchestration.growth import actor_messages
-from orchestration.growth.log import HANDOVERS, GrowthLog
+from orchestration.growth.actor_messages import NEWS_AGAIN
+from orchestration.growth.driver import GrowthDriver, Told
+from orchestration.growth.log import GrowthLog
 from orchestration.settings import Settings
 from orchestration.simulation.world import World
-from orchestration.wiring import ActorPlan, peer_of, plan, plan_of
+from orchestration.wiring import ActorPlan, plan, plan_of
 
 _AGAIN = 5.0
 GROWTH = "growth"
@@ -30,42 +29,43 @@ class SimulatedPopulation:
 
     def __init__(self, settings: Settings, stores: Stores, world: World) -> None:
         self._settings = settings
-        self._stores = stores
         self._world = world
-        configured = {s.name: s.role for s in settings.mind.everyone()}
-        self.log = GrowthLog(stores, settings.growth, configured, lambda: world.now)
+        self._driver = GrowthDriver(settings, stores, lambda: world.now)
         self._plans = {p.name: p for p in plan(settings)}
         self._again = False
         world.growth = self
 
     @property
+    def log(self) -> GrowthLog:
+        """What was decided."""
+        return self._driver.log
+
+    @property
     def members(self) -> Iterable[Member]:
         """Everybody that was ever born."""
-        return self.log.policy.members.values()
+        return self._driver.members.values()
 
     def plan(self, name: str) -> ActorPlan:
         """How an actor is put together."""
-        return self._plans[name] if name in self._plans else plan_of(self.log.policy.members[name])
+        return self._plans[name] if name in self._plans else plan_of(self._driver.members[name])
 
     async def begin(self) -> tuple[str, ...]:
         """Who lives when the world begins."""
-        await self.log.follow()
+        await self._driver.begin()
         return tuple(p.name for p in plan(self._settings, self.members))
 
     def present(self, name: str) -> str:
-        return actor_messages.living_heir(name, self.log.policy.members)
+        return self._driver.heir(name)
 
     async def consider(self, owner: str, effect: Divide | Retire | Settled) -> None:
         """Decide, see to it that who lives lives, and answer. Where the store refuses, the proposer asks again."""
-        now = self._world.now
         try:
             if isinstance(effect, Settled):
                 await self.log.settle(effect.name, owner)
                 return
             if owner not in self._world.shells:
                 return
-            bequest = actor_messages.handover_writes(effect, self._settings.submind, now)
-            decision = await self.log.consider(actor_messages.proposal_of(owner, effect), bequest)
+            decision, told = await self._driver.consider(owner, effect, self._world.now)
         except StoreUnavailable:
             self._try_again()
             return
@@ -73,71 +73,50 @@ class SimulatedPopulation:
             limit = f"limit_hits:growth_{decision.limit}"
             self._world.tally[limit] = self._world.tally.get(limit, 0.0) + 1
         await self._settle()
-        told = actor_messages.answer(owner, effect, decision, self.log.policy)
-        if told is not None:
-            self._tell(owner, told)
+        self._tell(told)
 
     async def look(self) -> None:
         """An operator has ordered something: whoever has an approval by it hears so."""
-        await self.log.follow()
-        for event in self.log.policy.permits(self._world.now):
-            self._tell(event.submind, actor_messages.permitted(event))
+        self._tell(await self._driver.ordered())
 
     async def returned(self, name: str) -> None:
         """Tell one that came back from a crash what it may not know."""
-        await self._tell_unsettled(name)
+        try:
+            self._tell(await self._driver.returned(name))
+        except StoreUnavailable:
+            self._try_again()
 
     async def _settle(self) -> None:
         """Bring about what the log says: births, ends, and that all are told."""
-        for member in list(self.members):
-            if member.living and member.name not in self._world.shells:
+        for member in self._driver.turns():
+            if member.living:
                 await self._world.join(member.name)
-                self._spread(member.name)
-            elif not member.living and member.name in self._world.shells:
-                if not await self._world.leave(member.name, self.present(member.name)):
-                    self._try_again()
-                    continue
-                self._spread(member.name)
-        await self._tell_unsettled()
+            elif not await self._world.leave(member.name, self.present(member.name)):
+                self._driver.turned(member.name, joined=True)
+                self._try_again()
+                continue
+            self._spread(member.name)
+        try:
+            unsettled = await self._driver.unsettled()
+        except StoreUnavailable:
+            self._try_again()
+        else:
+            self._tell(unsettled)
+            if unsettled:
+                self._try_again()
 
-    def _tell(self, to: str, event: Event) -> None:
-        self._world.send(GROWTH, to, event, 1.0)
+    def _tell(self, told: Iterable[Told]) -> None:
+        for to, event in told:
+            self._world.send(GROWTH, to, event, 1.0)
 
     def _spread(self, name: str) -> None:
         """Tell all of a birth or an end, and again after ever longer pauses: what is told may be lost."""
-        self._news(name)
-        for pause in actor_messages.NEWS_AGAIN:
 
-            async def again() -> None:
-                self._news(name)
+        async def news() -> None:
+            self._tell(self._driver.news(self._driver.members[name]))
 
-            self._world.later(pause, again)
-
-    def _news(self, name: str) -> None:
-        member = self.log.policy.members[name]
-        self._tell_all(Born(peer_of(member)) if member.living else Gone(name, self.present(name)))
-
-    def _tell_all(self, event: Born | Gone) -> None:
-        for name in list(self._world.shells):
-            if type(event) in self.plan(name).faculty.accepts:
-                self._tell(name, event)
-
-    async def _tell_unsettled(self, name: str = "") -> None:
-        """Tell parents and heirs, all or one, what they have not confirmed; and again after a while."""
-        policy = self.log.policy
-        for to, member in actor_messages.unsettled(self.members):
-            self._try_again()
-            if name not in ("", to):
-                continue
-            if member.living:
-                self._tell(to, actor_messages.divided(to, member, policy))
-                continue
-            try:
-                will = await HANDOVERS.get(self._stores.collections, member.name)
-            except StoreUnavailable:
-                continue
-            if will:
-                self._tell(to, actor_messages.inherited(member, will, policy))
+        for pause in (0.0, *NEWS_AGAIN):
+            self._world.later(pause, news)
 
     def _try_again(self) -> None:
         if not self._again:

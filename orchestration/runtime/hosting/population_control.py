@@ -6,7 +6,7 @@ import asyncio
 import random
 import secrets
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,17 +15,15 @@ import structlog
 
 from actors.effects import Divide, Retire
 from actors.events import Event
-from actors.growth import Born, Gone, GrowthRefused
+from actors.growth import Gone
 from environment.errors import FencedOut, StoreUnavailable
-from environment.messages import Instant, SubmindReport, SubmindState
+from environment.messages import SubmindReport, SubmindState
 from environment.population import Member
 from environment.ports import Stores, Write, WriteConnections, WriteReport
 from orchestration.clock import wall
 from orchestration.forgetting import forget_every
-from orchestration.growth import actor_messages
-from orchestration.growth.log import HANDOVERS, GrowthLog
+from orchestration.growth.driver import GrowthDriver, Told
 from orchestration.growth.proposals import GrowthVerdict
-from orchestration.growth.recent import RecentMembers
 from orchestration.growth.retention import remove_retired
 from orchestration.growth.shares import BudgetShares
 from orchestration.links.control import (
@@ -43,7 +41,7 @@ from orchestration.runtime.hosting.lifecycle_hooks import LifecycleHooks
 from orchestration.runtime.hosting.placement_map import PlacementMap
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.ledgers import ledgers_of
-from orchestration.wiring import peer_of, plan, plan_of
+from orchestration.wiring import plan_of
 
 if TYPE_CHECKING:
     from orchestration.links.directory import Directory
@@ -74,8 +72,8 @@ class PopulationControl:
 
     def __init__(self, run: RunOrders, stores: Stores, fence: int) -> None:
         settings = run.settings
-        configured = {submind.name: submind.role for submind in settings.mind.everyone()}
-        self.log = GrowthLog(stores, settings.growth, configured, wall, fence)
+        self._driver = GrowthDriver(settings, stores, wall, fence)
+        self.log = self._driver.log
         self.placement_map = PlacementMap(settings.runtime.subminds_per_actor)
         """Who shares which process."""
         self._run = run
@@ -88,9 +86,7 @@ class PopulationControl:
         self._errands: set[asyncio.Task[None]] = set()
         self._shared: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._left: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        self._joined: set[str] = set()
-        self._shares, self._recent = BudgetShares(self.log.policy), RecentMembers(self.log.policy)
-        self._told: set[int] = set()
+        self._shares = BudgetShares(self.log.policy)
         self._counters: defaultdict[str, float] = defaultdict(float)
 
     @property
@@ -100,12 +96,10 @@ class PopulationControl:
 
     async def begin(self) -> list[Member]:
         """Read the log; who lives beside those configured."""
-        await self.log.follow()
-        living = [member for member in self.members.values() if member.living]
-        for member in self._recent.changed(wall()):
+        living = await self._driver.begin()
+        for member in self._driver.recent.changed(wall()):
             if member.retired is not None:  # it may have been left in haste
                 await self._stores.commit(await self._unconnected(member.name), self._fence)
-        self._joined = {member.name for member in living}
         return living
 
     def share(self, name: str) -> Share:
@@ -161,11 +155,7 @@ class PopulationControl:
 
     async def look(self) -> None:
         """An operator has ordered something: whoever has an approval by it hears so at once."""
-        await self.log.follow()
-        for event in self.log.policy.permits(wall()):
-            if event.seq not in self._told:
-                self._told.add(event.seq)
-                self._tell(event.submind, actor_messages.permitted(event))
+        self._tell(await self._driver.ordered())
 
     # --- an actor that the links hold ---
 
@@ -224,11 +214,9 @@ class PopulationControl:
                 _log.exception("growth_failed")
 
     async def _consider(self, owner: str, effect: Divide | Retire) -> None:
-        now = self._run.clock.now()
-        bequest = actor_messages.handover_writes(effect, self._run.settings.submind, now)
-        proposal = actor_messages.proposal_of(owner, effect)
-        decision = await self.log.consider(proposal, bequest, self._on.crowds(len(self.log.policy.living)))
-        act = proposal.act.value
+        crowds = self._on.crowds(len(self.log.policy.living))
+        decision, told = await self._driver.consider(owner, effect, self._run.clock.now(), crowds)
+        act = "divide" if isinstance(effect, Divide) else "retire"
         self._counters[_TOTALS[decision.verdict]] += 1
         if decision.limit:
             self._counters[f"limit_hits:growth_{decision.limit}"] += 1
@@ -236,22 +224,15 @@ class PopulationControl:
             self._on.cramped()
         self._on.counted(dict(self._counters))
         _log.info("growth", submind=owner, act=act, verdict=decision.verdict.value, reason=decision.reason)
-        if decision.verdict is not GrowthVerdict.GRANTED:
-            again = now + max(0.0, decision.retry_at - wall())
-            self._tell(owner, GrowthRefused(effect.growth, decision.reason, again))
-            return
+        self._tell(told)
         await self._come_to_pass()
-        if decision.event is None:  # its answer was lost
-            await self._returned(owner)
 
     async def _come_to_pass(self) -> None:
         """Begin and end lives until they are those in the log."""
-        for member in list(self.members.values()):
-            if member.living and member.name not in self._joined:
-                self._joined.add(member.name)
+        for member in self._driver.turns():
+            if member.living:
                 self._do(self._birth(member), f"birth-{member.name}")
-            elif not member.living and member.name in self._joined:
-                self._joined.discard(member.name)
+            else:
                 self._shares.leaving.add(member.name)
                 self._do(self._end(member), f"end-{member.name}")
 
@@ -261,7 +242,7 @@ class PopulationControl:
         await self._share_out(parent)
         if self.members[member.name].living:
             untold = await self._on.join(plan_of(member), parent)
-            self._tell_all(Born(peer_of(member)))
+            self._tell(self._driver.news(member))
             await self._patiently(partial(self._tell_unsettled, parent))
             if untold:
                 await self._share_out(member.name)
@@ -286,10 +267,9 @@ class PopulationControl:
     async def _end(self, member: Member) -> None:
         """End one that retired, once it has handed on what came to it last."""
         name = member.name
-        heir = actor_messages.living_heir(name, self.members)
+        heir = self._driver.heir(name)
         self._left[name].clear()
-        self._tell_all(Gone(name, heir), but=name)
-        self._tell(name, Gone(name, heir))
+        self._tell([*self._driver.news(member), (name, Gone(name, heir))])
         self._do(self._patiently(partial(self._tell_unsettled, heir)), f"inherit-{name}")
         try:
             async with asyncio.timeout(_PARTING):
@@ -299,7 +279,7 @@ class PopulationControl:
         del self._left[name]
         await self._on.leave(name)
         self._shares.leaving.discard(name)
-        self._do(self._share_out(actor_messages.living_heir(name, self.members)), f"share-{name}")
+        self._do(self._share_out(self._driver.heir(name)), f"share-{name}")
         await self._patiently(partial(self._say_gone, member))
 
     async def _say_gone(self, member: Member) -> None:
@@ -315,37 +295,16 @@ class PopulationControl:
 
     async def _returned(self, name: str) -> None:
         """Tell one that begins a life what it may not know."""
-        member = self.members.get(name)
-        if member is not None and not member.living:
-            self._tell(name, Gone(name, actor_messages.living_heir(name, self.members)))
-            return
         if self.log.policy.role(name) is not None:
             self._say(name, self.share(name))
-            for event in self.log.policy.permits(wall()):
-                if event.submind == name:
-                    self._tell(name, actor_messages.permitted(event))
-        for member in self._recent.changed(wall()):  # it may have missed that; the rest it read of the store
-            if member.living and member.name != name:
-                self._tell(name, Born(peer_of(member)))
-            elif not member.living and member.name != name:
-                self._tell(name, Gone(member.name, actor_messages.living_heir(member.name, self.members)))
-        await self._tell_unsettled(name)
-
-    def _repeat_news(self, now: Instant) -> None:
-        """Tell all of births and ends again whose time for it came since the last reminder."""
-        for member in self._recent.changed(now):
-            age = now - (member.born if member.retired is None else member.retired)
-            if any(age - _REMIND < pause <= age for pause in actor_messages.NEWS_AGAIN):
-                heir = actor_messages.living_heir(member.name, self.members)
-                self._tell_all(Born(peer_of(member)) if member.living else Gone(member.name, heir), but=member.name)
+        self._tell(await self._driver.returned(name))
 
     async def _remind(self) -> None:
         """Tell whoever has not confirmed again, now and then: what is told may be lost, and so may the answer."""
         while True:
             await asyncio.sleep(_REMIND)
-            self._repeat_news(wall())
-            for name in {to for to, _ in self._recent.unsettled(wall())}:
-                await self._patiently(partial(self._tell_unsettled, name))
+            self._tell(self._driver.news_again(wall(), _REMIND))
+            await self._patiently(self._tell_unsettled)
 
     @staticmethod
     async def _patiently(act: Callable[[], Awaitable[None]]) -> None:
@@ -358,32 +317,13 @@ class PopulationControl:
             else:
                 return
 
-    async def _tell_unsettled(self, name: str) -> None:
-        """Tell a parent or an heir what it has not confirmed."""
-        policy = self.log.policy
-        for to, member in self._recent.unsettled(wall()):
-            if to != name:
-                continue
-            if member.living:
-                if member.name in self._joined:
-                    self._tell(to, actor_messages.divided(to, member, policy))
-                continue
-            will = await HANDOVERS.get(self._stores.collections, member.name)
-            if not will:
-                continue
-            try:
-                self._tell(to, actor_messages.inherited(member, will, policy))
-            except ValueError:  # one that cannot be read must not keep the others from their heirs
-                _log.exception("will_not_readable", submind=member.name)
+    async def _tell_unsettled(self, name: str = "") -> None:
+        """Tell parents or heirs, all or one, what they have not confirmed."""
+        self._tell(await self._driver.unsettled(name))
 
-    def _tell(self, to: str, event: Event) -> None:
-        self._say(to, event)
-
-    def _tell_all(self, event: Born | Gone, but: str = "") -> None:
-        for actor in plan(self._run.settings, self.members.values()):
-            name = actor.name
-            if name != but and type(event) in actor.faculty.accepts:
-                self._say(name, event)
+    def _tell(self, told: Iterable[Told]) -> None:
+        for to, event in told:
+            self._say(to, event)
 
     def _say(self, to: str, event: Event | Share) -> None:
         if self._links is not None:
