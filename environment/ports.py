@@ -28,6 +28,8 @@ from environment.messages import (
     Trace,
 )
 
+LAST_EPOCH = (1 << 22) - 1
+"""The largest epoch, of any store: a write time of Cassandra has no more bits for it."""
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many of how many have been read."""
 

@@ -43,13 +43,10 @@ def faculties() -> tuple[Faculty, ...]:
 @cache
 def faculty_of(role: str, name: str) -> Faculty:
     """The faculty of an actor. Raises ``LookupError`` where none is installed here."""
-    alike = [faculty for faculty in faculties() if faculty.role == role]
-    for faculty in alike:
-        if name in faculty.names or not faculty.names:
+    for faculty in faculties():
+        if faculty.role == role and (name in faculty.names or not faculty.names):
             return faculty
-    if alike:  # an actor of a test's own, say
-        return alike[0]
-    raise LookupError(f"no faculty has the role {role!r}: is the package that brings it along installed here?")
+    raise LookupError(f"no faculty has a {role!r} {name!r}: is the package that brings it along installed here?")
 
 
 @cache

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
 
 from environment.errors import StoreUnavailable
-from environment.messages import PerceptionBatch, Receipts
-from environment.ports import Appender, PreparedBatch
 from environment.stores.movable import Movable
 from environment.stores.opening import SQLITE, directory_of, open_stores
 from orchestration.settings import Settings
@@ -76,30 +72,3 @@ def log_file(settings: Settings, data_dir: Path) -> Path:
     directory = embedded_in(settings, data_dir)
     # Every commit writes to the former, and it is there as long as the host holds the log open.
     return data_dir / _TOLD if directory is None else directory / "perceptions.db-wal"
-
-
-class NotifyingLog:
-    """A log on a cluster, appended to by this process, that says so to the others of this machine."""
-
-    def __init__(self, log: Appender, told: Path) -> None:
-        self._log = log
-        self._fd = os.open(told, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-    @property
-    def ahead(self) -> int:
-        return self._log.ahead
-
-    def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
-        return self._log.prepare(batch)
-
-    async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
-        receipts = await self._log.append_batches(batches)
-        with suppress(OSError):  # who is not told looks by itself, later
-            os.pwrite(self._fd, b"\n", 0)
-        return receipts
-
-    def close(self) -> None:
-        """Release the file. May be called twice."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1

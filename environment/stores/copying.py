@@ -17,6 +17,7 @@ import msgspec
 from environment.collections import LOCAL, Collection, WriteDocument
 from environment.errors import MoveRefused
 from environment.ports import (
+    LAST_EPOCH,
     Write,
     WriteConnections,
     WriteEntries,
@@ -25,7 +26,6 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
-from environment.stores.cassandra.log.layout import LAST_EPOCH
 from environment.stores.movable import Movable, MovedTrace, Source
 from environment.stores.paging import PAGE, READ_BYTES, documents_after, entries_after, perceptions_after, runs
 from environment.stores.tally import Tally, encoded

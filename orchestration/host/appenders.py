@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Instant, PerceptionBatch, Receipts
@@ -15,16 +18,53 @@ from orchestration.membership.ports import QuotaRate, SharedQuotas
 _NAME = "perceptions"
 
 
-class LeaderOnlyAppender:
+class PerceptionQuota:
+    """What a mind takes in a second, over all its hosts.
+
+    As much as one commit may hold is always granted in the end. While nobody can be asked, nothing is refused: the
+    lease of who leads runs out soon after.
+    """
+
+    def __init__(self, quotas: SharedQuotas, settings: IntakeSettings, wall: Callable[[], Instant]) -> None:
+        self._quotas = quotas
+        self._wall = wall
+        capacity = max(settings.burst, settings.commit, settings.batch)
+        self._allowance = QuotaRate(float(capacity), settings.per_second)
+        self.refusals = 0
+        """How often the quota was used up."""
+
+    @property
+    def limits(self) -> bool:
+        """Whether there is a quota at all."""
+        return self._allowance.per_second > 0
+
+    async def take(self, count: int) -> None:
+        """Take as many, all or none. Raises ``OverQuota``."""
+        try:
+            taken = await self._quotas.take(_NAME, count, self._allowance, self._wall())
+        except CoordinationUnavailable:
+            return
+        if not taken.granted:
+            self.refusals += 1
+            raise OverQuota("gateway.intake.per_second", self._allowance.per_second, taken.retry_after)
+
+
+class HostAppender:
     """An ``Appender`` that refuses with ``StandingBy`` unless it is open and the term still runs.
 
     Guarantee: nothing is appended by a host that knows that it does not lead. One that does not know yet is
-    refused by the log, and ``overtaken`` is called with what it said.
+    refused by the log, and ``overtaken`` is called with what it said. What is appended at once is granted by the quota
+    as a whole or not at all (``OverQuota``).
     """
 
-    def __init__(self, log: Appender, retry_after: float) -> None:
+    def __init__(
+        self, log: Appender, retry_after: float, quota: PerceptionQuota | None = None, told: Path | None = None
+    ) -> None:
+        """``told``: a file that is written to after each append, where whoever reads cannot watch the log's own."""
         self._log = log
         self._retry_after = retry_after
+        self._quota = quota if quota is not None and quota.limits else None
+        self._told = -1 if told is None else os.open(told, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.overtaken: Callable[[str], None] | None = None
         self._leads: Callable[[], bool] | None = None
         self.refusals = 0
@@ -42,6 +82,12 @@ class LeaderOnlyAppender:
         """Let nothing in. May be called twice."""
         self._leads = None
 
+    def release(self) -> None:
+        """Release the file. May be called twice."""
+        told, self._told = self._told, -1
+        if told >= 0:
+            os.close(told)
+
     @property
     def is_open(self) -> bool:
         """Whether perceptions are taken in."""
@@ -49,7 +95,7 @@ class LeaderOnlyAppender:
 
     @property
     def ahead(self) -> int:
-        return self._log.ahead
+        return self._log.ahead if self._quota is None else 1  # a quota is asked for one at a time, in order
 
     def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
         return self._log.prepare(batch)
@@ -57,6 +103,8 @@ class LeaderOnlyAppender:
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
         if not self.is_open:
             raise StandingBy(self.leader, self._retry_after)
+        if self._quota is not None:
+            await self._quota.take(sum(map(len, batches)))
         try:
             receipts = await self._log.append_batches(batches)
         except StoreUnavailable:
@@ -69,44 +117,7 @@ class LeaderOnlyAppender:
                 self.overtaken(str(error))
             raise StandingBy(self.leader, self._retry_after) from error
         self.reachable = True
+        if self._told >= 0:
+            with suppress(OSError):  # who is not told looks by itself, later
+                os.pwrite(self._told, b"\n", 0)
         return receipts
-
-
-class RateLimitedAppender:
-    """An ``Appender`` that takes what it appends from the mind's quota, and refuses with ``OverQuota``.
-
-    What is appended at once is granted as a whole or not at all; as much as one commit may hold is always granted in
-    the end. While nobody can be asked, nothing is refused: the lease of who leads runs out soon after.
-    """
-
-    def __init__(
-        self, log: Appender, quotas: SharedQuotas, settings: IntakeSettings, wall: Callable[[], Instant]
-    ) -> None:
-        self._log = log
-        self._quotas = quotas
-        self._wall = wall
-        capacity = max(settings.burst, settings.commit, settings.batch)
-        self._allowance = QuotaRate(float(capacity), settings.per_second)
-        self.refusals = 0
-        """How often the quota was used up."""
-
-    @property
-    def ahead(self) -> int:
-        return 1 if self._allowance.per_second else self._log.ahead  # a quota is asked for one at a time, in order
-
-    def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
-        return self._log.prepare(batch)
-
-    async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
-        if self._allowance.per_second:
-            await self._take(sum(map(len, batches)))
-        return await self._log.append_batches(batches)
-
-    async def _take(self, count: int) -> None:
-        try:
-            taken = await self._quotas.take(_NAME, count, self._allowance, self._wall())
-        except CoordinationUnavailable:
-            return
-        if not taken.granted:
-            self.refusals += 1
-            raise OverQuota("gateway.intake.per_second", self._allowance.per_second, taken.retry_after)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from environment.ports import Appender, Stores
+from environment.ports import Stores
 from environment.stores.copying import mark_of
 from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
@@ -26,7 +26,7 @@ from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.services import all_handlers
 from orchestration.growth.admin import GrowthAdmin
-from orchestration.host.appenders import LeaderOnlyAppender, RateLimitedAppender
+from orchestration.host.appenders import HostAppender, PerceptionQuota
 from orchestration.host.clock_file import clock_in
 from orchestration.host.consistency import check_log_reaches_cursors
 from orchestration.host.directories import DataLock
@@ -40,7 +40,7 @@ from orchestration.membership.backends import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings
-from orchestration.store_factory import NotifyingLog, address_of, embedded_in, log_file, open_mind, settled
+from orchestration.store_factory import address_of, embedded_in, log_file, open_mind, settled
 from orchestration.telemetry import names
 from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.starting import begin
@@ -120,8 +120,11 @@ class Host:
         self.supervisor = MindSupervisor(settings, self.data_dir, clock, wall, self._wiring)
         self.tail = StreamTail(stores.stream, settings.view.tail)
         self._owned.push_async_callback(self.tail.close)
-        self._rate_limited = RateLimitedAppender(self._log(stores), coordination.quotas, settings.gateway.intake, wall)
-        appender = LeaderOnlyAppender(self._rate_limited, _STAND_BY)
+        self._quota = PerceptionQuota(coordination.quotas, settings.gateway.intake, wall)
+        # An embedded log's own file is watched.
+        told = log_file(settings, self.data_dir) if embedded is None else None
+        appender = HostAppender(stores.perceptions, _STAND_BY, self._quota, told)
+        self._owned.callback(appender.release)
         intake = Intake(appender, settings.gateway.intake, wall, accepted=self._begin_tracing())
         self.view = MindView(
             stores,
@@ -176,7 +179,7 @@ class Host:
         return IntakeSpans(self._recorder).accepted
 
     def _stand(
-        self, coordination: Coordination, stores: Stores, appender: LeaderOnlyAppender, candidate: str, clock: Clock
+        self, coordination: Coordination, stores: Stores, appender: HostAppender, candidate: str, clock: Clock
     ) -> Leadership:
         """What this host does once it leads, and how it comes to."""
         settings = self.settings
@@ -203,14 +206,6 @@ class Host:
     def kill(self) -> None:
         """End everything below this process now; nothing is saved beyond what was."""
         self.supervisor.kill()
-
-    def _log(self, stores: Stores) -> Appender:
-        """Where perceptions are taken in, in such a way that the mind process hears of it."""
-        if embedded_in(self.settings, self.data_dir) is not None:
-            return stores.perceptions  # the kernel tells who watches its file
-        log = NotifyingLog(stores.perceptions, log_file(self.settings, self.data_dir))
-        self._owned.callback(log.close)
-        return log
 
     async def _start_feed(self, intake: Intake) -> str:
         """Listen for HTTP; where a browser finds the page."""
@@ -271,7 +266,7 @@ class Host:
         )
 
     def _limit_hits(self) -> Mapping[str, float]:
-        return {**self._gateway.limit_hits(), "gateway.intake.per_second": float(self._rate_limited.refusals)}
+        return {**self._gateway.limit_hits(), "gateway.intake.per_second": float(self._quota.refusals)}
 
     def _figures(self) -> Mapping[str, float]:
         report = self.supervisor.report

@@ -14,7 +14,7 @@ import structlog
 from environment.errors import StoreUnavailable, SubliminalError
 from environment.ports import Stores
 from orchestration.backoff import backoff
-from orchestration.host.appenders import LeaderOnlyAppender
+from orchestration.host.appenders import HostAppender
 from orchestration.host.supervisor import MindSupervisor
 from orchestration.membership.errors import CoordinationError, NotLeading
 from orchestration.membership.fencing import take_lead
@@ -44,7 +44,7 @@ class Leadership:
         coordination: Coordination,
         candidate: str,
         stores: Stores,
-        appender: LeaderOnlyAppender,
+        appender: HostAppender,
         supervisor: MindSupervisor,
         duties: Sequence[Duty],
         *,

@@ -8,12 +8,12 @@ import pytest
 from environment.errors import StoreUnavailable
 from environment.messages import Modality, NewPerception, PerceptionBatch, Receipts
 from environment.stores.sqlite import open_stores
+from orchestration.host.appenders import HostAppender
 from orchestration.loading import load_settings
 from orchestration.runtime.settings import ReadSettings
 from orchestration.runtime.worker.file_watcher import FileWatcher
 from orchestration.runtime.worker.watch import LogWatch
 from orchestration.store_factory import (
-    NotifyingLog,
     address_of,
     embedded_in,
     log_file,
@@ -92,7 +92,8 @@ class Refusing:
 async def test_whoever_watches_hears_at_once_of_what_a_log_on_a_cluster_took_in(tmp_path):
     stores = await open_stores(tmp_path / "store", "mind")
     told = tmp_path / "perceived"
-    log = NotifyingLog(stores.perceptions, told)
+    log = HostAppender(stores.perceptions, 0.5, told=told)
+    log.open(lambda: True)
     touch = FileWatcher(told)
     assert touch.sees
     watch = LogWatch(stores.perceptions, ReadSettings(certain=600.0), touch)
@@ -103,14 +104,15 @@ async def test_whoever_watches_hears_at_once_of_what_a_log_on_a_cluster_took_in(
     found = await asyncio.wait_for(waiting, 60.0)
     assert [one.text for one in found] == ["a line"]
     watch.close()
-    log.close()
-    log.close()
+    log.release()
+    log.release()
     await stores.close()
 
 
 async def test_what_was_not_taken_in_is_not_told(tmp_path):
-    log = NotifyingLog(Refusing(), tmp_path / "perceived")
+    log = HostAppender(Refusing(), 0.5, told=tmp_path / "perceived")
+    log.open(lambda: True)
     with pytest.raises(StoreUnavailable):
         await log.append_batches([])
     assert (tmp_path / "perceived").read_bytes() == b""
-    log.close()
+    log.release()

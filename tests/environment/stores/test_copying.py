@@ -7,9 +7,8 @@ import pytest
 from environment.configuration import read_configurations
 from environment.errors import FencedOut, MoveRefused, StoreUnavailable
 from environment.messages import NewPerception
-from environment.ports import WriteLevel, WriteState
+from environment.ports import LAST_EPOCH, WriteLevel, WriteState
 from environment.stores import copying
-from environment.stores.cassandra.log.layout import LAST_EPOCH
 from environment.stores.copying import MARGIN, Copy, differences, margin, mark_of, tally
 from tests.environment.stores.contract import NOON, document, live_ids, perception, revision, trace, vector
 from tests.environment.stores.furnished import GivingOut, furnish, opening

@@ -299,10 +299,10 @@ async def test_whoever_is_no_mind_is_named():
 
 
 async def test_a_host_that_stands_by_takes_nothing_and_callers_are_told_why(serve):  # noqa: F811
-    from orchestration.host.appenders import LeaderOnlyAppender
+    from orchestration.host.appenders import HostAppender
 
     async with (
-        serve(log=lambda inner: LeaderOnlyAppender(inner, 0.1)) as leader,
+        serve(log=lambda inner: HostAppender(inner, 0.1)) as leader,
         relaying(leader.target, hold=1.5) as way,
     ):
         with pytest.raises(NoLeader, match="stands by"):

@@ -11,7 +11,7 @@ from environment.messages import NewPerception, PerceptionBatch
 from environment.ports import WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.gateway.errors import StandingBy
-from orchestration.host.appenders import LeaderOnlyAppender
+from orchestration.host.appenders import HostAppender
 from orchestration.host.leadership import Leadership
 from orchestration.membership.alone import Alone
 from orchestration.membership.errors import CoordinationUnavailable
@@ -100,7 +100,7 @@ class LeadingHost:
     def __init__(self, council, name, stores, embedded=False):
         self.stores = stores
         self.supervisor = Supervisor()
-        self.appender = LeaderOnlyAppender(stores.perceptions, 0.5)
+        self.appender = HostAppender(stores.perceptions, 0.5)
         self.on_duty = False
         self.leadership = Leadership(
             council, name, stores, self.appender, self.supervisor, [self._duty], embedded=embedded, look_every=0.01

@@ -14,7 +14,7 @@ from orchestration.gateway.error_answers import describe
 from orchestration.gateway.errors import OverQuota
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings
-from orchestration.host.appenders import RateLimitedAppender
+from orchestration.host.appenders import HostAppender, PerceptionQuota
 from orchestration.membership.backends import open_coordination
 from tests.environment.stores.contract import NOON, perception
 from tests.orchestration.membership.joining import STEADY
@@ -32,7 +32,10 @@ async def hosts(etcd, tmp_path):
             stores = await open_stores(tmp_path / name, mind)
             stack.push_async_callback(stores.close)
             coordination = await stack.enter_async_context(open_coordination(address, mind, settings=STEADY))
-            return RateLimitedAppender(stores.perceptions, coordination.quotas, settings, lambda: host.now)
+            quota = PerceptionQuota(coordination.quotas, settings, lambda: host.now)
+            appender = HostAppender(stores.perceptions, 0.5, quota)
+            appender.open(lambda: True)
+            return appender
 
         host.now = NOON
         yield host
@@ -50,7 +53,7 @@ async def test_hosts_share_one_quota_and_who_leads_next_does_not_begin_anew(host
     with pytest.raises(OverQuota) as over:
         await offer(one, 8, "c")
     assert over.value.retry_after == 2.0  # four are missing, two come in a second
-    assert (one.refusals, two.refusals) == (1, 0)
+    assert (one._quota.refusals, two._quota.refusals) == (1, 0)
     assert await offer(two, 4, "rest") == 4
     with pytest.raises(OverQuota):
         await offer(two, 1, "more")

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from msgspec.msgpack import decode, encode
 
 from environment.errors import StoreUnavailable
+from environment.ports import LAST_EPOCH
 from environment.stores.cassandra.commits.fenced_log import TRIES, FencedLogs, LogRow
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from environment.stores.cassandra.driver.session import Session
-from environment.stores.cassandra.log.layout import LAST_EPOCH
 
 _LOG = "perceptions"
 _NEW = LogRow(_LOG, _LOG)

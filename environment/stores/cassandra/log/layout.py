@@ -31,8 +31,6 @@ LARGEST_BODY = 8 * 1024 * 1024
 """A segment of several perceptions whose body, in bytes, would be larger is cut in two."""
 COUNTER_BITS = 40
 """Of a write time: the writer's counter of attempts; the bits above are its epoch."""
-LAST_EPOCH = (1 << 22) - 1
-"""So that a write time stays below ``AFTER_ALL``."""
 AFTER_ALL = 1 << 62
 """The write time of deletions of what is never written again."""
 COLUMNS = 80

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from environment.ports import LAST_EPOCH
 from environment.stores.cassandra.log.layout import (
     AFTER_ALL,
     CHUNK,
     INLINE,
     LARGEST_BODY,
-    LAST_EPOCH,
     PART,
     Segment,
     chunk_of,
