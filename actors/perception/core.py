@@ -13,6 +13,7 @@ from actors.effects import Effect, Read, Send, WakeAt
 from actors.events import Configured, Credit, Event, Perceived, Posted, Register, Salient, Seen, Started, Tick
 from actors.growth import Born, Gone, Moved
 from actors.names import ATTENTION
+from actors.perception.image import ImageInterpreter
 from actors.perception.percept import Interpreter, Percept, addressed
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings
@@ -64,7 +65,7 @@ class PerceptualCore:
         match event:
             case Perceived():
                 return self._perceive(event, now)
-            case Seen():
+            case Seen() if isinstance(self._interpreter, ImageInterpreter):
                 self._interpreter.seen(event.looks)
                 return []
             case Posted():

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
-from actors.image_features import ImageFeatures
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 
@@ -36,10 +35,6 @@ class Interpreter(Protocol):
 
     saved: Any
     """The type of what ``load`` is given: what ``dump`` gave, decoded."""
-
-    def seen(self, looks: Mapping[bytes, ImageFeatures]) -> None:
-        """Images that are about to be perceived were looked at elsewhere; by digest of their bytes."""
-        ...
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         """Texts whose embeddings ``interpret`` will look up."""

@@ -10,7 +10,6 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from actors.image_features import ImageFeatures
 from actors.perception.levels import Change, Deviation, Levels, Reading
 from actors.perception.naming import figure, listed, ratio, spoken
 from actors.perception.percept import Percept, ref
@@ -80,9 +79,6 @@ class TelemetryInterpreter:
         self._readings = 0
         self._forgotten = 0
         self._refused = 0
-
-    def seen(self, looks: Mapping[bytes, ImageFeatures]) -> None:
-        """Not of images."""
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         wanted = [text for text in _ASPECTS if text not in self._aspects]

@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.image_features import ImageFeatures
 from actors.perception.appraisal import Appraisal, Appraiser
 from actors.perception.folding import Folding, SavedFolding, Series, Turn, mark
 from actors.perception.percept import Percept, addressed, ref
@@ -43,9 +42,6 @@ class TextInterpreter:
         self._cut = 0
         self._pieces: dict[str, tuple[tuple[str, str], ...]] = {}
         """Raw text to (segment, mark) pairs: what ``texts`` has read, ``interpret`` need not read again."""
-
-    def seen(self, looks: Mapping[bytes, ImageFeatures]) -> None:
-        """Not of images."""
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         self._pieces = {p.text: self._read(p.text) for p in perceptions if p.text}
