@@ -28,7 +28,7 @@ BATCH = 64
 
 async def handled(mind: LivingMind, count: int) -> float:
     """Seconds until the text submind has read, and the environment kept, ``count`` perceptions."""
-    async with MindClient(mind.grpc, patience=60) as client:
+    async with MindClient(mind.grpc, retry_for=60) as client:
         goal = (await client.status()).perceptions.head + count
         began = time.perf_counter()
         for first in range(0, count, BATCH):

@@ -127,9 +127,9 @@ def reaching_own(settings: Settings) -> ClientSettings:
 
 
 @asynccontextmanager
-async def connected(at: Server, patience: float = 2.0, within: float = 30.0) -> AsyncIterator[MindClient]:
+async def connected(at: Server, retry_for: float = 2.0, within: float = 30.0) -> AsyncIterator[MindClient]:
     """A client of the mind ``at``; what it answers instead becomes a ``Failure`` in a sentence."""
-    async with MindClient(at.target, credentials=at.credentials, patience=patience, timeout=within) as mind:
+    async with MindClient(at.target, credentials=at.credentials, retry_for=retry_for, timeout=within) as mind:
         try:
             yield mind
         except Denied as error:

@@ -170,7 +170,7 @@ class _Company:
 
     async def _live(self, host: Host, day: Day) -> None:
         credentials = Credentials(reaching_own(self._settings))
-        async with MindClient(host.addresses.grpc, credentials=credentials, patience=60) as client:
+        async with MindClient(host.addresses.grpc, credentials=credentials, retry_for=60) as client:
             async for _ in client.perceive_many(day.unfold()):
                 pass
         if not self._json:

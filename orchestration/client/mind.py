@@ -20,7 +20,7 @@ from orchestration.client.credentials import Credentials
 from orchestration.client.errors import Closed, Unavailable, translate
 from orchestration.client.growth import GrowthClient
 from orchestration.client.nodes import NodeClient
-from orchestration.client.patience import Patience
+from orchestration.client.retry_policy import RetryPolicy
 from orchestration.client.upload import Upload, message_of
 from orchestration.gateway.decode import receipts
 from orchestration.gateway.error_answers import BEGAN
@@ -52,7 +52,7 @@ class MindClient:
 
     Every method may raise a ``ClientError``: ``Denied`` where the token does not allow it, ``Rejected`` where what was
     asked is wrong, ``NotFound``, ``Busy`` and ``Unavailable`` where it may be asked again, ``Closed`` after ``close``.
-    Calls that meet a mind that is away or busy are repeated for ``patience`` seconds; ``watch`` and ``perceive_many``,
+    Calls that meet a mind that is away or busy are repeated for ``retry_for`` seconds; ``watch`` and ``perceive_many``,
     once they have been connected, for ever. A repeated perception is never taken in twice: each is sent with an
     idempotency key, its own or one made here.
     """
@@ -64,17 +64,17 @@ class MindClient:
         token: str | None = None,
         credentials: Credentials | None = None,
         timeout: float = 30.0,
-        patience: float = 10.0,
+        retry_for: float = 10.0,
         chance: Random | None = None,
     ) -> None:
-        """``target`` is ``HOST:PORT``, ``timeout`` and ``patience`` are seconds; ``chance`` gives keys and pauses.
+        """``target`` is ``HOST:PORT``, ``timeout`` and ``retry_for`` are seconds; ``chance`` gives keys and pauses.
 
         ``credentials``: certificates and a token in a file; without, plain text and ``token``.
         """
         self._target = target
         self._credentials = credentials or Credentials(token=token)
         self._timeout = timeout
-        self._patience = patience
+        self._retry_for = retry_for
         self._chance = chance or SystemRandom()
         self._keys = (f"{self._chance.getrandbits(64):016x}-{number:08x}" for number in count())
         self._open: grpc.aio.Channel | None = None
@@ -196,23 +196,23 @@ class MindClient:
 
         Asked anew when it breaks off, ``after`` the ``mark`` of the last answer.
         """
-        patience = self.patience()
+        policy = self.retry_policy()
         while True:
             call = method(name).on(self.channel)(request, metadata=self.metadata)
             try:
                 with self.under_way():
                     if await self.began(call):
-                        patience.succeeded(for_good=True)
+                        policy.succeeded(for_good=True)
                     async for told in call:
-                        patience.succeeded(for_good=True)
+                        policy.succeeded(for_good=True)
                         yield told
                         request.after = told.mark
-                await patience.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
+                await policy.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
             except grpc.aio.AioRpcError as error:
                 meaning = translate(error)
                 if not isinstance(meaning, Unavailable):
                     raise meaning from error
-                await patience.after(meaning)
+                await policy.after(meaning)
             finally:
                 call.cancel()
 
@@ -230,9 +230,9 @@ class MindClient:
         """What goes with every call."""
         return self._credentials.metadata()
 
-    def patience(self) -> Patience:
+    def retry_policy(self) -> RetryPolicy:
         """For one undertaking."""
-        return Patience(self._chance, self._patience)
+        return RetryPolicy(self._chance, self._retry_for)
 
     def keyed(self, batch: Iterable[NewPerception]) -> list[NewPerception]:
         """The perceptions, each with an idempotency key: its own, or one that nobody else has."""
@@ -260,7 +260,7 @@ class MindClient:
         ``within``: seconds, for one that takes longer than others.
         """
         call = method(name).on(self.channel)
-        patience = self.patience()
+        policy = self.retry_policy()
         while True:
             try:
                 with self.under_way():
@@ -269,4 +269,4 @@ class MindClient:
                 meaning = translate(error)
                 if not isinstance(meaning, Unavailable):
                     raise meaning from error
-                await patience.after(meaning)
+                await policy.after(meaning)

@@ -11,7 +11,7 @@ FIRST, MOST, GROWTH = 0.1, 5.0, 2.0
 """Seconds before the first repetition where the mind names none, before any later one, and the factor between two."""
 
 
-class Patience:
+class RetryPolicy:
     """Decides for one undertaking whether to try again, and waits before it.
 
     Waits grow from what the mind asks for to ``MOST`` and are lengthened by up to a half, so that many clients of a

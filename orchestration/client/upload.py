@@ -13,7 +13,7 @@ import grpc
 
 from environment.messages import NewPerception, Receipt
 from orchestration.client.errors import ClientError, Rejected, Unavailable, translate
-from orchestration.client.patience import Patience
+from orchestration.client.retry_policy import RetryPolicy
 from orchestration.gateway import decode, encode
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 from orchestration.schema.errors import FieldViolation
@@ -67,17 +67,17 @@ class Upload:
     async def receipts(self) -> AsyncIterator[Receipt]:
         """Run the upload."""
         reader = asyncio.create_task(self._read_source(), name="perceive-many")
-        patience = self._mind.patience()
+        policy = self._mind.retry_policy()
         try:
             ended = False
             while not ended:
                 try:
-                    async for receipt in self._one_connection(patience):
-                        patience.succeeded(for_good=True)
+                    async for receipt in self._one_connection(policy):
+                        policy.succeeded(for_good=True)
                         yield receipt
                     ended = True
                 except Unavailable as error:
-                    await patience.after(error)
+                    await policy.after(error)
             await reader
         finally:
             reader.cancel()
@@ -140,7 +140,7 @@ class Upload:
         if pending.perceptions:
             await self._ready.put(pending)
 
-    async def _one_connection(self, patience: Patience) -> AsyncIterator[Receipt]:
+    async def _one_connection(self, policy: RetryPolicy) -> AsyncIterator[Receipt]:
         """Send what is unanswered, then what is new, until all is answered. Raises ``ClientError``."""
         call: _Call = method("PerceptionService/PerceiveStream").on(self._mind.channel)(metadata=self._mind.metadata)
         free = asyncio.Semaphore(self._window - len(self._unanswered))
@@ -148,7 +148,7 @@ class Upload:
         try:
             with self._mind.under_way():
                 if await self._mind.began(call):
-                    patience.succeeded(for_good=True)
+                    policy.succeeded(for_good=True)
             while isinstance(answer := await self._read(call), pb.PerceiveStreamResponse):
                 if not self._unanswered:
                     raise ClientError("INTERNAL", "the server answered a batch that was not sent")

@@ -17,7 +17,7 @@ from orchestration.access.scopes import Scope
 from orchestration.gateway import encode
 from orchestration.gateway.binding import CallGuard, MessageStream
 from orchestration.gateway.intake import Intake
-from orchestration.gateway.uploads import Talk, Unanswered
+from orchestration.gateway.uploads import Unanswered, UploadStream
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
 from orchestration.schema.times import duration
 from orchestration.telemetry.tracing.ids import CALLING, caller_of
@@ -55,7 +55,7 @@ class ForwardService:
         return pb.AllowResponse(ahead=counted)
 
 
-class _Forwarded(Talk):
+class _Forwarded(UploadStream):
     """One stream of forwarded batches."""
 
     async def _read_all(self) -> None:

@@ -90,10 +90,10 @@ class PerceptionService:
         Whatever ends the stream, what was read before it is answered first. Batches whose commit has not begun when
         the caller goes away are dropped: nobody was told that they are kept.
         """
-        await Talk(self._intake, self._guard, upload).hold()
+        await UploadStream(self._intake, self._guard, upload).hold()
 
 
-class Talk:
+class UploadStream:
     """One upload: what was read of it and not yet answered."""
 
     def __init__(self, intake: Intake, guard: CallGuard, upload: MessageStream) -> None:

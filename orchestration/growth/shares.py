@@ -28,7 +28,7 @@ class BudgetShares:
         spending = [gone for gone in self.leaving if self._heir(gone) == name and not self._inherited(gone)]
         return self._policy.share(name) - sum(self._policy.left(gone) for gone in spending)
 
-    def estate(self, name: str, now: Instant) -> tuple[str, ...]:
+    def predecessors(self, name: str, now: Instant) -> tuple[str, ...]:
         """Who ended within a day and left what it had to an actor, directly or by others; the last one first."""
         ended = [(member.retired, member.name) for member in self._recent.changed(now) if member.retired is not None]
         last_first = sorted(ended, reverse=True)

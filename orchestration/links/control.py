@@ -60,7 +60,7 @@ class Share:
     """An actor's process is told what it has of a configured submind's budgets. Answered by ``Shared``."""
 
     value: float
-    estate: tuple[str, ...] = ()
+    predecessors: tuple[str, ...] = ()
     """Processes that ended whose part it has since: what they had spent, it has spent."""
     moved: tuple[BudgetTransfer, ...] = ()
     """Parts that came to it from processes that live on."""

@@ -207,7 +207,9 @@ class ActorSupervisor:
         orders = replace(
             self._orders,
             parts={**self._orders.parts, **{name: share.value for name, share in self._shares.items()}},
-            estate=tuple(dict.fromkeys((*(gone for share in told for gone in share.estate), *self._orders.estate))),
+            predecessors=tuple(
+                dict.fromkeys((*(gone for share in told for gone in share.predecessors), *self._orders.predecessors))
+            ),
             moved=tuple(dict.fromkeys((*(one for share in told for one in share.moved), *self._orders.moved))),
             life=next(_lives),
         )

@@ -160,15 +160,15 @@ class MindProcess:
     ) -> ActorOrders:
         here = processes.machine()
         parts: dict[str, float] = {}
-        estate: tuple[str, ...] = ()
+        predecessors: tuple[str, ...] = ()
         moved: tuple[BudgetTransfer, ...] = ()
         if self.population is not None:
             told = {plan.name: self.population.share(plan.name) for plan in plans}
             parts = {name: share.value for name, share in told.items()}
-            estate = tuple(gone for share in told.values() for gone in share.estate)
+            predecessors = tuple(gone for share in told.values() for gone in share.predecessors)
             moved = tuple(one for share in told.values() for one in share.moved)
         at, mind = directory.endpoint, os.getpid()
-        return ActorOrders(self.run, name, plans, fence, mind, here, shares, at, parts, estate, parent, moved)
+        return ActorOrders(self.run, name, plans, fence, mind, here, shares, at, parts, predecessors, parent, moved)
 
     async def _live(
         self, stores: Stores, directory: Directory, orders: Sequence[ActorOrders], backend: Backend

@@ -72,7 +72,7 @@ class ActorOrders:
     """Where the mind process takes in who is where (``orchestration/links/directory.py``)."""
     parts: Mapping[str, float] = field(default_factory=dict)
     """What those who live in it have of a configured submind's part of the budgets, where that is not all of it."""
-    estate: tuple[str, ...] = ()
+    predecessors: tuple[str, ...] = ()
     """Processes that ended whose part those who live here have since: what they had spent, it has spent as well."""
     parent: str = ""
     """The process of who divided, for a submind that was born: what that had spent, it has spent as well."""

@@ -35,7 +35,7 @@ class Source:
 
     async def _go_on(self):
         number = 0
-        async with MindClient(self._grpc, patience=60) as client:
+        async with MindClient(self._grpc, retry_for=60) as client:
             while True:
                 now = wall()
                 lines = [f"line {number + at}" for at in range(5)]
@@ -72,7 +72,7 @@ async def goes_on(living, place, mind, acknowledged):
         there = {p.text: p.seq for p in perceived}
         assert {text: there.get(text) for text in acknowledged} == acknowledged
         await all_thought(stores, there.values())
-        async with MindClient(living.grpc, patience=60) as client:
+        async with MindClient(living.grpc, retry_for=60) as client:
             now = wall()
             receipts = await client.perceive([NewPerception("test", now, now, text="afterwards", key="afterwards")])
             assert receipts[0].new

@@ -92,8 +92,8 @@ def cluster(tmp_path, store, etcd):
     built.end()
 
 
-async def perceive(living, *texts, patience=60):
-    async with MindClient(living.grpc, patience=patience) as client:
+async def perceive(living, *texts, retry_for=60):
+    async with MindClient(living.grpc, retry_for=retry_for) as client:
         now = wall()
         return await client.perceive([NewPerception("test", now, now, text=text, key=text) for text in texts])
 
@@ -125,7 +125,7 @@ async def test_the_other_host_takes_over_and_the_stream_goes_on(cluster):
     two = cluster.host("two", running=False)
     eventually(lambda: one.grpc in two.report()["standing_by"])
     with pytest.raises(Unavailable, match=one.grpc):
-        await perceive(two, "to the wrong one", patience=0.5)
+        await perceive(two, "to the wrong one", retry_for=0.5)
     await spoken(cluster, first)
     async with MindClient(two.grpc) as reader:  # who stands by answers readers
         assert [entry.text async for entry in _take(reader.watch(from_seq=1), 20)] == first
@@ -160,7 +160,7 @@ async def test_a_leader_that_is_stopped_past_its_lease_and_woken_writes_nothing(
     two = cluster.host("two", running=False)
     sleeping = [process for found in one.processes().values() for process in found]
     assert len(sleeping) > 4
-    late = asyncio.create_task(perceive(one, *(f"late {n}" for n in range(10)), patience=120))
+    late = asyncio.create_task(perceive(one, *(f"late {n}" for n in range(10)), retry_for=120))
     for process in sleeping:
         process.suspend()
     eventually(lambda: leads(two), 180.0)
@@ -278,11 +278,11 @@ async def test_without_etcd_a_leader_goes_on_while_its_lease_lasts_then_stops_an
         one = cluster.host("one")
         await perceive(one, "before")
         await asyncio.to_thread(etcd_of_its_own.kill)
-        await perceive(one, "while the lease lasts", patience=1)
+        await perceive(one, "while the lease lasts", retry_for=1)
         eventually(lambda: one.report()["standing_by"])
         eventually(lambda: not {"mind", "actor:stream"} & set(one.processes()))
         with pytest.raises(Unavailable, match="stands by"):
-            await perceive(one, "too late", patience=0.5)
+            await perceive(one, "too late", retry_for=0.5)
         async with MindClient(one.grpc) as reader:
             assert (await reader.status()).perceptions.head == 2
         await asyncio.to_thread(etcd_of_its_own.start)

@@ -49,7 +49,7 @@ class Teller:
         batch = self._batch(number)
         while not self.stop.is_set():
             try:
-                async with MindClient(self._target, timeout=5.0, patience=2.0) as client:
+                async with MindClient(self._target, timeout=5.0, retry_for=2.0) as client:
                     while not self.stop.is_set():
                         self.acknowledged += await client.perceive(batch)
                         number += len(batch)
@@ -63,7 +63,7 @@ async def watch(target: str, seen: list) -> None:
     """Read the stream from its beginning, resuming for ever."""
     while True:
         try:
-            async with MindClient(target, patience=2.0) as client:
+            async with MindClient(target, retry_for=2.0) as client:
                 async for entry in client.watch(len(seen) + 1):
                     seen.append(entry)  # noqa: PERF401  # what was read before an error counts
         except ClientError:

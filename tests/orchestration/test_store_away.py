@@ -51,7 +51,7 @@ class Talking:
         self._task = asyncio.create_task(self._talk())
 
     async def _talk(self):
-        async with MindClient(self._living.grpc, patience=0.5, timeout=20.0) as client:
+        async with MindClient(self._living.grpc, retry_for=0.5, timeout=20.0) as client:
             while self._going:
                 text = f"line {len(self.acknowledged)}"
                 now = wall()

@@ -147,7 +147,7 @@ def ports(settings: Settings, *, running: bool) -> Iterator[Finding]:
 async def server(settings: Settings) -> tuple[Finding, bool]:
     """Whether a mind answers; and whether it is sure that one does."""
     try:
-        async with connected(server_in(settings), patience=0.5, within=5.0) as mind:
+        async with connected(server_in(settings), retry_for=0.5, within=5.0) as mind:
             status = await mind.status()
     except (NobodyAnswers, OSError):
         return NOBODY, False

@@ -105,7 +105,7 @@ class PopulationControl:
     def share(self, name: str) -> Share:
         """What an actor has of a configured one's budgets, and whose spending it took over with it."""
         now = wall()
-        return Share(self._shares.of(name), self._shares.estate(name, now), self.placement_map.moves(name, now))
+        return Share(self._shares.of(name), self._shares.predecessors(name, now), self.placement_map.moves(name, now))
 
     def part(self, name: str) -> float:
         """The first of that alone."""

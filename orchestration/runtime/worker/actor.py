@@ -37,15 +37,15 @@ from orchestration.runtime.hosting.packing import is_pack
 from orchestration.runtime.machines.joining import node_address
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.worker.actor_group import ActorGroup, GroupMember
-from orchestration.runtime.worker.beat import Beat
 from orchestration.runtime.worker.budget_accounts import inherit, settle_in, shares_of, thinking
 from orchestration.runtime.worker.file_watcher import FileWatcher
 from orchestration.runtime.worker.image_decoder import ImageDecoder
 from orchestration.runtime.worker.live import Ending, LiveActor
-from orchestration.runtime.worker.lives import Heirs, InPopulation
+from orchestration.runtime.worker.lives import ForwardingTable, InPopulation
 from orchestration.runtime.worker.meter import LiveMeter
 from orchestration.runtime.worker.observed import ObservedCore, ObservedDriver, Observer
 from orchestration.runtime.worker.overdue import Overdue
+from orchestration.runtime.worker.save_schedule import SaveSchedule
 from orchestration.runtime.worker.timed import TimedAppends, TimedReads
 from orchestration.runtime.worker.timer_slack import PUNCTUAL, set_timer_slack
 from orchestration.runtime.worker.together import JointStores
@@ -207,13 +207,13 @@ class ProcessContext:
         self._claiming = asyncio.Lock()
         self._claimed = not orders.life
         self._stores = stores if self._alone else JointStores(stores)
-        self._beat = asyncio.get_running_loop().time()
+        self._saves_from = asyncio.get_running_loop().time()
         self._wiring = wiring_of(orders.run)
         self._budget = orders.run.settings.substrate.budget
         self._applied = 0, orders.run.settings
         self._shared: asyncio.Future[Mapping[str, Any]] | None = None
         self._settling: set[asyncio.Task[None]] = set()
-        self._heirs = Heirs()
+        self._forwarding = ForwardingTable()
 
     def hosted(self, configured: SettingsUpdate | None) -> LiveActor | ActorGroup:
         """Whoever lives here, found under its name by all others: the one actor there is, or all of them."""
@@ -292,7 +292,7 @@ class ProcessContext:
 
         def shared(name: str, share: Share, confirm: Callable[[], None]) -> None:
             self._orders = replace(self._orders, parts={**self._orders.parts, name: share.value})
-            inherit(self._accounts, self._orders, share.estate, share.moved)
+            inherit(self._accounts, self._orders, share.predecessors, share.moved)
             self._spend(self._budget)
             settling = asyncio.create_task(self._settle_in(confirm), name=f"share-{name}")
             self._settling.add(settling)
@@ -306,12 +306,12 @@ class ProcessContext:
             self._substrate,
             self._embedder,
             settings.runtime,
-            Beat(settings.shell.save_every, self._beat, shared=not self._alone),
+            SaveSchedule(settings.shell.save_every, self._saves_from, shared=not self._alone),
             self._chance,
             partial(self._apply, plan),
             overdue=self._overdue,
             meter=lambda: meter,
-            population=InPopulation(plan.name, self._links, shared, self._heirs),
+            population=InPopulation(plan.name, self._links, shared, self._forwarding),
         )
 
     async def _claim(self) -> None:

@@ -128,8 +128,8 @@ class ActorGroup:
     def health(self) -> Mapping[str, float]:
         """All of them together; by name who died (``restarts:NAME``) and who was given up (``quarantined:NAME``)."""
         living = [member.actor for member in self.members if not member.quarantined]
-        pulses = [actor.pulse() for actor in living]  # of thousands, at each ping
-        born, mailbox, thinking, refusals, obeyed = zip(*pulses, strict=True) if pulses else ((),) * 5
+        healths = [actor.own_health() for actor in living]  # of thousands, at each ping
+        born, mailbox, thinking, refusals, obeyed = zip(*healths, strict=True) if healths else ((),) * 5
         found = {
             "born": float(all(born)),
             "living": float(len(living)),

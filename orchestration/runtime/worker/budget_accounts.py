@@ -80,18 +80,18 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
             opened=accounts.append,
         ),
     )
-    inherit(accounts, orders, orders.estate, orders.moved)
+    inherit(accounts, orders, orders.predecessors, orders.moved)
     return made
 
 
 def inherit(
-    accounts: Sequence[Account], orders: ActorOrders, estate: Sequence[str], moved: Sequence[BudgetTransfer]
+    accounts: Sequence[Account], orders: ActorOrders, predecessors: Sequence[str], moved: Sequence[BudgetTransfer]
 ) -> None:
     """Have the accounts of a process take over those of processes that ended, and parts of those of others."""
     budget = orders.run.settings.substrate.budget
     for account in accounts:
         which = account.name.removeprefix(orders.name)
-        account.inherit(gone + which for gone in estate)
+        account.inherit(gone + which for gone in predecessors)
         for one in moved:
             part, rest = (Limits.share(budget, _into(orders, parts)) for parts in (one.part, one.rest))
             account.take(one.key, one.process + which, part, rest)

@@ -24,10 +24,10 @@ from orchestration.links.control import Alive, Left
 from orchestration.links.frames import Envelope
 from orchestration.links.links import Links
 from orchestration.runtime.settings import RuntimeSettings
-from orchestration.runtime.worker.beat import Beat, Pulse
 from orchestration.runtime.worker.lives import InPopulation
 from orchestration.runtime.worker.meter import LiveMeter
 from orchestration.runtime.worker.overdue import Overdue, WatchedCore
+from orchestration.runtime.worker.save_schedule import ActorHealth, SaveSchedule
 from orchestration.runtime.worker.watch import LogWatch
 from orchestration.settings import SettingsUpdate
 
@@ -74,7 +74,7 @@ class LiveActor:
         substrate: Substrate,
         embedder: Embedder,
         settings: RuntimeSettings,
-        beat: Beat,
+        schedule: SaveSchedule,
         chance: random.Random,
         apply: Callable[[SettingsUpdate], Iterable[Configured]] = lambda _: (),
         *,
@@ -87,8 +87,8 @@ class LiveActor:
         ``overdue`` watches the core.
 
         ``watch`` opens the log for one that reads it. ``meter``: another meter than one that tells of the substrate.
-        Saves keep to the ``beat``, and so do wake-ups that have leeway. ``population``: its word with the population;
-        without one nobody decides on what it proposes.
+        Saves keep to the ``schedule``, and so do wake-ups that have leeway. ``population``: its word with the
+        population; without one nobody decides on what it proposes.
         """
         self._birth = birth
         self._clock = clock
@@ -98,7 +98,7 @@ class LiveActor:
         self._substrate = substrate
         self._embedder = embedder
         self._settings = settings
-        self._beat = beat
+        self._schedule = schedule
         self._chance = chance
         self._shell: ActorShell | None = None
         self._bell = asyncio.Event()
@@ -158,14 +158,14 @@ class LiveActor:
 
     def health(self) -> Mapping[str, float]:
         """How it is: what waits where."""
-        pulse = self.pulse()._asdict()
-        return {"outbox": float(self._links.outboxes.waiting), **{name: float(value) for name, value in pulse.items()}}
+        own = self.own_health()._asdict()
+        return {"outbox": float(self._links.outboxes.waiting), **{name: float(value) for name, value in own.items()}}
 
-    def pulse(self) -> Pulse:
+    def own_health(self) -> ActorHealth:
         """How it is by itself."""
         shell = self._shell
         waiting = len(shell.mailbox) if shell else 0
-        return Pulse(shell is not None, waiting, len(self._thinking), self._refusals, self._obeyed)
+        return ActorHealth(shell is not None, waiting, len(self._thinking), self._refusals, self._obeyed)
 
     def stop(self) -> None:
         """Ask it to finish what it began, save and end; ``live`` returns then."""
@@ -278,11 +278,11 @@ class LiveActor:
         return len(found)
 
     async def _save(self, shell: ActorShell) -> None:
-        """Save what changed when it is due by the beat: all that changes until then is saved once."""
+        """Save what changed when it is due by the schedule: all that changes until then is saved once."""
         if not shell.unsaved:
             return
         now = asyncio.get_running_loop().time()
-        self._save_at = self._beat.due(now, self._saved) if self._save_at is None else self._save_at
+        self._save_at = self._schedule.due(now, self._saved) if self._save_at is None else self._save_at
         if now < self._save_at:
             return
         for name, value in self._links.counters.items():
@@ -296,7 +296,7 @@ class LiveActor:
         delays, now = [], asyncio.get_running_loop().time()
         if shell.wake_at is not None and shell.wake_by is not None:
             at, by = self._clock.wall_delay(shell.wake_at), self._clock.wall_delay(shell.wake_by)
-            delays.append(self._beat.within(now + at, now + by) - now)
+            delays.append(self._schedule.within(now + at, now + by) - now)
         if shell.unsaved:
             delays.append(max(0.0, (self._save_at or now) - now))
         with suppress(TimeoutError):

@@ -19,33 +19,33 @@ from orchestration.links.control import (
 from orchestration.links.links import Links
 
 
-class Heirs:
+class ForwardingTable:
     """Who has the mail of those who ended: of the latest ``most``. One for all actors of a process."""
 
     def __init__(self, most: int = 4096) -> None:
         self._most = most
-        self._heirs: dict[str, str] = {}
+        self._forwarding: dict[str, str] = {}
 
     def __len__(self) -> int:
-        return len(self._heirs)
+        return len(self._forwarding)
 
     def add(self, name: str, heir: str) -> None:
         """Somebody ended; may be said as often as there are actors."""
-        if self._heirs.get(name) == heir:
+        if self._forwarding.get(name) == heir:
             return
-        for gone in [gone for gone, to in self._heirs.items() if to == name]:
-            self._heirs[gone] = heir  # so that no line is lost when one of it is forgotten
-        self._heirs.pop(name, None)
-        self._heirs[name] = heir
-        if len(self._heirs) > self._most:
-            del self._heirs[next(iter(self._heirs))]
+        for gone in [gone for gone, to in self._forwarding.items() if to == name]:
+            self._forwarding[gone] = heir  # so that no line is lost when one of it is forgotten
+        self._forwarding.pop(name, None)
+        self._forwarding[name] = heir
+        if len(self._forwarding) > self._most:
+            del self._forwarding[next(iter(self._forwarding))]
 
     def present(self, name: str) -> str:
         """Who has the mail of a name."""
         passed: set[str] = set()
-        while name in self._heirs and name not in passed:
+        while name in self._forwarding and name not in passed:
             passed.add(name)
-            name = self._heirs[name]
+            name = self._forwarding[name]
         return name
 
 
@@ -57,18 +57,18 @@ class InPopulation:
         name: str,
         links: Links,
         shared: Callable[[str, Share, Callable[[], None]], None] | None = None,
-        heirs: Heirs | None = None,
+        forwarding: ForwardingTable | None = None,
     ) -> None:
         """``shared`` is told what the actor of that name has of a configured submind's budgets, and calls back.
 
-        ``heirs``: those that the actors of a process have in common.
+        ``forwarding``: what the actors of a process have in common.
         """
         self.heir = ""
         """To whom it leaves what it has: it has been retired; empty while it lives."""
         self._name = name
         self._links = links
         self._shared = shared
-        self._heirs = Heirs() if heirs is None else heirs
+        self._forwarding = ForwardingTable() if forwarding is None else forwarding
 
     def takes(self, event: object) -> bool:
         """Whether something is said to the process rather than to the core; it is done at once."""
@@ -84,12 +84,12 @@ class InPopulation:
                 self.heir = heir
                 return True
             case Gone(name, heir):
-                self._heirs.add(name, heir)
+                self._forwarding.add(name, heir)
         return False
 
     def present(self, name: str) -> str:
         """Who has the mail of a name: what is for one that ended is its heir's."""
-        return self._heirs.present(name)
+        return self._forwarding.present(name)
 
     def propose(self, owner: str, effect: Divide | Retire | Settled) -> None:
         """Pass on what a core proposes."""

@@ -1,4 +1,4 @@
-"""The beat at which the actors of a process save and wake together, and the pulse of each."""
+"""When the actors of a process save and wake together, and how each of them is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
+class SaveSchedule:
     """Moments on the clock of the event loop: ``first``, and every ``every`` seconds after and before it."""
 
     every: float
@@ -28,7 +28,7 @@ class Beat:
         return min(self.after(at), by)
 
 
-class Pulse(NamedTuple):
+class ActorHealth(NamedTuple):
     """How one actor is, by the names of ``HostedActor.health``."""
 
     born: bool

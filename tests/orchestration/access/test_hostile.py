@@ -82,7 +82,7 @@ class Standing:
         own = self.own()
         while True:  # a connection of its own each time: that is what would be refused first
             async with MindClient(
-                f"{HOST}:{self.grpc}", credentials=self.credentials(**own), patience=30, timeout=60
+                f"{HOST}:{self.grpc}", credentials=self.credentials(**own), retry_for=30, timeout=60
             ) as mind:
                 try:
                     await mind.perceive([NewPerception(source="web", time=0.0, received=0.0, text=f"n {self.told}")])
@@ -207,7 +207,7 @@ async def spoken(context, port, count, first=b""):
 
 
 async def status_of(server, credentials):
-    async with MindClient(f"{HOST}:{server.grpc}", credentials=credentials, patience=0.5, timeout=10) as mind:
+    async with MindClient(f"{HOST}:{server.grpc}", credentials=credentials, retry_for=0.5, timeout=10) as mind:
         return await mind.status()
 
 

@@ -20,7 +20,7 @@ from tests.orchestration.until import until
 
 def client_of(served, authority, token, **more):
     settings = ClientSettings(ca_file=authority.file, **more)
-    return MindClient(served.target, credentials=Credentials(settings, token=token), patience=0.5, timeout=5)
+    return MindClient(served.target, credentials=Credentials(settings, token=token), retry_for=0.5, timeout=5)
 
 
 def serial(port):
@@ -142,7 +142,7 @@ async def test_authorities_of_clients_change_as_well(serve, keys, authority, tmp
 async def test_plain_text_to_a_port_of_tls_and_tls_to_a_plain_one(serve, keys, authority):
     token = keys.make("all")
     async with serve(tls=authority.tls(), verify=False) as served:
-        async with MindClient(served.target, token=token, patience=0.3, timeout=3) as mind:
+        async with MindClient(served.target, token=token, retry_for=0.3, timeout=3) as mind:
             with pytest.raises(Unavailable):
                 await mind.status()
         with pytest.raises(httpx.TransportError):
@@ -219,7 +219,7 @@ async def test_a_client_shows_the_token_that_its_file_holds_now(serve, keys, tmp
     second = keys.make("two")
     async with serve() as served:
         credentials = Credentials(ClientSettings(token_file=file))
-        async with MindClient(served.target, credentials=credentials, patience=1) as mind:
+        async with MindClient(served.target, credentials=credentials, retry_for=1) as mind:
             await mind.status()
             keys.revoke("one")
             await until(lambda: served.access.figures()["access_tokens"] == 1)

@@ -14,7 +14,7 @@ __all__ = ["gateway", "serve"]
 
 @pytest.fixture
 async def mind(gateway):
-    async with MindClient(gateway.target, patience=2.0, chance=random.Random(1)) as client:
+    async with MindClient(gateway.target, retry_for=2.0, chance=random.Random(1)) as client:
         yield client
 
 

@@ -29,7 +29,7 @@ async def entries(mind):
 @pytest.mark.parametrize("work", [entries, first_receipts])
 async def test_what_is_under_way_when_it_is_closed_ends_with_a_word_and_leaves_no_task(gateway, work):
     before = asyncio.all_tasks()
-    mind = MindClient(gateway.target, patience=5.0)
+    mind = MindClient(gateway.target, retry_for=5.0)
     working = asyncio.create_task(work(mind))
     await until(lambda: sum(gateway.server._guard.open.values()) == 1)
     await asyncio.sleep(0.1)
@@ -69,7 +69,7 @@ async def test_an_order_that_takes_long_is_given_once(guarded, keys):  # noqa: F
     async with guarded() as served:
         slow = Slow()
         served.nodes.restart = slow.restart
-        async with MindClient(served.target, token=token, timeout=0.3, patience=5.0) as mind:
+        async with MindClient(served.target, token=token, timeout=0.3, retry_for=5.0) as mind:
             assert await mind.nodes().restart("causes") == ["causes"]
         assert slow.asked == 1
 
@@ -84,7 +84,7 @@ async def test_once_let_in_it_waits_for_ever_though_nothing_was_ever_said(serve,
         for one in lines(1):
             yield one
 
-    async with MindClient(listen, patience=1.0, chance=random.Random(3)) as mind:
+    async with MindClient(listen, retry_for=1.0, chance=random.Random(3)) as mind:
         async with serve(listen=listen, grace=0.1) as gateway:
             waiting = mind.watch(1) if work == "watch" else mind.perceive_many(told_later())
             first = asyncio.ensure_future(anext(waiting))

@@ -99,7 +99,7 @@ async def test_what_is_not_there(mind):
 
 
 async def test_nobody_there(free_port):
-    async with MindClient(f"127.0.0.1:{free_port}", patience=0.2) as mind:
+    async with MindClient(f"127.0.0.1:{free_port}", retry_for=0.2) as mind:
         for question in (
             mind.status(),
             mind.perceive(lines(1)),
@@ -113,7 +113,7 @@ async def test_nobody_there(free_port):
 async def test_too_much_at_once_is_told_apart_from_busy(serve):
     async with (
         serve(message_bytes=65536, intake=IntakeSettings(pending=1)) as gateway,
-        MindClient(gateway.target, patience=0.1) as mind,
+        MindClient(gateway.target, retry_for=0.1) as mind,
     ):
         with pytest.raises(Rejected, match="message_bytes"):
             await mind.perceive([perception(1, text="x" * 70_000)])
@@ -173,7 +173,7 @@ async def test_watching_goes_on_through_restarts_of_the_server(serve, free_port)
             seen.append(one.seq)  # noqa: PERF401 - watched from outside
 
     listen = f"127.0.0.1:{free_port}"
-    async with MindClient(listen, patience=5.0, chance=random.Random(3)) as mind:
+    async with MindClient(listen, retry_for=5.0, chance=random.Random(3)) as mind:
         reader = None
         for life in range(3):
             async with serve(listen=listen, grace=0.1) as gateway:
@@ -191,7 +191,7 @@ async def test_watching_goes_on_through_restarts_of_the_server(serve, free_port)
 
 async def test_only_new_ones_even_when_cut_off_before_the_first(serve, free_port):
     listen = f"127.0.0.1:{free_port}"
-    async with MindClient(listen, patience=10.0, chance=random.Random(3)) as mind:
+    async with MindClient(listen, retry_for=10.0, chance=random.Random(3)) as mind:
         async with serve(listen=listen, grace=0.1) as gateway:
             await gateway.think(1, 3)
             first = asyncio.ensure_future(anext(mind.watch()))

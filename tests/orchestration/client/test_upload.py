@@ -144,7 +144,7 @@ async def test_an_upload_goes_on_through_restarts_and_nothing_is_lost_or_doubled
         async for receipt in mind.perceive_many(slowly(lines(900), 0.0005), batch=5, window=4):
             received.append(receipt)  # noqa: PERF401 - watched from outside
 
-    async with MindClient(listen, patience=5.0, chance=random.Random(2)) as mind:
+    async with MindClient(listen, retry_for=5.0, chance=random.Random(2)) as mind:
         task = None
         for life in range(4):
             async with serve(listen=listen, grace=0.1) as gateway:

@@ -87,7 +87,7 @@ async def test_a_front_answers_as_the_mind_would(cluster):
     cluster.host("one")
     front = cluster.front()
     async with (
-        MindClient(front.grpc, patience=30) as client,
+        MindClient(front.grpc, retry_for=30) as client,
         httpx.AsyncClient(base_url=front.http, timeout=60) as http,
         httpx.AsyncClient(base_url=front.probes, timeout=60) as probes,
     ):
@@ -135,7 +135,7 @@ async def test_a_gateway_alone_and_a_feed_alone(cluster):
     gateway = cluster.front("--http", "none")
     feed = cluster.front("--grpc", "none", "--leader", host.grpc)
     assert (gateway.http, feed.grpc) == ("", "")
-    async with MindClient(gateway.grpc, patience=30) as client, httpx.AsyncClient(timeout=30) as http:
+    async with MindClient(gateway.grpc, retry_for=30) as client, httpx.AsyncClient(timeout=30) as http:
         (receipt,) = await client.perceive([said("to be seen")])
         assert (await http.get(f"{feed.http}v1/explain/{receipt.id}")).json()["text"] == "to be seen"
         for front in (gateway, feed):
@@ -149,7 +149,7 @@ async def test_without_a_leader_readers_are_answered_and_callers_told_when_to_co
     front = cluster.front(front__hold=0.5)
     async with (
         grpc.aio.insecure_channel(front.grpc) as channel,
-        MindClient(front.grpc, patience=0) as client,
+        MindClient(front.grpc, retry_for=0) as client,
         httpx.AsyncClient(base_url=front.http, timeout=60) as http,
     ):
         perceive = perception_pb2_grpc.PerceptionServiceStub(channel).Perceive
@@ -172,7 +172,7 @@ async def test_without_a_leader_readers_are_answered_and_callers_told_when_to_co
         assert await health(front.grpc) == "SERVING"
 
         host = cluster.keeper("one")
-        async with MindClient(front.grpc, patience=60) as patient:  # the same front, without a restart
+        async with MindClient(front.grpc, retry_for=60) as patient:  # the same front, without a restart
             (receipt,) = await patient.perceive([said("to somebody", "k")])
         assert (receipt.seq, receipt.new) == (1, True)
         host.kill("host")
@@ -190,7 +190,7 @@ async def test_ten_thousand_through_two_fronts_while_the_leader_is_killed_and_an
     async def keyed():
         """Through a front that soon tells callers to come back; the client does."""
         texts = (f"keyed {n}" for n in range(4000))
-        async with MindClient(hasty.grpc, patience=120) as client:
+        async with MindClient(hasty.grpc, retry_for=120) as client:
             async for receipt in client.perceive_many((said(text) for text in texts), batch=20):
                 acknowledged.append(receipt)  # noqa: PERF401 - as they come
 
@@ -270,12 +270,12 @@ async def test_a_front_that_is_stopped_answers_what_it_took_and_ends_streams(clu
 async def test_it_never_stands_and_its_end_leaves_the_mind_alone(cluster):
     host = cluster.keeper("one")
     front = cluster.front()
-    async with MindClient(front.grpc, patience=30) as client:
+    async with MindClient(front.grpc, retry_for=30) as client:
         await client.perceive([said("before")])
     front.process.kill()
     front.process.wait()
     another = cluster.front("--http", "none")
-    async with MindClient(another.grpc, patience=30) as client:
+    async with MindClient(another.grpc, retry_for=30) as client:
         (receipt,) = await client.perceive([replace(said("after"), key="k")])
     assert receipt.seq == 2
     assert not host.report()["standing_by"]

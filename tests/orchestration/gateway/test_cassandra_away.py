@@ -104,7 +104,7 @@ async def address(cassandra_of_its_own):
 
 
 async def watch(target, seen):
-    async with MindClient(target, patience=300.0) as client:
+    async with MindClient(target, retry_for=300.0) as client:
         async for one in client.watch(1):
             seen.append(one.seq)
 

@@ -64,7 +64,7 @@ async def desk(tmp_path):
     settings = FeedSettings(listen="127.0.0.1:0", grace=2, probe_every=0)
     feed = FeedServer(create_app(view, intake, all_handlers(view, tail, made), settings), settings)
     await feed.start()
-    client = MindClient(f"127.0.0.1:{port}", patience=5.0)
+    client = MindClient(f"127.0.0.1:{port}", retry_for=5.0)
     http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{feed.port}", timeout=60, trust_env=False)
     log = GrowthLog(others, bounds, CONFIGURED, lambda: now[0], await others.lead())
     try:

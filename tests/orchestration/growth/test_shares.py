@@ -16,10 +16,10 @@ def test_a_share_is_given_back_when_the_process_that_had_it_has_ended():
     child = grant(to, division()).name
     grant(to, retirement(child, "causes"))
     shares.leaving.add(child)
-    assert (shares.of("causes"), shares.estate("causes", NOON)) == (0.5, ())
+    assert (shares.of("causes"), shares.predecessors("causes", NOON)) == (0.5, ())
     shares.leaving.discard(child)
-    assert (shares.of("causes"), shares.estate("causes", NOON)) == (1.0, (child,))
-    assert shares.estate("causes", NOON + DAY) == (), "what it had spent counts no more"
+    assert (shares.of("causes"), shares.predecessors("causes", NOON)) == (1.0, (child,))
+    assert shares.predecessors("causes", NOON + DAY) == (), "what it had spent counts no more"
     assert shares.of("attention") == 1.0
 
 
@@ -42,5 +42,5 @@ def test_a_line_of_heirs_that_all_end_at_once_gives_back_each_share_once(order):
         spending = sum(had[gone] for gone in shares.leaving)
         assert shares.of("causes") + shares.of("people") + spending <= 2.0
     assert shares.of("people") == 1.875
-    assert set(shares.estate("people", NOON)) == set(names)
+    assert set(shares.predecessors("people", NOON)) == set(names)
     assert sum(shares.of(name) for name in CONFIGURED if name != "text") == 2.0

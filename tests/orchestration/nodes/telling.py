@@ -35,7 +35,7 @@ class Teller:
         batch = self._batch(number)
         while not self._stop.is_set():
             try:
-                async with MindClient(self._mind.grpc, timeout=5.0, patience=2.0) as client:
+                async with MindClient(self._mind.grpc, timeout=5.0, retry_for=2.0) as client:
                     while not self._stop.is_set():
                         receipts = await client.perceive(batch)
                         self.acknowledged |= {one.key: receipt for one, receipt in zip(batch, receipts, strict=True)}

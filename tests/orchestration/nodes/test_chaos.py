@@ -28,7 +28,7 @@ async def follow(mind, seen):
     """Read the stream from its beginning, resuming for ever."""
     while True:
         try:
-            async with MindClient(mind.grpc, patience=2.0) as client:
+            async with MindClient(mind.grpc, retry_for=2.0) as client:
                 async for entry in client.watch(len(seen) + 1):
                     seen.append(entry.seq)  # what was read before an error counts
         except (ClientError, OSError, ValueError, KeyError):

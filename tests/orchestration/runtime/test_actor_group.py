@@ -20,9 +20,9 @@ from orchestration.links.links import Links
 from orchestration.runtime.hosting.packing import pack
 from orchestration.runtime.settings import DensitySettings, RuntimeSettings, SupervisionSettings
 from orchestration.runtime.worker.actor_group import ActorGroup
-from orchestration.runtime.worker.beat import Beat
 from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.runtime.worker.overdue import CoreStuck, Overdue
+from orchestration.runtime.worker.save_schedule import SaveSchedule
 from orchestration.runtime.worker.together import JointStores
 from orchestration.wiring import ActorPlan
 from tests.actors.making import entry
@@ -44,7 +44,7 @@ async def crowd(tmp_path, *more, stuck_after=60.0):
         async def birth(driver):
             return ActorShell(core_of(plan.name), stores, driver, SHELL, embedder=embedder)
 
-        rest = None, ScriptedSubstrate(), embedder, SETTINGS, Beat(SHELL.save_every), chance
+        rest = None, ScriptedSubstrate(), embedder, SETTINGS, SaveSchedule(SHELL.save_every), chance
         return LiveActor(birth, WallClock(), links, *rest, overdue=overdue)
 
     plans = [ActorPlan(name, "cognitive", ("be",)) for name in (*CALM, *more)]

@@ -26,9 +26,9 @@ from orchestration.links.links import Links
 from orchestration.membership.tunables import settings_update
 from orchestration.runtime.settings import ReadSettings, RuntimeSettings, SupervisionSettings
 from orchestration.runtime.worker.actor_group import ActorGroup
-from orchestration.runtime.worker.beat import Beat
 from orchestration.runtime.worker.file_watcher import FileWatcher
 from orchestration.runtime.worker.live import Ending, LiveActor
+from orchestration.runtime.worker.save_schedule import SaveSchedule
 from orchestration.runtime.worker.together import JointStores
 from orchestration.runtime.worker.watch import LogWatch
 from orchestration.settings import Settings
@@ -126,7 +126,7 @@ async def _living(tmp_path, core, *, packed, refusals=0, fence=0, substrate=None
             return ActorShell(mine, used, driver, SHELL, embedder=embedder, fence=fence)
 
         substrates = substrate or ScriptedSubstrate()
-        settings = SETTINGS, Beat(SHELL.save_every), random.Random(1)
+        settings = SETTINGS, SaveSchedule(SHELL.save_every), random.Random(1)
         return LiveActor(birth, WallClock(), links, watch, substrates, embedder, *settings, apply=told)
 
     own = ActorPlan(core.name, "cognitive")
