@@ -1,12 +1,20 @@
 """A faculty of another package is installed, and lives: built, configured, told, counted, kept and shown like any."""
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import msgspec
 import pytest
+
+from environment.messages import NewPerception
+from environment.stores.sqlite import open_stores
+from orchestration.client import MindClient
+from tests.orchestration.living import LivingMind, submind_run
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -109,6 +117,38 @@ def test_what_it_keeps_and_says_survives_a_rough_day(installed, tmp_path):
     told = lived(installed, tmp_path, "rough")
     assert told["crashes"] > 0
     assert 0 < told["kept"]["radio"] <= told["thoughts"] + told["crashes"]
+
+
+@pytest.mark.timeout(400)
+async def test_it_lives_in_a_running_mind(installed, tmp_path):
+    """Each in a process of its own: what the one counts is kept, and the other hears of every second."""
+    (tmp_path / "mind.yaml").write_text("faculties: {tally: {every: 2}}\nattention: {per_hour: 3600}\n")
+    config = ("--mind", str(tmp_path / "mind.yaml"))
+    path = {"PYTHONPATH": f"{installed}{os.pathsep}{ROOT}"}
+    mind = LivingMind(tmp_path / "data", lambda directory: submind_run(directory, *config), path)
+    try:
+        mind.start()
+        async with MindClient(mind.grpc) as client:
+            told = {}
+            for n in range(300):
+                text = f"pump {n % 7} of hall {n % 3} reports fault number {n}: pressure fell to {n * 3}, alarm"
+                await client.perceive([NewPerception("radio", time.time(), time.time(), text=text)])
+                told = {one.name: one.metrics for one in await client.subminds()}
+                if told["herald"].get("milestones_total", 0):
+                    break
+                await asyncio.sleep(0.2)
+        assert {"actor:tally", "actor:herald"} <= mind.processes().keys()
+        assert mind.stop() == 0
+    finally:
+        mind.end()
+    stores = await open_stores(tmp_path / "data", "mind")
+    (kept,) = await stores.collections.scan("tally")
+    count = msgspec.msgpack.decode(kept.body)
+    reports = {one.name: one.metrics for one in await stores.registry.reports()}
+    await stores.close()
+    assert kept.key == "radio"
+    assert count == reports["tally"]["tallied_total"] >= 2
+    assert reports["herald"]["milestones_total"] == count // 2
 
 
 def test_without_it_there_is_no_such_faculty():
