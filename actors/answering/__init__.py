@@ -1,0 +1,1 @@
+"""Answering who asks the mind something, by rule, from what was perceived."""

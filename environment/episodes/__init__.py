@@ -1,0 +1,1 @@
+"""What was perceived, to be found again by its words."""

@@ -1,0 +1,42 @@
+"""What was perceived is found by its words, within a bound."""
+
+from environment.episodes.index import EpisodeIndex
+from environment.episodes.words import stems
+from environment.messages import Perception, perception_id
+
+
+def line(seq, text, source="chat", time=None):
+    at = 60.0 * seq if time is None else time
+    return Perception(source=source, time=at, received=at, text=text, id=perception_id(seq), seq=seq)
+
+
+def found(index, *terms):
+    return [match.episode.text for match in index.find({stem: 1.0 for term in terms for stem in stems(term)})]
+
+
+def test_other_forms_of_a_word_and_other_spellings_are_found():
+    index = EpisodeIndex(10)
+    index.add([line(1, "muting the cold-store pager"), line(2, "lunch"), line(3, "unit kr4410 ordered", "parts")])
+    assert found(index, "muted")[0] == found(index, "coldstore")[0] == "muting the cold-store pager"
+    assert found(index, "4410")[0] == "unit kr4410 ordered"
+
+
+def test_what_was_said_beside_it_helps_to_find_a_line():
+    index = EpisodeIndex(10)
+    index.add([line(1, "the boiler hums"), line(2, "it was a valve"), line(3, "it was a fuse", "elsewhere")])
+    assert found(index, "boiler") == ["the boiler hums", "it was a valve"]
+    index.add([line(4, "late word", time=10_000.0)])
+    assert "late word" not in found(index, "valve")
+
+
+def test_it_is_bounded_and_forgets_what_the_log_forgot():
+    index = EpisodeIndex(100)
+    index.add(line(seq, f"order number {seq}") for seq in range(1, 1001))
+    assert len(index) == 100
+    assert not index.knows("900")
+    assert found(index, "901")[0] == "order number 901"
+    assert sum(len(held) for held in index._postings.values()) < 3 * (100 + 64 + 100)
+    index.forget(1000)
+    assert found(index, "order") == ["order number 1000"]
+    index.add([line(3, "an old one again")])
+    assert len(index) == 1
