@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "watch": ("watching", "Follow the stream of consciousness, live and resumable."),
     "replay": ("replaying", "What would this mind have noticed? Virtual time, no server."),
     "explain": ("asking", "The lineage of a thought, down to its perceptions."),
+    "ask": ("questioning", "Ask what the mind knows, with times and sources."),
     "search": ("asking", "Find traces by meaning."),
     "subminds": ("asking", "Who lives in the mind, and how they are."),
     "connections": ("asking", "Who is connected to whom, about what, how strongly."),

@@ -14,6 +14,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "watch": ("submind watch", "submind watch --from 1 --min-salience 0.7 --json | jq -r .text"),
     "replay": ("submind replay yesterday.jsonl --budget 20", "submind replay --data-dir mind-data --since 2026-03-03"),
     "explain": ("submind explain 12",),
+    "ask": ("submind ask 'who muted the pager?'", "submind ask 'what broke in hall 3?' 'and who was told?' --json"),
     "search": ("submind search 'a smell of warm metal' --since 2026-03-03 -k 5",),
     "subminds": ("submind subminds", "submind subminds --json | jq -r .name"),
     "connections": (

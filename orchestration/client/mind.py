@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import grpc
 from google.protobuf.message import Message
 
+from actors.answering.answer import Reply
 from environment.lineage import Explanation
 from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
 from environment.search import Hit, SearchFilters
@@ -135,6 +136,12 @@ class MindClient:
         """The traces nearest in meaning, nearest first."""
         request = encode(environment_pb2.SearchRequest, filters or SearchFilters(), text=text, k=k)
         return [decode_hit(hit) for hit in (await self.ask("EnvironmentService/Search", request)).hits]
+
+    async def question(self, question: str, earlier: Sequence[str] = ()) -> tuple[Reply, str]:
+        """What is known of a question, and the state of the mind; ``earlier``: the questions that led to it."""
+        request = environment_pb2.AskRequest(question=question, earlier=earlier)
+        told = await self.ask("EnvironmentService/Ask", request)
+        return decode(Reply, told), told.state
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first. Raises ``NotFound``."""

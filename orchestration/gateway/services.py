@@ -160,6 +160,12 @@ class EnvironmentService:
         told = [encode_trace(one, self._view.salience(one)) for one in revisions]
         return environment_pb2.GetTraceResponse(revisions=told)
 
+    async def ask(self, request: environment_pb2.AskRequest) -> environment_pb2.AskResponse:
+        """What is known of a question."""
+        found = await self._view.ask(request.question, request.earlier)
+        state = (await self._view.status()).state.value
+        return encode(environment_pb2.AskResponse, found, state=state)
+
 
 class MindService:
     """``submind.v1.MindService``. Lists raise ``InvalidRequest`` for a token or a mark that is none."""

@@ -263,6 +263,7 @@ class Host:
             limits=intake.limits(),
             limit_hits=self._limit_hits,
             substrate=described,
+            interlocutors=self.settings.perception.interlocutors,
         )
 
     def _limit_hits(self) -> Mapping[str, float]:

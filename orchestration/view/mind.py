@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from actors.answering.answer import Reply, answer
+from actors.answering.question import Question
 from actors.substrate.ports import Embedder
 from environment import salience
 from environment.index.ports import VectorIndex
@@ -20,6 +22,7 @@ from orchestration.pages import Page, place_of, size_of, token_of
 from orchestration.telemetry.tracing.ids import TraceIds, hex_trace
 from orchestration.view import status as judged
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage, ChangeTail, read_page
+from orchestration.view.episodes import EpisodeFollower
 from orchestration.view.follower import TraceFollower
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
@@ -50,6 +53,8 @@ class ViewContext:
     """How often this process itself met its limits, by name."""
     substrate: Mapping[str, float | str] = field(default_factory=dict)
     """What the configuration says of the substrate: model names and the like."""
+    interlocutors: Sequence[str] = ()
+    """Sources that speak to the mind: what they ask answers nothing."""
 
 
 class MindView:
@@ -84,6 +89,7 @@ class MindView:
         self._reading = asyncio.Lock()
         self._changes = ChangeTail(stores.registry, self._settings.changes)
         self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings)
+        self._episodes = EpisodeFollower(stores.perceptions, self._settings.episodes, self._around.interlocutors)
 
     @property
     def mind(self) -> str:
@@ -229,6 +235,17 @@ class MindView:
         (vector,) = await self._embedder.embed([text])
         most = min(k, self._settings.search_k)
         return await self._follower.search(vector, most, filters or SearchFilters(), self._clock())
+
+    async def ask(self, question: str, earlier: Sequence[str] = ()) -> Reply:
+        """What the kept perceptions tell of a question, whatever the mind does.
+
+        ``earlier``: the questions before it in the same conversation, oldest first.
+        """
+        index = await self._episodes.current()
+        before: Question | None = None
+        for one in earlier:
+            before = Question.of(one, before)
+        return await asyncio.to_thread(answer, Question.of(question, before), index, self._clock())
 
     async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
         """The live traces that are most salient now, with their salience, the most salient first."""

@@ -11,7 +11,7 @@ import pytest
 from environment.messages import SubmindReport, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
 from orchestration.cli.safety import safe
-from tests.environment.stores.contract import NOON, change, connection, trace
+from tests.environment.stores.contract import NOON, change, connection, perception, trace
 from tests.orchestration.cli.conftest import submind
 
 HOSTILE = "x\x1b[31m\u202ey"
@@ -43,6 +43,17 @@ async def test_an_unknown_id_is_told_in_a_sentence(lived: Any, at: list[str]) ->
     assert done.code == 1
     assert "c-nothing" in done.err
     assert "\x1b" not in done.err
+
+
+async def test_ask_answers_a_conversation(lived: Any, at: list[str]) -> None:
+    await lived.stores.perceptions.append([perception(1, text=f"Ada: the pump leaks since 11:40 {HOSTILE}")])
+    told = await submind("ask", "what is wrong with the pump?", "since when?", *at)
+    assert told.code == 0
+    assert told.out.count("11:40") == 2
+    assert "\x1b" not in told.out
+    told = await submind("ask", "where are the zebras?", "--json", *at)
+    assert (told.code, told.objects[0]["known"], told.objects[0]["parts"]) == (1, False, [])
+    assert (await submind("ask", " ", *at)).code == 2
 
 
 async def test_search_finds_by_meaning(lived: Any, at: list[str]) -> None:

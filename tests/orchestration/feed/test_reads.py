@@ -128,6 +128,30 @@ async def test_connections_and_what_happened_to_them(feed):
     assert "not a mark" in refused.text
 
 
+async def test_a_question_is_answered_from_what_is_kept_and_keeps_its_subject(feed):
+    texts = ["the pump in hall 3 leaks", "Ada: I fixed the pump with a new seal at 11:40"]
+    await feed.stores.perceptions.append([perception(n, text=text) for n, text in enumerate(texts)])
+
+    async def ask(**asked):
+        told = await feed.client.post("/v1/ask", json=asked)
+        assert told.status_code == 200
+        return told.json()
+
+    told = await ask(question="who fixed the pump?")
+    assert (told["known"], told["state"]) == (True, "running")
+    assert "Ada" in told["text"]
+    assert told["parts"][0]["perception"]["source"] == "ops"
+    assert not (await ask(question="and when?"))["known"]
+    assert "11:40" in (await ask(question="and when?", earlier=["who fixed the pump?"]))["text"]
+    assert not (await ask(question="who fixed the boiler?"))["known"]
+    await feed.stores.perceptions.append([perception(7, text="Ben: I fixed the boiler")])
+    assert "Ben" in (await ask(question="who fixed the boiler?"))["text"]
+    head = await feed.stores.perceptions.head()
+    await feed.stores.perceptions.forget(NOON * 2, head)
+    assert not (await ask(question="who fixed the boiler?"))["known"]
+    assert (await feed.client.post("/v1/ask", json={"question": ""})).status_code == 422
+
+
 async def test_status_and_subminds(feed):
     status = await get(feed, "/v1/status")
     assert list(status) == (
@@ -192,7 +216,7 @@ async def test_the_interface_is_described_whole(feed):
     described = (await feed.client.get("/openapi.json")).json()
     paths = described["paths"]
     assert {
-        "/v1/stream", "/v1/stream/events", "/v1/explain/{id}", "/v1/search", "/v1/traces", "/v1/traces/{id}",
+        "/v1/stream", "/v1/stream/events", "/v1/ask", "/v1/explain/{id}", "/v1/search", "/v1/traces", "/v1/traces/{id}",
         "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/connections/events",
         "/v1/status", "/v1/perceptions", "/v1/session", "/metrics", "/healthz", "/readyz",
     } == set(paths)  # fmt: skip

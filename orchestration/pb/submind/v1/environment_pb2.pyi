@@ -164,3 +164,33 @@ class GetTraceResponse(_message.Message):
     REVISIONS_FIELD_NUMBER: _ClassVar[int]
     revisions: _containers.RepeatedCompositeFieldContainer[Trace]
     def __init__(self, revisions: _Optional[_Iterable[_Union[Trace, _Mapping]]] = ...) -> None: ...
+
+class AskRequest(_message.Message):
+    __slots__ = ("question", "earlier")
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    EARLIER_FIELD_NUMBER: _ClassVar[int]
+    question: str
+    earlier: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, question: _Optional[str] = ..., earlier: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class AskResponse(_message.Message):
+    __slots__ = ("text", "known", "parts", "trust", "state")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    known: bool
+    parts: _containers.RepeatedCompositeFieldContainer[Quotation]
+    trust: float
+    state: str
+    def __init__(self, text: _Optional[str] = ..., known: _Optional[bool] = ..., parts: _Optional[_Iterable[_Union[Quotation, _Mapping]]] = ..., trust: _Optional[float] = ..., state: _Optional[str] = ...) -> None: ...
+
+class Quotation(_message.Message):
+    __slots__ = ("text", "perception")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTION_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    perception: _perception_pb2.PerceptionRef
+    def __init__(self, text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ...) -> None: ...

@@ -49,6 +49,11 @@ class EnvironmentServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceResponse.FromString,
                 _registered_method=True)
+        self.Ask = channel.unary_unary(
+                '/submind.v1.EnvironmentService/Ask',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskResponse.FromString,
+                _registered_method=True)
 
 
 class EnvironmentServiceServicer:
@@ -72,6 +77,12 @@ class EnvironmentServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Ask(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EnvironmentServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -89,6 +100,11 @@ def add_EnvironmentServiceServicer_to_server(servicer, server):
                     servicer.GetTrace,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceResponse.SerializeToString,
+            ),
+            'Ask': grpc.unary_unary_rpc_method_handler(
+                    servicer.Ask,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -172,6 +188,33 @@ class EnvironmentService:
             '/submind.v1.EnvironmentService/GetTrace',
             orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Ask(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.EnvironmentService/Ask',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskResponse.FromString,
             options,
             channel_credentials,
             insecure,
