@@ -4,6 +4,10 @@ import { post, Problem } from "./api.js";
 import { byId, el, keep, recall } from "./dom.js";
 import { outside } from "./text.js";
 
+const ASKS = /\?\s*$|^\W*(what|who|whose|when|until when|where|why|how|which|is|are|was|were|does|did|has|have|tell)\b/i;
+const TALK_KEY = "submind.conversation";
+/** Questions of a conversation that are kept, on the page and for what points back. */
+const TALK = 16;
 const NAME_KEY = "submind.name";
 const DEFAULT_NAME = "operator-page";
 
@@ -27,6 +31,13 @@ export class SayBox {
     this.answer = byId("say-answer");
     this.button = byId("say-send");
     this.sent = { text: "", source: "", key: "" };
+    this.thread = byId("conversation");
+    try {
+      this.talk = JSON.parse(recall("sessionStorage", TALK_KEY) ?? "[]");
+    } catch {
+      this.talk = [];
+    }
+    this.#show();
     this.name.value = recall("localStorage", NAME_KEY) ?? DEFAULT_NAME;
     this.name.addEventListener("change", () => keep("localStorage", NAME_KEY, this.name.value.trim() || DEFAULT_NAME));
     this.words.addEventListener("input", () => this.#grow());
@@ -68,6 +79,23 @@ export class SayBox {
     this.answer.replaceChildren(...parts);
   }
 
+  /** What is known, at once; the mind may think of more, which comes in its stream. */
+  async #ask(question) {
+    const told = await post("v1/ask", { question, earlier: this.talk.map((one) => one.question) });
+    const early = told.state === "starting" || told.state === "down" ? `The mind is ${told.state}; what has been perceived so far:\n` : "";
+    this.talk = [...this.talk, { question, text: early + told.text, ids: told.parts.map((part) => part.perception.id) }].slice(-TALK);
+    keep("sessionStorage", TALK_KEY, JSON.stringify(this.talk));
+    this.#show();
+  }
+
+  /** The conversation, newest first. */
+  #show() {
+    const links = (ids) => ids.map((id, at) => el("a", { href: `#id=${encodeURIComponent(id)}`, text: `[${at + 1}]` }));
+    const lines = (text) => text.split("\n").map((line) => el("div", {}, outside(line)));
+    const told = (one) => el("li", {}, outside(one.question, { class: "asked" }), ...lines(one.text), ...links(one.ids));
+    this.thread.replaceChildren(...this.talk.toReversed().map(told));
+  }
+
   async #send() {
     const text = this.words.value.trim();
     const source = this.who;
@@ -83,6 +111,7 @@ export class SayBox {
       this.sent = { text: "", source: "", key: "" };
       this.words.value = "";
       this.#grow();
+      if (ASKS.test(text)) await this.#ask(text);
     } catch (error) {
       this.#say("error", outside(explain(error)));
     } finally {

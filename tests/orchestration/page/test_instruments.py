@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from environment.messages import SubmindState
 from environment.population import GrowthKind
@@ -82,6 +83,24 @@ def test_what_is_said_is_perceived(world, read):
     assert page.input_value("#say-words") == ""
     page.reload()
     assert page.input_value("#say-name") == "mags"
+
+
+def test_a_question_is_answered_and_the_conversation_outlives_a_reload(world, read):
+    world.perceive("Mags: the pump leaks since 11:40")
+    page = read().open()
+    page.wait_for_selector("#say-words")
+    for question, told in (("what is wrong with the pump?", "Mags: the pump leaks"), ("since when?", "11:40")):
+        page.fill("#say-words", question)
+        page.click("#say-send")
+        newest = page.locator("#conversation li").first
+        expect(newest).to_contain_text(question)
+        expect(newest).to_contain_text(told)
+    page.reload()
+    expect(page.locator("#conversation li")).to_have_count(2)
+    page.fill("#say-words", "thanks, Mags")
+    page.click("#say-send")
+    expect(page.locator("#say-answer")).to_contain_text("Acknowledged")
+    expect(page.locator("#conversation li")).to_have_count(2)
 
 
 def test_said_again_after_no_answer_it_counts_once(world, server, read):
