@@ -1,10 +1,12 @@
 """Whether a mind answers what is asked about the example's day, rightly and from the right lines.
 
-    python benchmarks/questions.py [--seed 0] [--json]
+    python benchmarks/questions.py [--seed 0] [--calls] [--json]
 
-The day is replayed; then an operator asks what stands in examples/day.questions.yaml, five minutes of mind time apart.
-An answer is what the stream says that cites the question, more than the question itself, before the next one is put.
-Right: the words that are known to be so are in it, those of the question apart. Right source: it cites such a line.
+Asked by a call (``submind ask``) it is answered from all that is kept, right after the day. Asked in the stream it is
+answered as far as attention goes: the day is replayed; then an operator asks what examples/day.questions.yaml has,
+five minutes of mind time apart. Such an answer is what the stream says that cites the question, more than the question
+itself, before the next one is put. Right: the words that are known to be so are in it, those of the question apart.
+Right source: it cites such a line.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import asyncio
 import json
 import re
 import statistics
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +26,10 @@ import yaml
 from corpus import perceptions
 from thoughts import Thought, share, shown, thoughts
 
-from environment.messages import NewPerception
+from actors.answering.answer import answer
+from actors.answering.question import Question
+from environment.episodes.index import EpisodeIndex
+from environment.messages import NewPerception, Perception, perception_id
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 APART = 300.0
@@ -50,6 +56,26 @@ def judged(question: dict[str, Any], key: str, at: float, had: Sequence[Thought]
     return Verdict(question["ask"], said, right and not wrong, sourced, answers[0].at - at if answers else None)
 
 
+def called() -> list[Verdict]:
+    """The same questions by a call; the delay is in seconds of wall time."""
+    index, keys = EpisodeIndex(100_000), {}
+    for seq, one in enumerate(perceptions(EXAMPLES / "day.jsonl"), 1):
+        told = {name: getattr(one, name) for name in ("source", "time", "received", "text", "telemetry", "trust")}
+        keys[perception_id(seq)] = one.key
+        index.add([Perception(**told, id=perception_id(seq), seq=seq)])
+        now = one.time
+    verdicts = []
+    for question in yaml.safe_load((EXAMPLES / "day.questions.yaml").read_text("utf-8")):
+        began = time.perf_counter()
+        told = answer(Question.of(question["ask"]), index, now)
+        delay = time.perf_counter() - began
+        right = all(re.search(wanted, told.text, re.IGNORECASE) for wanted in question["answer"])
+        wrong = any(re.search(other, told.text, re.IGNORECASE) for other in question.get("not", ()))
+        sourced = any(keys[part.perception.id] in question["sources"] for part in told.parts)
+        verdicts.append(Verdict(question["ask"], told.text, right and not wrong, sourced, delay))
+    return verdicts
+
+
 async def measure(seed: int) -> list[Verdict]:
     questions = yaml.safe_load((EXAMPLES / "day.questions.yaml").read_text("utf-8"))
     history = perceptions(EXAMPLES / "day.jsonl")
@@ -68,9 +94,17 @@ async def measure(seed: int) -> list[Verdict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0, help="of the mind")
+    parser.add_argument("--calls", action="store_true", help="only by calls, without a mind")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
-    verdicts = asyncio.run(measure(args.seed))
+    told = {"by a call": called()}
+    if not args.calls:
+        told["in the stream"] = asyncio.run(measure(args.seed))
+    for way, verdicts in told.items():
+        show(way, verdicts, as_json=args.json)
+
+
+def show(way: str, verdicts: Sequence[Verdict], *, as_json: bool) -> None:
     delays = [v.delay for v in verdicts if v.delay is not None]
     figures: dict[str, float | None] = {
         "questions": len(verdicts),
@@ -80,11 +114,12 @@ def main() -> None:
         "rightly and from a right source": share(sum(v.right and v.sourced for v in verdicts), len(verdicts)),
         "delay, median, s": statistics.median(delays) if delays else None,
     }
-    if args.json:
-        print(json.dumps(figures))
+    if as_json:
+        print(json.dumps({"way": way, **figures}))
         return
+    print(way)
     for v in verdicts:
-        delay = "-" if v.delay is None else f"{v.delay:.0f} s"
+        delay = "-" if v.delay is None else f"{v.delay:.3g} s"
         print(f"  {'right' if v.right else '-':<6} {'source' if v.sourced else '-':<7} {delay}  {v.asked}  {v.said}")
     print(shown(figures))
 
