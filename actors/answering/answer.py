@@ -53,13 +53,14 @@ _COMMITS = re.compile(
 _TROUBLE = re.compile(
     r"\b(?:won't|can't|cannot|doesn't|didn't|isn't|not|no longer|never|nothing's|wrong|broke\w*|fail\w*|faults?|faulty|"
     r"errors?|stuck|leak\w*|"
-    r"down|dead|died|lost|missing|out of|smell\w*|alarm|warn\w*|problem|trouble|slow|late|burst|crack\w*|jam\w*|sorry|"
+    r"down|dead|died|lost|missing|"
+    r"out of (?:order|stock|service)|smell\w*|alarm|warn\w*|problem|trouble|slow|late|burst|crack\w*|jam\w*|sorry|"
     r"repair\w*|"
     r"replac\w+)\b",
     re.IGNORECASE,
 )
 _EVIDENCE = {
-    Asks.TROUBLE: (_TROUBLE, 0.6),
+    Asks.TROUBLE: (_TROUBLE, 1.0),
     Asks.WHEN: (_TIME, 0.5),
     Asks.HOW_MUCH: (_FIGURE, 0.4),
     Asks.WHY: (_CAUSE, 0.35),

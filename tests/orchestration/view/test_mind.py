@@ -169,6 +169,27 @@ async def test_many_searches_at_once_build_one_index(stores, clock):
     assert all(len(answer) == 5 for answer in answers)
 
 
+async def test_many_questions_at_once_read_the_log_once_and_questions_answer_nothing(stores, clock):
+    told = ["Ada: the pump leaks", "who fixed the pump?", "Ben fixed the pump"]
+    sources = ["ops", "operator-page", "operator-page"]
+    batch = [
+        perception(n, text=text, source=source) for n, (text, source) in enumerate(zip(told, sources, strict=True))
+    ]
+    await stores.perceptions.append(batch)
+    looking = view(stores, clock, interlocutors=("operator-*",))
+    reads, read = [], stores.perceptions.read
+
+    async def counted(after, limit, modality=None):
+        reads.append((after, limit))
+        return await read(after, limit, modality)
+
+    stores.perceptions.read = counted
+    answers = await asyncio.gather(*(looking.ask("Who fixed the pump?") for _ in range(50)))
+    assert {answer.parts[0].text for answer in answers} == {"Ben fixed the pump"}
+    assert all(told[1] not in part.text for answer in answers for part in answer.parts)
+    assert sum(limit > 1 for _, limit in reads) == 1
+
+
 def alive(name="causes", at=NOON, state=SubmindState.RUNNING, reason="", mailbox=0, **metrics):
     return WriteReport(replace(report(name), at=at, state=state, reason=reason, mailbox=mailbox, metrics=metrics))
 
