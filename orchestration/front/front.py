@@ -169,7 +169,12 @@ class Front:
             mind=settings.mind.name,
             clock=clock_of(settings.mind.clock, wall()).now,
             wall=wall,
-            surroundings=ViewContext(version=version("submind"), limits=self._intake.limits(), limit_hits=self._hits),
+            surroundings=ViewContext(
+                version=version("submind"),
+                limits=self._intake.limits(),
+                limit_hits=self._hits,
+                interlocutors=settings.perception.interlocutors,
+            ),
         )
         view.watch_over(asked, self._hits)
         configured = {submind.name: submind.role for submind in settings.mind.everyone()}
