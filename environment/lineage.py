@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from environment.errors import SubliminalError
@@ -66,6 +66,8 @@ class Explanation:
     """0..1: of an entry when it became conscious, of a trace when its level was last set."""
     confidence: float | None = None
     trust: float | None = None
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    """Of a trace that was perceived: what each part added to the log odds of its salience."""
     children: tuple[Explanation, ...] = ()
     truncated: bool = False
     """True where there is more below than is shown here: a bound was met, or it is shown elsewhere in the tree."""
@@ -220,6 +222,7 @@ class _Telling:
             salience=trace.level.value,
             confidence=thought.confidence,
             trust=thought.trust,
+            evidence=thought.evidence,
             standing=Standing.KEPT if trace.live else Standing.RETIRED,
         )
         return _Fact(node, tuple(below), thought.perceptions)
@@ -240,20 +243,8 @@ class _Telling:
         if fact is None:
             return self._forgotten(draft.id, cited_at)
         node = fact.node
-        return Explanation(
-            id=node.id,
-            kind=node.kind,
-            text=node.text,
-            time=node.time,
-            source=node.source,
-            author=node.author,
-            salience=node.salience,
-            confidence=node.confidence,
-            trust=node.trust,
-            children=tuple(self._assemble(child, node.time) for child in draft.children),
-            truncated=draft.truncated,
-            standing=node.standing,
-        )
+        children = tuple(self._assemble(child, node.time) for child in draft.children)
+        return replace(node, children=children, truncated=draft.truncated)
 
 
 def _perception_fact(perception: Perception) -> _Fact:

@@ -23,7 +23,6 @@ Vector: TypeAlias = NDArray[np.float32]
 """``(dim,) float32``, L2-normalised, or all zero where there is nothing to say."""
 
 NO_LABELS: Mapping[str, str] = {}
-NO_EMOTIONS: Mapping[str, float] = {}
 
 
 class Modality(StrEnum):
@@ -239,8 +238,9 @@ class Thought:
     depth: int = 0
     """Longest path of thoughts below it; a percept has 0."""
     via: tuple[Via, ...] = ()
-    emotions: Mapping[str, float] = field(default_factory=dict)
-    """Name to intensity, -1..1."""
+    emotions: Mapping[str, float] = field(default_factory=dict)  # by name, -1..1
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    """Of a percept: what each part adds to the log odds that somebody would want it."""
     associations: tuple[str, ...] = ()
     """Terms by which it can be met again: names, hosts, part numbers, keyphrases."""
     insights: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ class EnvironmentSettings(Section):
 
     half_life: HalfLives = HalfLives()
     """Evaporation by kind of thought: salience halves in this time unless somebody reinforces the trace."""
-    floor: Share = Field(default=0.05, gt=0, lt=1)
+    floor: Share = Field(default=0.02, gt=0, lt=1)
     """A trace whose salience sinks below this is retired: out of the index, still in the log."""
     capacity: int = Field(default=20_000, ge=16, le=2_000_000)
     """Live traces at most; beyond it the least salient are retired, counted as ``limit_hits:capacity``."""
@@ -51,7 +51,7 @@ class EnvironmentSettings(Section):
     """Traces looked at when asking whether one descends from another; beyond it, doubt counts as an echo."""
     broadcast_gain: Share = 0.1
     """What a conscious thought adds to the traces that were bound with it."""
-    announce: Share = 0.3
+    announce: Share = 0.1
     """Salience from which a new or raised trace is named to attention; of the others it learns only how many."""
     sweep_every: Seconds = 60.0
     """How often traces below the floor are retired, at most (mind time)."""

@@ -47,8 +47,8 @@ from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
 from environment.salience import at as level_at
 
 _SURVEYED = 32
-_MIDDLE = 0.5
-"""The rank of a median."""
+_JUDGED = 4096
+"""Traces remembered as judged: one that was passed over is no news an hour later, unless it has risen."""
 _STEP = 1.25
 """What one accepted proposal changes."""
 
@@ -91,9 +91,9 @@ class AttentionCore(Inward):
         self._peers = peers
         self._goals = tuple(goals)
         self._relevance = RunningRank(settings.memory)
-        self._usual = RunningRank(settings.memory)
         self._inhibition = Inhibition(dim, settings)
         self._rarity = Rarity()
+        self._judged: OrderedDict[str, tuple[int, float]] = OrderedDict()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
         self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
         self._wording: dict[str, _Wording] = {}
@@ -157,12 +157,16 @@ class AttentionCore(Inward):
                 if new and trace.thought.kind is ThoughtKind.PERCEPT:
                     offered += 1
                     self._loudness.hear(_source(trace))
-                    self._usual.update(trace.level.value)
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
-            if self._inhibition.suppressed(trace, now):
-                continue
             value = level_at(trace.level, now)
+            version, before = self._judged.get(trace.id, (0, 0.0))
+            known = trace.version == version and value <= before
+            if known or self._inhibition.suppressed(trace, now):
+                continue
+            self._judged[trace.id] = (trace.version, value)
+            while len(self._judged) > _JUDGED:
+                self._judged.popitem(last=False)
             if value < self._settings.break_in:
                 value *= self._bearing(trace.thought.vector) * (1.0 - self._inhibition.loss(trace.thought.vector))
             effects += self._compete(Held(trace, value, now))
@@ -220,8 +224,9 @@ class AttentionCore(Inward):
         passing = max(0.0, 1.0 - share * self._bend)
         if not drowned:
             self._passing = passing
-        dull = self._usual.rank(held.value / self._settings.worth) < _MIDDLE
-        if ((rank < passing or dull) and not self._newborn(contest)) or self._all.pace.spent:
+        first = not self._all.pace.picked and self._settings.welcome > 0
+        dull = held.value < self._settings.worth and not first
+        if dull or (rank < passing and not first and not self._newborn(contest)) or self._all.pace.spent:
             return [Count("winners_passed_over_total")]
         if self._ceiling is not None and not self._ceiling.take(now, leave=0 if drowned or others else 1):
             return [Count("limit_hits:stream_rate")]
@@ -344,11 +349,11 @@ class AttentionCore(Inward):
             _Saved(
                 contests=[contest.dump() for contest in self._contests],
                 loudness=self._loudness.dump(),
-                usual=self._usual.dump(),
                 relevance=self._relevance.dump(),
                 inhibition=self._inhibition.dump(),
                 recent=list(self._recent),
                 rarity=self._rarity.dump(),
+                judged=list(self._judged.items()),
                 steps=(self._threshold, self._breadth),
                 ceiling=(self._ceiling.left, self._ceiling.at) if self._ceiling else None,
                 handed=[candidate for candidate, _ in self._handed.values()],
@@ -361,11 +366,11 @@ class AttentionCore(Inward):
         for contest, before in zip(self._contests, saved.contests, strict=True):
             contest.load(before)
         self._loudness.load(saved.loudness)
-        self._usual.load(saved.usual)
         self._relevance.load(saved.relevance)
         self._inhibition.load(saved.inhibition)
         self._recent.extend(saved.recent)
         self._rarity.load(saved.rarity)
+        self._judged.update(saved.judged)
         self._threshold, self._breadth = map(self._step, saved.steps)
         self._inhibition.widen(_STEP**self._breadth)
         if self._ceiling and saved.ceiling:
@@ -382,11 +387,11 @@ class _Saved(msgspec.Struct):
     inhibition: SavedInhibition
     recent: list[Trace]
     rarity: dict[str, int]
+    judged: list[tuple[str, tuple[int, float]]]
     steps: tuple[int, int]
     ceiling: tuple[float, Instant | None] | None
     handed: list[Candidate]
     wording: list[_Wording]
-    usual: list[float] = []
 
 
 def _source(trace: Trace) -> str:

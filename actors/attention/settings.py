@@ -15,17 +15,18 @@ class AttentionSettings(Section):
     hold: Seconds = 60.0
     """How long a candidate waits for a better one; at most a quarter of the mean interval between thoughts."""
     welcome: int = Field(default=3, ge=0)
-    """First thoughts of a newborn mind, which has nothing to compare with yet: so many winners pass, after a short
-    ``welcome_hold``. Not in a replay with a budget."""
+    """First thoughts of a newborn mind, which has few winners to compare with yet: so many that are of ``worth`` pass,
+    after a short ``welcome_hold`` (not in a replay with a budget); the very first passes whatever it is worth, by which
+    one sees that it lives."""
     welcome_hold: Seconds = 5.0
     """How long a candidate waits among these."""
     break_in: Share = 0.95
     """Salience at which a candidate does not wait: somebody speaks to the mind, or nothing comparable was ever seen."""
     memory: int = Field(default=500, ge=16)
     """Winners among which a candidate must stand out."""
-    worth: float = Field(default=0.5, gt=0, le=1)
-    """Share of the median salience of the latest percepts below which nothing becomes conscious, however much room
-    there is: rate and budget are what may be said, not what must be."""
+    worth: Share = 0.42
+    """Salience below which nothing becomes conscious, however much room there is: rate and budget are what may be said,
+    not what must be."""
     horizon: int = Field(default=24, ge=2)
     """Thoughts over which the rate is balanced."""
     goal_weight: Share = 0.05

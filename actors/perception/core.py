@@ -134,6 +134,7 @@ class PerceptualCore:
             parents=tuple(p.id for p in percept.perceptions),
             topic=topic.label,
             emotions=percept.emotions,
+            evidence=percept.evidence,
             associations=percept.terms,
             insights=percept.insights,
             count=percept.count,

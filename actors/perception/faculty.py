@@ -18,24 +18,26 @@ async def _build(context: BuildContext) -> Core:
 
     settings = context.section(PerceptionSettings)
     modality = Modality(context.name)
-    interpreter = _interpreter(modality, context.dim, settings)
+    interpreter = await _interpreter(modality, context, settings)
     return PerceptualCore(context.name, context.goal, modality, interpreter, message_router_of(context), settings)
 
 
-def _interpreter(modality: Modality, dim: int, settings: PerceptionSettings) -> Interpreter:
-    match modality:
-        case Modality.TEXT:
-            from actors.perception.text import TextInterpreter
+async def _interpreter(modality: Modality, context: BuildContext, settings: PerceptionSettings) -> Interpreter:
+    if modality is Modality.TELEMETRY:
+        from actors.perception.telemetry import TelemetryInterpreter
 
-            return TextInterpreter(dim, settings)
-        case Modality.TELEMETRY:
-            from actors.perception.telemetry import TelemetryInterpreter
+        return TelemetryInterpreter(context.dim, settings)
+    from actors.perception.appraisal import Threats
 
-            return TelemetryInterpreter(dim, settings)
-        case Modality.IMAGE:
-            from actors.perception.image import ImageInterpreter
+    kept = settings.appraisal
+    threats = Threats(await context.embedder.embed(kept.threats), await context.embedder.embed(kept.harmless))
+    if modality is Modality.IMAGE:
+        from actors.perception.image import ImageInterpreter
 
-            return ImageInterpreter(dim, settings)
+        return ImageInterpreter(context.dim, settings, threats)
+    from actors.perception.text import TextInterpreter
+
+    return TextInterpreter(context.dim, settings, threats)
 
 
 FACULTY = Faculty(

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from actors.image_features import TOO_LONG, TOO_MUCH, ImageFeatures, digest
-from actors.perception.appraisal import Appraiser
+from actors.perception.appraisal import NO_THREATS, Appraiser, Threats
 from actors.perception.percept import Percept, ref
 from actors.perception.rhythm import Rhythm, Watch
 from actors.perception.settings import PerceptionSettings
@@ -60,11 +60,11 @@ class ImageInterpreter:
     folded, and a source that changes all the time is told only when it changes more than usual, or every ten minutes.
     """
 
-    def __init__(self, dim: int, settings: PerceptionSettings) -> None:
+    def __init__(self, dim: int, settings: PerceptionSettings, threats: Threats = NO_THREATS) -> None:
         self.saved = _Saved
         self._nothing: Vector = np.zeros(dim, np.float32)
         self._settings = settings
-        self._appraiser = Appraiser(dim, settings.appraisal)
+        self._appraiser = Appraiser(dim, settings.appraisal, threats)
         self._terms = FadingCounts(settings.appraisal.words)
         self._views: OrderedDict[str, _View] = OrderedDict()
         self._looks: OrderedDict[bytes, ImageFeatures] = OrderedDict()
@@ -210,7 +210,9 @@ class ImageInterpreter:
     ) -> Percept:
         wording = read(text)
         unusual = max(0.0, (changed or 0.0) - view.usual)
-        appraisal = self._appraiser.appraise(text, wording.words, vector, _SURPRISE * min(1.0, 2 * unusual))
+        appraisal = self._appraiser.appraise(
+            text, wording.words, vector, perception.source, perception.time, _SURPRISE * min(1.0, 2 * unusual)
+        )
         terms = telling(wording.terms, self._terms, self._settings.terms)
         self._terms.add(wording.terms)
         insights: tuple[str, ...] = ()
@@ -227,10 +229,8 @@ class ImageInterpreter:
             perceptions=(ref(perception),),
             trust=perception.trust,
             terms=terms,
-            emotions={
-                "valence": round(appraisal.valence, 3),
-                "intensity": round(appraisal.parts.get("emotion", 0.0), 3),
-            },
+            emotions=appraisal.emotions,
+            evidence=appraisal.parts,
             insights=insights,
             confidence=_CONFIDENCE,
             count=view.since,

@@ -25,6 +25,7 @@ class Percept:
     """Tells several percepts of one perception apart."""
     terms: tuple[str, ...] = ()
     emotions: Mapping[str, float] = field(default_factory=dict)
+    evidence: Mapping[str, float] = field(default_factory=dict)
     insights: tuple[str, ...] = ()
     confidence: float = 1.0
     count: int = 1

@@ -6,21 +6,73 @@ from pydantic import Field
 
 from environment.config import Seconds, Section, Share
 
+_THREATS = (
+    "somebody is hurt, bleeding or unconscious",
+    "there is a fire, smoke or an explosion",
+    "water is flooding in, a pipe is leaking",
+    "smell of gas, poison, dangerous fumes",
+    "a person is missing and nobody can find them",
+    "people are trapped and call for help",
+    "the service is down and nobody can use it",
+    "customers cannot log in, pay or order",
+    "the server crashed and does not start",
+    "all data was deleted and is lost",
+    "files are corrupted and cannot be opened",
+    "out of memory, disk full, no space left",
+    "an intruder broke in, the account was hacked",
+    "private data of customers was shown to strangers",
+    "money was stolen or charged twice",
+    "the power has failed",
+    "the machine has stopped and does not move",
+    "stop everything immediately, evacuate",
+    "we have lost contact",
+    "the brakes do not work, out of control",
+    "he refuses to pay and threatens to sue",
+    "the deadline was missed and the contract is cancelled",
+    "it is getting worse quickly",
+)
+_HARMLESS = (
+    "everything is fine and works as usual",
+    "the meeting was moved to tomorrow",
+    "done, closed, resolved",
+    "thanks, see you later",
+    "as planned and announced",
+    "request completed successfully",
+    "the report is in the document",
+    "routine check passed",
+    "started, connected, ready",
+    "please send me the invoice",
+    "lunch is ready, who wants coffee",
+    "retried and succeeded",
+    "scheduled maintenance finished",
+    "update of the order list",
+)
+
 
 class AppraisalSettings(Section):
-    """How salient something new is. Every part is a percentile rank, so a stream calibrates itself."""
+    """How salient something new is: evidence added up in log odds, most of it against what its source usually says."""
 
-    weights: dict[str, float] = Field(default={"novelty": 1.0, "emotion": 1.0, "freshness": 1.0, "rarity": 0.5})
-    """Weight of each part: ``novelty`` (unlike what came lately), ``emotion``, ``freshness`` (new words and pairs of
-    words), ``rarity`` (its rarest words)."""
+    weights: dict[str, float] = Field(
+        default={"information": 0.9, "surprise": 0.6, "tempo": 0.5, "threat": 3.0, "alarm": 0.3, "feeling": 2.0}
+    )
+    """Weight of each part: ``information`` (nats: how many new words it has, against what anybody says and more and
+    more against what its source says), ``surprise`` (nats: how unlike its source's own talk it is, in meaning and in
+    words), ``tempo`` (logarithm of how much more is said than usual), ``threat`` (likeness to ``threats``), ``alarm``
+    (nats: how rarely its source declares itself so severe), ``feeling`` (rank of its strength among the latest)."""
+    offset: float = 2.5
+    """Log odds against what has no evidence."""
+    threats: tuple[str, ...] = _THREATS
+    """What could do harm, in plain sentences. Add what would harm you."""
+    harmless: tuple[str, ...] = _HARMLESS
+    """What does not, of the same kinds of talk."""
     novelty_window: int = Field(default=200, ge=8, le=100_000)
     """Recent events that novelty compares with."""
     rank_window: int = Field(default=5000, ge=16, le=1_000_000)
-    """Recent values that a rank is taken among."""
+    """Recent values, of each source and of all, that a new one is compared with; older ones fade."""
+    sources: int = Field(default=1000, ge=1, le=100_000)
+    """Sources whose usual talk is remembered; the ones unused longest go first."""
     words: int = Field(default=20_000, ge=100)
     """Words whose frequency is remembered."""
-    pairs: int = Field(default=50_000, ge=100)
-    """Pairs of words whose frequency is remembered."""
     exclamation: float = Field(default=1.0, ge=0)
     """Valence of an exclamation mark; at most three count."""
 
@@ -68,7 +120,7 @@ class PerceptionSettings(Section):
     them no other power, and no trust."""
     addressed: Share = 0.97
     """Salience of what they say."""
-    speak_at: Share = 0.4
+    speak_at: Share = 0.08
     """Salience from which a percept is told directly to connected subminds; every percept is left as a trace."""
     unacknowledged: int = Field(default=1024, ge=16)
     """Percepts that may wait for the environment before no more perceptions are taken in."""

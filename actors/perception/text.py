@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.perception.appraisal import Appraisal, Appraiser
+from actors.perception.appraisal import NO_THREATS, Appraiser, Threats
 from actors.perception.folding import Folding, SavedFolding, Series, Turn, mark
 from actors.perception.percept import Percept, addressed, ref
 from actors.perception.settings import PerceptionSettings
-from actors.perception.wording import Wording, clean, read, segments, span, telling, template
+from actors.perception.wording import clean, read, segments, span, telling, template
 from actors.running import FadingCounts
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
@@ -31,10 +31,10 @@ class TextInterpreter:
     a line unlike them is appraised as if they had not come.
     """
 
-    def __init__(self, dim: int, settings: PerceptionSettings) -> None:
+    def __init__(self, dim: int, settings: PerceptionSettings, threats: Threats = NO_THREATS) -> None:
         self.saved = _Saved
         self._settings = settings
-        self._appraiser = Appraiser(dim, settings.appraisal)
+        self._appraiser = Appraiser(dim, settings.appraisal, threats)
         self._folding = Folding(settings.folding)
         self._terms = FadingCounts(settings.appraisal.words)
         self._vectors: OrderedDict[str, NDArray[np.float16]] = OrderedDict()
@@ -61,6 +61,7 @@ class TextInterpreter:
         for i, (piece, mask) in enumerate(self._read(raw) if pieces is None else pieces):
             turn, series, gap = self._folding.take(perception.source, mask, perception.time)
             if turn is Turn.REPEAT:
+                self._appraiser.repeated(perception.source)
                 if not addressed(perception.source, self._settings.interlocutors):
                     self._cite(series, perception, piece)
                     continue
@@ -134,7 +135,7 @@ class TextInterpreter:
         wording = read(piece)
         vector = self._vector(series, vectors.get(piece))
         surprise = _SURPRISE_SURGE if turn in {Turn.SURGE, Turn.RETURN} else 0.0
-        appraisal = self._appraise(piece, wording, vector, surprise)
+        appraisal = self._appraiser.appraise(piece, wording.words, vector, perception.source, perception.time, surprise)
         terms = telling(wording.terms, self._terms, self._settings.terms)
         self._terms.add(wording.terms)
         text = piece
@@ -153,10 +154,8 @@ class TextInterpreter:
             trust=perception.trust,
             part=part,
             terms=terms,
-            emotions={
-                "valence": round(appraisal.valence, 3),
-                "intensity": round(appraisal.parts.get("emotion", 0.0), 3),
-            },
+            emotions=appraisal.emotions,
+            evidence=appraisal.parts,
             insights=insights,
             count=series.since + 1,
         )
@@ -175,9 +174,6 @@ class TextInterpreter:
     def _remembered(self, series: Series) -> Vector:
         known = self._vectors.get(f"{series.source}\0{series.template}")
         return np.zeros(self._dim, np.float32) if known is None else known.astype(np.float32)
-
-    def _appraise(self, piece: str, wording: Wording, vector: Vector, surprise: float) -> Appraisal:
-        return self._appraiser.appraise(piece, wording.words, vector, surprise)
 
     def dump(self) -> dict[str, object]:
         return {

@@ -16,7 +16,7 @@ from environment.search import Hit, SearchFilters
 from orchestration.cli.changes import show_changes
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import bar, clock, console, emit
+from orchestration.cli.output import bar, because, clock, console, emit
 from orchestration.cli.remote import Server, ask, calling
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
@@ -211,6 +211,8 @@ def _node(node: Explanation) -> Text:
         line.append(f"{bar(node.salience)} ", style="yellow")
     line.append(f"[{safe(node.source if perception else node.author)}] ", style="green")
     line.append(safe(node.text), style="" if perception else "bold")
+    if node.evidence:
+        line.append(f" ({because(node.evidence)})", style="italic")
     line.append(f"  {node.id}", style="dim")
     if node.trace_id:
         line.append(f" trace {node.trace_id}", style="dim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,12 @@ def clock(instant: Instant) -> str:
     except (OverflowError, ValueError, OSError):
         return "(no such time)"
     return f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def because(evidence: Mapping[str, float]) -> str:
+    """What salience is made of, in log odds, the strongest part first."""
+    parts = sorted(evidence.items(), key=lambda part: -abs(part[1]))
+    return ", ".join(f"{name} {value:+.1f}" for name, value in parts if abs(value) >= 0.1)  # noqa: PLR2004
 
 
 def bar(share: float, width: int = 5) -> str:

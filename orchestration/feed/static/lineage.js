@@ -71,12 +71,21 @@ function heading(node) {
   );
 }
 
+/** What its salience is made of, the strongest part first; nothing where it was not appraised. */
+function why(evidence) {
+  const parts = Object.entries(evidence ?? {}).filter(([, value]) => Math.abs(value) >= 0.1);
+  if (!parts.length) return null;
+  parts.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+  const told = parts.map(([name, value]) => `${name} ${value > 0 ? "+" : "\u2212"}${Math.abs(value).toFixed(1)}`);
+  return el("p", { class: "detail", title: "What its salience is made of, in log odds", text: `Why: ${told.join(", ")}` });
+}
+
 function item(node, level, open, onOpen, above = null) {
   const children = node.children ?? [];
   const branch = el("li", { role: "treeitem", tabindex: -1, "aria-level": level, class: `node of-${node.kind}`, data: { id: node.id } });
   branch.setAttribute("aria-label", `${NAMES[node.kind] ?? node.kind}, ${brief(node.kind === "perception" ? node.source : node.author, 40)}: ${brief(node.text, 200)}`);
   const said = node.text === above ? el("p", { class: "quiet", text: "In the same words." }) : passage(node.text || "(nothing that can be written)", { limit: 420 });
-  const content = el("div", { class: "content" }, heading(node), said);
+  const content = el("div", { class: "content" }, heading(node), said, why(node.evidence));
   branch.append(content);
   if (node.truncated) {
     const more = el("button", { type: "button", class: "more", tabindex: -1, text: "More lies below: follow from here" });

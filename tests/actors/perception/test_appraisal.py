@@ -1,13 +1,13 @@
 from __future__ import annotations
 
+import math
 import random
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.perception.appraisal import Appraiser, valences
+from actors.perception.appraisal import Appraiser, Threats, valences
 from actors.perception.settings import AppraisalSettings
 from actors.perception.wording import read
 from actors.snapshots import pack, unpack
@@ -21,9 +21,12 @@ def ordinary(n, seed=1):
     return [" ".join(chance.choices(WORDS, k=6)) for _ in range(n)]
 
 
-def appraise(appraiser, texts, surprise=0.0):
+def appraise(appraiser, texts, surprise=0.0, source="log"):
     vectors = EMBEDDER.embed_now(texts)
-    return [appraiser.appraise(t, read(t).words, v, surprise) for t, v in zip(texts, vectors, strict=True)]
+    return [
+        appraiser.appraise(t, read(t).words, v, source, 60.0 * i, surprise)
+        for i, (t, v) in enumerate(zip(texts, vectors, strict=True))
+    ]
 
 
 @settings(max_examples=60)
@@ -31,39 +34,70 @@ def appraise(appraiser, texts, surprise=0.0):
 def test_salience_and_its_parts_stay_in_range(texts, surprise):
     for appraisal in appraise(Appraiser(DIM, AppraisalSettings()), texts, surprise):
         assert 0 <= appraisal.salience <= 1
-        assert all(0 <= p <= 1 for p in appraisal.parts.values())
-        assert -1 <= appraisal.valence <= 1
+        assert all(map(math.isfinite, appraisal.parts.values()))
+        assert 0 <= appraisal.emotions["intensity"] <= 1
+        assert -1 <= appraisal.emotions["valence"] <= 1
 
 
-def unending(n, seed, length):
-    """Words by Zipf's law, so that new ones never cease."""
-    chance = random.Random(seed)
-    return [" ".join(f"{WORDS[r % 16]}{r}" if r > 15 else WORDS[r] for r in ranks) for ranks in zipf(chance, n, length)]
+def test_who_knows_nothing_tells_alarms_and_no_routine():
+    told = appraise(
+        Appraiser(DIM, AppraisalSettings()),
+        [
+            "I0304 04:53:50.476529 1 scope.go:117] RemoveContainer",
+            "I0304 04:53:58.150529 1 controller.go:211] Reconciled objects",
+            "F0304 04:54:10.476529 1 store.go:99] cannot write the raft log: no space left on device",
+        ],
+    )
+    assert told[2].salience > 0.5 > max(told[0].salience, told[1].salience)
 
 
-def zipf(chance, n, length):
-    for _ in range(n):
-        yield [int(min(1e6, chance.paretovariate(0.8))) for _ in range(length)]
-
-
-@pytest.mark.parametrize("length", [3, 30])
-def test_salience_calibrates_itself_to_the_stream(length):
-    appraisals = appraise(Appraiser(DIM, AppraisalSettings()), unending(800, 1, length))[200:]
-    values = sorted(a.salience for a in appraisals)
-    assert 0.4 < sum(values) / len(values) < 0.6
-    assert values[60] < 0.4
-    assert values[-60] > 0.6
-
-
-def test_what_is_unlike_the_stream_stands_out():
+def test_what_is_unlike_its_source_stands_out_whatever_others_say():
     appraiser = Appraiser(DIM, AppraisalSettings())
-    usual = [a.salience for a in appraise(appraiser, ordinary(500))]
-    (odd,) = appraise(appraiser, ["Terrible explosion in the laboratory, people are injured!"])
-    assert odd.salience > 0.9
-    assert odd.salience > max(usual[200:])
-    assert odd.valence < -0.3
-    (again,) = appraise(appraiser, ["Terrible explosion in the laboratory, people are injured!"])
-    assert again.salience < odd.salience
+    appraise(appraiser, [f"{line} {i}" for i, line in enumerate(ordinary(400))], source="depot")
+    odd = ["water is coming through the ceiling of the engine room and the pumps cannot hold it"]
+    usual = appraise(appraiser, ordinary(20, seed=2), source="depot")
+    (told,) = appraise(appraiser, odd, source="depot")
+    assert told.salience > 0.6 > max(a.salience for a in usual)
+    (again,) = appraise(appraiser, odd, source="depot")
+    assert again.salience < told.salience
+
+
+def test_a_new_word_alone_says_nothing():
+    appraiser = Appraiser(DIM, AppraisalSettings())
+    appraise(appraiser, ordinary(400))
+    assert max(a.salience for a in appraise(appraiser, ["roger", "wilco", "pardon?"])) < 0.42
+
+
+def test_an_alarm_that_is_usual_where_it_comes_from_is_none():
+    appraiser = Appraiser(DIM, AppraisalSettings())
+    first, *_, last = appraise(appraiser, [f"CRITICAL: no display {i}" for i in range(200)])
+    (other,) = appraise(appraiser, ["CRITICAL: no display 9"], source="elsewhere")
+    assert last.parts["alarm"] < 0.2 * first.parts["alarm"]
+    assert last.parts["alarm"] < other.parts["alarm"] or other.parts["alarm"] < first.parts["alarm"]
+
+
+def test_threats_are_known_by_meaning():
+    settings = AppraisalSettings()
+    sense = Threats(EMBEDDER.embed_now(settings.threats), EMBEDDER.embed_now(settings.harmless))
+    harm, none = EMBEDDER.embed_now(["smoke comes out of the cabinet and two are burnt", "parcel delivered, thank you"])
+    assert sense.of(harm) > 0.05 > sense.of(none)
+
+
+def test_a_burst_of_talk_lifts_what_is_said_in_it():
+    def last(pace):
+        appraiser = Appraiser(DIM, AppraisalSettings())
+        for i, line in enumerate(ordinary(120)):
+            appraiser.appraise(line, read(line).words, EMBEDDER.embed_now([line])[0], "log", 60.0 * i)
+        lines = [
+            f"{word} {word}ing the {word}er at gate{i}" for i, word in enumerate("zorn brul kems dalt wopf".split())
+        ]
+        found = [
+            appraiser.appraise(line, read(line).words, EMBEDDER.embed_now([line])[0], "log", 7200.0 + pace * i)
+            for i, line in enumerate(lines)
+        ]
+        return found[-1].parts["tempo"]
+
+    assert last(5.0) > last(600.0) + 0.2
 
 
 def test_surprise_raises_and_never_beyond_one():
@@ -73,12 +107,8 @@ def test_surprise_raises_and_never_beyond_one():
 
 
 def test_opposite_feelings_do_not_cancel():
-    energies = [
-        a.parts["emotion"]
-        for a in appraise(
-            Appraiser(DIM, AppraisalSettings()), [*ordinary(60), "wonderful disaster", "the pump", "lovely"]
-        )
-    ]
+    said = [*ordinary(60), "wonderful disaster", "the pump", "lovely"]
+    energies = [a.emotions["intensity"] for a in appraise(Appraiser(DIM, AppraisalSettings()), said)]
     assert energies[-3] > energies[-1] > energies[-2]
 
 
@@ -88,12 +118,12 @@ def test_the_lexicon_is_the_published_one():
 
 
 def test_memory_is_bounded():
-    given_ = AppraisalSettings(words=100, pairs=100, rank_window=16, novelty_window=8)
+    given_ = AppraisalSettings(words=100, sources=20, rank_window=16, novelty_window=8)
     appraiser = Appraiser(8, given_)
     vector = np.ones(8, np.float32) / np.sqrt(8).astype(np.float32)
     sizes = []
     for i in range(3000):
-        appraiser.appraise(f"word{i} other{i}", (f"word{i}", f"other{i}"), vector)
+        appraiser.appraise(f"word{i} other{i}", (f"word{i}", f"other{i}"), vector, f"source{i}", 60.0 * i)
         if i % 500 == 499:
             sizes.append(len(pack(appraiser.dump())))
     assert max(sizes[1:]) < 1.5 * sizes[0]
@@ -104,4 +134,4 @@ def test_a_snapshot_of_another_embedder_or_window_is_learned_anew():
     appraise(appraiser, ordinary(50))
     other = Appraiser(8, AppraisalSettings(novelty_window=16))
     other.load(unpack(pack(appraiser.dump()), dict[str, object]))
-    assert 0 <= other.appraise("pump", ("pump",), np.ones(8, np.float32)).salience <= 1
+    assert 0 <= other.appraise("pump", ("pump",), np.ones(8, np.float32), "log", 0.0).salience <= 1

@@ -18,7 +18,7 @@ SETTINGS = PerceptionSettings(
     series=100,
     readings=8,
     folding=FoldingSettings(templates=200),
-    appraisal=AppraisalSettings(words=200, pairs=400, rank_window=64, novelty_window=16),
+    appraisal=AppraisalSettings(words=200, sources=100, rank_window=64, novelty_window=16),
 )
 KIB = 1024
 

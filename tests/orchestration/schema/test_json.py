@@ -29,7 +29,7 @@ def test_keys_are_those_promised():
     )
     assert list(to_json(encode_trace(trace(1), 0.5))) == (
         "id version author authors kind text time at salience level live confidence trust topic parents perceptions "
-        "associations emotions insights count conscious depth via first_salience".split()
+        "associations emotions evidence insights count conscious depth via first_salience".split()
     )
     assert list(to_json(encode(mind_pb2.SubmindReport, report()))) == (
         "name role goal state at topics mailbox metrics reason".split()

@@ -126,7 +126,14 @@ class ExplainResponse(_message.Message):
     def __init__(self, explanation: _Optional[_Union[Explanation, _Mapping]] = ...) -> None: ...
 
 class Explanation(_message.Message):
-    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated", "standing", "trace_id")
+    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated", "standing", "trace_id", "evidence")
+    class EvidenceEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -140,6 +147,7 @@ class Explanation(_message.Message):
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     STANDING_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: ExplanationKind
     text: str
@@ -153,4 +161,5 @@ class Explanation(_message.Message):
     truncated: bool
     standing: Standing
     trace_id: str
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ..., standing: _Optional[_Union[Standing, str]] = ..., trace_id: _Optional[str] = ...) -> None: ...
+    evidence: _containers.ScalarMap[str, float]
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ..., standing: _Optional[_Union[Standing, str]] = ..., trace_id: _Optional[str] = ..., evidence: _Optional[_Mapping[str, float]] = ...) -> None: ...
