@@ -32,6 +32,7 @@ from orchestration.runtime.machines.joining import join, reachable_from
 from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.runtime.pipe import Exit, Report, read_later, read_orders
 from orchestration.runtime.reporting import write_reports
+from orchestration.runtime.worker import fork_server
 from orchestration.runtime.worker.actor import wiring_of
 from orchestration.settings import SettingsUpdate
 from orchestration.store_factory import open_patiently
@@ -315,8 +316,10 @@ async def _obey(mind: MindProcess, pipe: BinaryIO) -> None:
         os._exit(Exit.ORPHANED)
 
 
-async def _run(run: RunOrders, report: Report, pipe: BinaryIO) -> Exit:
+async def _run(run: RunOrders, report: Report, pipe: BinaryIO, forking: int) -> Exit:
     mind = MindProcess(run, report)
+    if forking:
+        processes.watch(forking, lambda: _log.warning("fork_server_ended", pid=forking))
     obeying = asyncio.create_task(_obey(mind, pipe))
     try:
         return await mind.main()
@@ -334,10 +337,13 @@ def main(parent: int) -> int:
         run = read_orders(pipe)
     except EOFError:
         return Exit.ORPHANED
+    runtime, forking = run.settings.runtime, 0
+    if runtime.fork_actors and not runtime.cluster.address:
+        forking = fork_server.begin(run, report.close, pipe.close)
     logs = run.settings.telemetry.model_copy(update={"stderr": "off"})  # its standard error is for what Ray says
     configure_logs(logs, file=run.data_dir / "submind.log", fields={"mind": run.settings.mind.name})
     try:
-        return asyncio.run(_run(run, report, pipe))
+        return asyncio.run(_run(run, report, pipe, forking))
     except Exception as error:  # noqa: BLE001 - the host is told, and decides
         _log.exception("mind_failed")
         named = "" if isinstance(error, PlacementError) else f"{type(error).__name__}: "

@@ -75,6 +75,10 @@ class Report:
         except OSError:
             return
 
+    def close(self) -> None:
+        """Write no more."""
+        os.close(self._fd)
+
 
 async def read_later(reader: asyncio.StreamReader) -> SettingsUpdate | Mapping[str, Any] | None:
     """What the host wrote after its orders. Raises ``asyncio.IncompleteReadError`` when it went away."""

@@ -21,6 +21,9 @@ MARK = "SUBMIND_MARK"
 TITLE = "ray::submind:"
 """What the title of an actor's process begins with; its name follows."""
 
+FORK_SERVER_TITLE = "submind fork server"
+"""The title of what actors are forked from."""
+
 _PR_SET_PDEATHSIG = 1
 _REAPER = Path(__file__).with_name("orphan_reaper.py")
 
@@ -33,6 +36,8 @@ class ProcessRole(StrEnum):
     RAYLET = "raylet"
     GCS = "gcs"
     REAPER = "reaper"
+    FORK_SERVER = "fork_server"
+    """What actors are forked from."""
     ACTOR = "actor"
     """A Ray worker; ``actor:NAME`` once it has one."""
     OTHER = "other"
@@ -170,6 +175,8 @@ def role_of(process: psutil.Process) -> str:
     line = " ".join(command)
     if line.startswith(TITLE):
         return f"{ProcessRole.ACTOR}:{line.removeprefix(TITLE).strip()}"
+    if line.strip() == FORK_SERVER_TITLE:
+        return ProcessRole.FORK_SERVER
     if command and command[0].endswith("raylet/raylet"):
         return ProcessRole.RAYLET
     if command and command[0].endswith("gcs_server"):

@@ -64,7 +64,7 @@ class SupervisionSettings(Section):
 class DensitySettings(Section):
     """How many subminds of a kind share one Ray actor, which is one process.
 
-    Alone (1) a submind costs a process, some 60 MB; packed it costs some tens of kilobytes, and does the same. An error
+    Alone (1) a submind costs a process, some 35 MB; packed it costs some tens of kilobytes, and does the same. An error
     in a packed submind ends and restarts that one alone; the end of the process restarts all that live in it.
     """
 
@@ -107,3 +107,7 @@ class RuntimeSettings(Section):
     """Shared memory that Ray sets aside; actors hardly use it."""
     starting_at_once: int = Field(default=4, ge=1, le=256)
     """Actor processes that Ray starts at a time."""
+    fork_actors: bool = True
+    """Fork the processes of actors from one that has imported what they need, where Ray is the mind's own: they take
+    less than half the memory and are up sooner. Turn it off where a package that brings a faculty along cannot bear to
+    be forked, say because it opens a GPU when it is imported."""
