@@ -36,7 +36,7 @@ from orchestration.simulation.replay import Replay
 from orchestration.telemetry import names
 from submind_tally import COLLECTION, Milestone
 
-settings = Settings.model_validate({"faculties": {"tally": {"every": 2}}, "attention": {"per_hour": 60}})
+settings = Settings.model_validate({"faculties": {"tally": {"every": 2}}, "attention": {"per_hour": 60, "worth": 0.0}})
 
 
 def day():
@@ -122,7 +122,7 @@ def test_what_it_keeps_and_says_survives_a_rough_day(installed, tmp_path):
 @pytest.mark.timeout(400)
 async def test_it_lives_in_a_running_mind(installed, tmp_path):
     """Each in a process of its own: what the one counts is kept, and the other hears of every second."""
-    (tmp_path / "mind.yaml").write_text("faculties: {tally: {every: 2}}\nattention: {per_hour: 3600}\n")
+    (tmp_path / "mind.yaml").write_text("faculties: {tally: {every: 2}}\nattention: {per_hour: 3600, worth: 0}\n")
     config = ("--mind", str(tmp_path / "mind.yaml"))
     path = {"PYTHONPATH": f"{installed}{os.pathsep}{ROOT}"}
     mind = LivingMind(tmp_path / "data", lambda directory: submind_run(directory, *config), path)

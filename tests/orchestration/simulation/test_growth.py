@@ -175,7 +175,7 @@ async def test_every_message_is_handled_once_by_parent_or_child(monkeypatch):
         return effects
 
     monkeypatch.setattr(SubmindCore, "_told", counting)
-    _, events, world, found = await lived(5)
+    _, events, world, found = await lived(4)
     assert not found
     assert any(e.kind is GrowthKind.DIVIDED for e in events)
     assert sum(c for s in world.world.shells.values() for k, c in s.counters.items() if k == "messages_passed_on_total")
