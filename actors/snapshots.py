@@ -18,10 +18,8 @@ def _pack(value: object) -> bytes:
     raise TypeError(f"a snapshot cannot hold a {type(value).__name__}")
 
 
-def _unpack(kind: type, value: object) -> object:
-    if kind is object or not isinstance(value, bytes):  # parts that check themselves stay as they are
-        return value
-    return np.frombuffer(value, np.float32)
+def _unpack(_kind: type, value: object) -> object:
+    return np.frombuffer(value, np.float32) if isinstance(value, bytes) else value
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=_pack)

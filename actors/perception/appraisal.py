@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from actors.perception.settings import AppraisalSettings
 from actors.perception.severity import severity
-from actors.perception.surprise import Surprise, Tempo
+from actors.perception.surprise import SavedSurprise, SavedTempo, Surprise, Tempo
 from actors.running import FadingCounts, RunningRank
 from environment.messages import Instant, Vector
 
@@ -166,38 +166,43 @@ class Appraiser:
         self._words.add(sorted(distinct))
         return found
 
-    def dump(self) -> dict[str, object]:
+    def dump(self) -> SavedAppraiser:
         """For a snapshot."""
-        return {
-            "feeling": self._feeling.dump(),
-            "words": self._words.dump(),
-            "recent": self._recent.astype(np.float16).tobytes(),
-            "seen": self._seen,
-            "surprises": [kind.dump() for kind in (self._meaning, self._words_new, self._declared)],
-            "tempo": self._tempo.dump(),
-            "repeats": self._repeats,
-        }
+        return SavedAppraiser(
+            feeling=self._feeling.dump(),
+            words=self._words.dump(),
+            recent=self._recent.astype(np.float16).tobytes(),
+            seen=self._seen,
+            surprises=[kind.dump() for kind in self._surprises],
+            tempo=self._tempo.dump(),
+            repeats=self._repeats,
+        )
 
-    def load(self, state: dict[str, object]) -> None:
+    def load(self, saved: SavedAppraiser) -> None:
         """From a snapshot; what was taken under another window or embedder is learned anew."""
-        saved = msgspec.convert(state, _Saved)
         self._feeling.load(saved.feeling)
         self._words.load(saved.words)
         recent = np.frombuffer(saved.recent, np.float16).astype(np.float32)
         if recent.size == self._recent.size:
             self._recent = recent.reshape(self._recent.shape)
             self._seen = saved.seen
-        for kind, before in zip((self._meaning, self._words_new, self._declared), saved.surprises, strict=True):
+        for kind, before in zip(self._surprises, saved.surprises, strict=True):
             kind.load(before)
         self._tempo.load(saved.tempo)
         self._repeats.update(saved.repeats)
 
+    @property
+    def _surprises(self) -> tuple[Surprise, Surprise, Surprise]:
+        return self._meaning, self._words_new, self._declared
 
-class _Saved(msgspec.Struct):
+
+class SavedAppraiser(msgspec.Struct):
+    """What a snapshot holds of it."""
+
     feeling: list[float]
     words: dict[str, int]
     recent: bytes
     seen: int
-    surprises: list[object]
-    tempo: list[object]
+    surprises: list[SavedSurprise]
+    tempo: SavedTempo
     repeats: dict[str, int]

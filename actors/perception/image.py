@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from actors.image_features import TOO_LONG, TOO_MUCH, ImageFeatures, digest
-from actors.perception.appraisal import NO_THREATS, Appraiser, Threats
+from actors.perception.appraisal import NO_THREATS, Appraiser, SavedAppraiser, Threats
 from actors.perception.percept import Percept, ref
 from actors.perception.rhythm import Rhythm, Watch
 from actors.perception.settings import PerceptionSettings
@@ -258,7 +258,7 @@ class ImageInterpreter:
 
 
 class _Saved(msgspec.Struct):
-    appraiser: dict[str, object]
+    appraiser: SavedAppraiser
     terms: dict[str, int]
     views: list[tuple[str, _View]]
     latest: Instant

@@ -10,14 +10,19 @@ from __future__ import annotations
 import math
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-
-import msgspec
+from itertools import islice
+from typing import TypeAlias
 
 from environment.messages import Instant
 
 _DOUBT = 20.0
 """Earlier values that what is known in general counts for."""
 _BINS = 32
+
+SavedSurprise: TypeAlias = tuple[list[int], list[tuple[str, list[int]]]]
+"""What a snapshot holds: counts of all, and of each source."""
+SavedTempo: TypeAlias = tuple[int | None, list[tuple[int, float]]]
+"""The minute it began in, and the words of each minute since."""
 
 
 class _Histogram:
@@ -70,13 +75,13 @@ class Surprise:
         own.add(step, times)
         self._all.add(step, times)
 
-    def dump(self) -> list[object]:
+    def dump(self) -> SavedSurprise:
         """For a snapshot."""
-        return [self._all.bins, [(name, own.bins) for name, own in self._sources.items()]]
+        return self._all.bins, [(name, own.bins) for name, own in self._sources.items()]
 
-    def load(self, state: object) -> None:
+    def load(self, saved: SavedSurprise) -> None:
         """From a snapshot."""
-        bins, sources = msgspec.convert(state, tuple[list[int], list[tuple[str, list[int]]]])
+        bins, sources = saved
         self._all = _Histogram(self._memory, bins)
         self._sources = OrderedDict((name, _Histogram(self._memory, own)) for name, own in sources[-self._most :])
 
@@ -112,19 +117,20 @@ class Tempo:
         minute = self._minutes[-1][0]
         while self._minutes[0][0] < minute - self._USUAL:
             self._sum -= self._minutes.popleft()[1]
-        lately = sum([self._minutes[-i][1] for i in (1, 2)[: len(self._minutes)] if self._minutes[-i][0] > minute - 2])
+        latest = islice(reversed(self._minutes), self._LATELY)
+        lately = sum([count for at, count in latest if at > minute - self._LATELY])
         before = max(0.0, self._sum - lately)
         known = min(self._USUAL, minute - self._begun + 1) - self._LATELY
         if known <= 0:
             return 0.0
         return math.log((lately + self._LEAST) / (before * self._LATELY / known + self._LEAST))
 
-    def dump(self) -> list[object]:
+    def dump(self) -> SavedTempo:
         """For a snapshot."""
-        return [self._begun, list(self._minutes)]
+        return self._begun, list(self._minutes)
 
-    def load(self, state: object) -> None:
+    def load(self, saved: SavedTempo) -> None:
         """From a snapshot."""
-        self._begun, minutes = msgspec.convert(state, tuple[int | None, list[tuple[int, float]]])
+        self._begun, minutes = saved
         self._minutes = deque(minutes)
         self._sum = sum(words for _, words in minutes)

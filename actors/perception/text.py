@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.perception.appraisal import NO_THREATS, Appraiser, Threats
+from actors.perception.appraisal import NO_THREATS, Appraiser, SavedAppraiser, Threats
 from actors.perception.folding import Folding, SavedFolding, Series, Turn, mark
 from actors.perception.percept import Percept, addressed, ref
 from actors.perception.settings import PerceptionSettings
@@ -196,7 +196,7 @@ class TextInterpreter:
 
 
 class _Saved(msgspec.Struct):
-    appraiser: dict[str, object]
+    appraiser: SavedAppraiser
     folding: SavedFolding
     cut: int
     terms: dict[str, int]

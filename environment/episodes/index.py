@@ -169,11 +169,6 @@ class EpisodeIndex:
         found.sort(key=lambda match: (-round(match.score, 9), -match.episode.seq))
         return found[:k]
 
-    def beside(self, episode: Episode) -> list[Episode]:
-        """What the same source said just before and after."""
-        line = self._lines.get(episode.seq)
-        return [self._lines[at].episode for at in (line.before, line.after) if at in self._lines] if line else []
-
     def _match(self, seq: int, rare: Mapping[str, float], mean: float) -> EpisodeMatch:
         line = self._lines[seq]
         own = {term for term in rare if term in line.terms}

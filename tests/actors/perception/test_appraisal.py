@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.perception.appraisal import Appraiser, Threats, valences
+from actors.perception.appraisal import Appraiser, SavedAppraiser, Threats, valences
 from actors.perception.settings import AppraisalSettings
 from actors.perception.wording import read
 from actors.snapshots import pack, unpack
@@ -133,5 +133,5 @@ def test_a_snapshot_of_another_embedder_or_window_is_learned_anew():
     appraiser = Appraiser(DIM, AppraisalSettings())
     appraise(appraiser, ordinary(50))
     other = Appraiser(8, AppraisalSettings(novelty_window=16))
-    other.load(unpack(pack(appraiser.dump()), dict[str, object]))
+    other.load(unpack(pack(appraiser.dump()), SavedAppraiser))
     assert 0 <= other.appraise("pump", ("pump",), np.ones(8, np.float32), "log", 0.0).salience <= 1
