@@ -44,7 +44,8 @@ class Read:
 
     after: int
     limit: int
-    modality: Modality
+    modality: Modality | None
+    """None: of every modality, images as they were sent."""
 
 
 @dataclass(frozen=True, slots=True)

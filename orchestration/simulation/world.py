@@ -118,9 +118,9 @@ class World:
         self._chance = random.Random(seed)  # noqa: S311  # faults, not secrets
         self._heap: list[tuple[Instant, int, Callable[[], Awaitable[None]]]] = []
         self._number = 0
-        self._arrived: dict[Modality, deque[Perception]] = {m: deque(maxlen=_BUFFER) for m in Modality}
+        self._arrived: dict[Modality | None, deque[Perception]] = {m: deque(maxlen=_BUFFER) for m in (None, *Modality)}
         self._arrived_seq = 0
-        self._readers: dict[Modality, tuple[str, Read]] = {}
+        self._readers: dict[str, Read] = {}
         self._due: dict[str, Instant] = {}
         self._pace = pace
         self._busy: dict[str, Instant] = {}
@@ -154,11 +154,12 @@ class World:
     async def arrive(self, perceptions: Sequence[Perception]) -> None:
         """Perceptions are in the log now: wake whoever reads it."""
         for perception in perceptions:
-            self._arrived[perception.modality].append(perception)
+            for modality in (None, perception.modality):
+                self._arrived[modality].append(perception)
             self._arrived_seq = max(self._arrived_seq, perception.seq)
-        for modality in {p.modality for p in perceptions}:
-            if modality in self._readers:
-                name, read = self._readers.pop(modality)
+        wanted = {None, *(p.modality for p in perceptions)}
+        for name, read in self._readers.items():
+            if read.modality in wanted:
                 self._at(self.now, lambda name=name, read=read: self._read(name, read))  # type: ignore[misc]
 
     async def run_until(self, time: Instant) -> None:
@@ -211,10 +212,9 @@ class World:
         self._at(self.now + _THINKING, lambda: self._answer(owner, effect))
 
     def read(self, owner: str, effect: Read) -> None:
+        self._readers[owner] = effect
         if self._arrived_seq > effect.after:
             self._at(self.now, lambda: self._read(owner, effect))
-        else:
-            self._readers[effect.modality] = (owner, effect)
 
     def note(self, owner: str, effect: Note) -> None:
         """Log lines are for the living."""
@@ -306,8 +306,7 @@ class World:
     async def _be_born(self, name: str) -> None:
         """Start an actor, trying again while the store refuses."""
         self._due.pop(name, None)
-        for modality in [m for m, (reader, _) in self._readers.items() if reader == name]:
-            del self._readers[modality]
+        self._readers.pop(name, None)
         shell = await self._birth(name)
         self.shells[name] = shell
         try:
@@ -328,14 +327,16 @@ class World:
         await self._deliver(owner, Generated(effect.token, generation, vector), 1.0)
 
     async def _read(self, name: str, read: Read) -> None:
-        perceptions = await self._perceptions(read)
-        shell = self.shells[name]  # who reads the log is configured, and never ends
-        if not perceptions:
-            self._readers[read.modality] = (name, read)
+        if self._readers.get(name) is not read:  # it was answered, or its reader died meanwhile
             return
+        perceptions = await self._perceptions(read)
+        if not perceptions:
+            return
+        shell = self.shells[name]  # who reads the log is configured, and never ends
         if shell.unfinished:
             self._at(self.now + _RETRY, lambda: self._read(name, read))
             return
+        del self._readers[name]
         await self._guard(shell, shell.perceive(perceptions, self.now))
         if self.shells.get(name) is shell:
             self._follow(shell)

@@ -34,7 +34,7 @@ class LogWatch:
         self._settings = settings
         self._watcher = watcher
 
-    async def next(self, after: int, limit: int, modality: Modality) -> list[Perception]:
+    async def next(self, after: int, limit: int, modality: Modality | None) -> list[Perception]:
         """The perceptions after ``after``, at least one; returns once there are any. Waits a failing store out."""
         settings, pause, told = self._settings, self._settings.fast, False
         while True:

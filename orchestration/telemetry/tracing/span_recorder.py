@@ -183,7 +183,8 @@ class SpanRecorder:
         for perception in event.perceptions:
             trace = self._recorder.ids.traced(perception.id)
             if trace is not None:
-                mark, parent = span_id(trace, "perceive", perception.id), span_id(trace, "accept", perception.id)
+                mark = span_id(trace, "perceive", perception.id, self._actor)  # several may read it
+                parent = span_id(trace, "accept", perception.id)
                 told = {"submind.actor": self._actor, "submind.perception": perception.id}
                 self._recorder.record(Span("perceive", trace, mark, parent, began, end, Kind.CONSUMER, told))
 
@@ -271,7 +272,7 @@ class SpanRecorder:
         first = thought.parents[0] if thought.parents else ""
         heard = self._heard.get(first)
         if thought.kind is ThoughtKind.PERCEPT:
-            parent = span_id(trace, "perceive", thought.perceptions[0].id)
+            parent = span_id(trace, "perceive", thought.perceptions[0].id, self._actor)
         elif heard is not None and heard.trace == trace:
             place, parent = replace(place, since=heard.since), heard.span
         else:

@@ -15,13 +15,21 @@ import msgspec
 import pytest
 
 from actors.attention.pacing import Budget
-from environment.messages import EntryKind, NewPerception, StreamEntry
+from actors.core import Description
+from actors.effects import Read
+from actors.events import Perceived, Started
+from actors.settings import ShellSettings
+from actors.shell import ActorShell
+from actors.substrate.embedding import WordLlamaEmbedder
+from actors.substrate.scripted import ScriptedSubstrate
+from environment.messages import EntryKind, Modality, NewPerception, Perception, StreamEntry
 from environment.stores.codec import encode
 from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
-from orchestration.simulation.faults import ROUGH, UnreliableStores
+from orchestration.simulation.faults import NONE, ROUGH, UnreliableStores
 from orchestration.simulation.invariants import broken
-from orchestration.simulation.replay import Replay, replay
+from orchestration.simulation.replay import Replay, fields, replay
+from orchestration.simulation.world import World
 from tests.orchestration.simulation.histories import chatter, day
 
 SEED = os.environ.get("SUBMIND_TEST_SEED")
@@ -149,6 +157,57 @@ async def test_the_rate_bounds_the_stream_whatever_comes_in():
     thoughts = [e for e in await stream(history, per_hour=6) if e.kind is EntryKind.THOUGHT]
     hours = (history[-1].time - history[0].time) / 3600
     assert len(thoughts) <= 12 * hours + 3
+
+
+class Reader:
+    """Remembers the number of whatever it reads."""
+
+    def __init__(self, name, modality):
+        self.name, self.modality, self.seen = name, modality, []
+
+    def handle(self, event, now):
+        if isinstance(event, Perceived):
+            self.seen += [p.seq for p in event.perceptions]
+        elif not isinstance(event, Started):
+            return []
+        return [Read(self.seen[-1] if self.seen else 0, 3, self.modality)]
+
+    def texts(self, perceptions):
+        return []
+
+    def describe(self):
+        return Description("perceptual", "remember")
+
+    def snapshot(self):
+        return msgspec.json.encode(self.seen)
+
+    def restore(self, state):
+        self.seen = msgspec.json.decode(state)
+
+
+async def test_everybody_reads_what_they_asked_for_once_and_in_order_whoever_dies(tmp_path):
+    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
+    cores = {}
+
+    async def birth(name):
+        cores[name] = Reader(name, Modality(name) if name in set(Modality) else None)
+        return ActorShell(cores[name], stores, world, ShellSettings(), embedder=WordLlamaEmbedder())
+
+    faults = replace(NONE, crash=0.3)
+    world = World(stores, ScriptedSubstrate(), WordLlamaEmbedder(), birth, 1, faults)
+    await world.begin(["text", "one", "telemetry", "other"], 0.0)
+    for n in range(60):
+        texts = [NewPerception("s", n, n, text=f"{n}{i}") for i in range(n % 5)]
+        new = [*texts, NewPerception("s", n, n, telemetry={"t": float(n)})]
+        receipts = await stores.perceptions.append(new)
+        await world.arrive([Perception(**fields(p), id=r.id, seq=r.seq) for p, r in zip(new, receipts, strict=True)])
+        await world.run_until(n)
+    await world.run_until(1000)
+    assert world.crashes > 20
+    logged = await stores.perceptions.read(0, 1000)
+    for name, core in cores.items():
+        assert core.seen == [p.seq for p in logged if p.modality == name or core.modality is None], name
+    await stores.close()
 
 
 RARE = "coolant pump B has failed, brine on the floor of hall 3"
