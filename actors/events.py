@@ -238,6 +238,17 @@ class Conscious:
 
 
 @dataclass(frozen=True, slots=True)
+class Utterance:
+    """Something to be said to somebody: the stream numbers it at once, beside attention and its rate.
+
+    Confirmed by ``Broadcast``; said again under the same id it changes nothing.
+    """
+
+    entry: StreamEntry
+    """Without its number."""
+
+
+@dataclass(frozen=True, slots=True)
 class Broadcast:
     """A numbered entry of the stream, to whom it concerns (attention, environment and thinking always)."""
 
@@ -340,6 +351,7 @@ Event: TypeAlias = (
     | Conscious
     | Broadcast
     | Said
+    | Utterance
     | Survey
     | Vitals
     | Observed

@@ -93,6 +93,8 @@ class Faculty:
     """Whether its cores are told who else there is."""
     perceives: bool = False
     """Whether it reads the perception log."""
+    answers: bool = False
+    """Whether it asks the substrate for replies: what was perceived is then kept beside it to be found by its words."""
     essential: bool = False
     """Whether nothing comes to mind without it: it is given more lives before it is given up."""
     numbers: bool = False

@@ -2,11 +2,10 @@
 
     python benchmarks/questions.py [--seed 0] [--calls] [--json]
 
-Asked by a call (``submind ask``) it is answered from all that is kept, right after the day. Asked in the stream it is
-answered as far as attention goes: the day is replayed; then an operator asks what examples/day.questions.yaml has,
-five minutes of mind time apart. Such an answer is what the stream says that cites the question, more than the question
-itself, before the next one is put. Right: the words that are known to be so are in it, those of the question apart.
-Right source: it cites such a line.
+Asked by a call (``submind ask``) it is answered from all that is kept, right after the day. Asked in the stream: the
+day is replayed; then an operator asks what examples/day.questions.yaml has, five minutes of mind time apart, and is
+answered by the entry of that kind that cites the question. Right: the words that are known to be so are in it, those
+of the question apart. Right source: it cites such a line.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from thoughts import Thought, share, shown, thoughts
 from actors.answering.answer import answer
 from actors.answering.question import Question
 from environment.episodes.index import EpisodeIndex
-from environment.messages import NewPerception, Perception, perception_id
+from environment.messages import EntryKind, NewPerception, Perception, perception_id
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 APART = 300.0
@@ -48,7 +47,7 @@ class Verdict:
 
 
 def judged(question: dict[str, Any], key: str, at: float, had: Sequence[Thought]) -> Verdict:
-    answers = [t for t in had if key in t.keys and at <= t.at < at + APART and t.text != question["ask"]]
+    answers = [t for t in had if key == t.keys[0]]
     said = "\n".join(t.text for t in answers).replace(question["ask"], "")
     right = all(re.search(wanted, said, re.IGNORECASE) for wanted in question["answer"])
     wrong = any(re.search(other, said, re.IGNORECASE) for other in question.get("not", ()))
@@ -84,7 +83,7 @@ async def measure(seed: int) -> list[Verdict]:
         NewPerception(source=OPERATOR, time=at, received=at, text=question["ask"], key=f"question-{i}", trust=0.9)
         for i, (question, at) in enumerate(zip(questions, times, strict=True))
     ]
-    had = await thoughts([*history, *asked], seed=seed)
+    had = await thoughts([*history, *asked], seed=seed, kind=EntryKind.ANSWER)
     return [
         judged(question, f"question-{i}", at, had)
         for i, (question, at) in enumerate(zip(questions, times, strict=True))

@@ -24,9 +24,14 @@ class Thought:
 
 
 async def thoughts(
-    history: Sequence[NewPerception], *, thoughts: int | None = None, seed: int = 0, settings: Settings | None = None
+    history: Sequence[NewPerception],
+    *,
+    thoughts: int | None = None,
+    seed: int = 0,
+    settings: Settings | None = None,
+    kind: EntryKind = EntryKind.THOUGHT,
 ) -> list[Thought]:
-    """Of the mind as it comes, or with so many ``thoughts`` in all. Segues are none."""
+    """Of the mind as it comes, or with so many ``thoughts`` in all; or other entries of its stream, by ``kind``."""
     span = history[-1].time - history[0].time
     budget = None if thoughts is None else Budget(thoughts, len(history), span)
     with tempfile.TemporaryDirectory(prefix="submind-bench-") as folder:
@@ -37,7 +42,7 @@ async def thoughts(
             keys = {p.id: p.key or "" for p in await stores.perceptions.read(0, len(history) + 1)}
         finally:
             await stores.close()
-    kept = [e for e in entries if e.kind is EntryKind.THOUGHT]
+    kept = [e for e in entries if e.kind is kind]
     return [Thought(e.at, e.text, tuple(keys[p.id] for p in e.perceptions)) for e in kept]
 
 

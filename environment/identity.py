@@ -26,6 +26,11 @@ def entry_id(focus: str, version: int) -> str:
     return derived("c", focus, str(version))
 
 
+def answer_id(question: str) -> str:
+    """The id of the stream entry that answers the question in a perception: it is answered once."""
+    return derived("c", "answer", question)
+
+
 def segue_id(before: str, after: str) -> str:
     """The id of the segue between two entries."""
     return derived("c", "segue", before, after)

@@ -1,8 +1,8 @@
 """What the parts of a mind say to each other about the world: frozen, validated once, at the edge.
 
 An ``Instant`` is a number of seconds since the Unix epoch, UTC. Every message carries up to two of them:
-``time``, the *event time* its source gave it, and ``at``, the *mind time* at which it happened to the mind
-(the wall clock when live, the watermark in a replay). Evaporation, windows and budgets read mind time only.
+``time``, the *event time* its source gave it, and ``at``, the *mind time* at which it happened to the mind (the wall
+clock when live, the watermark in a replay). Evaporation, windows and budgets read mind time only.
 """
 
 from __future__ import annotations
@@ -93,8 +93,7 @@ def perception_seq(name: str) -> int | None:
     return int(digits, 16)
 
 
-_ID_LENGTH = 22
-_HEX = frozenset("0123456789abcdef")
+_ID_LENGTH, _HEX = 22, frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +292,7 @@ class EntryKind(StrEnum):
 
     THOUGHT = "thought"
     SEGUE = "segue"
+    ANSWER = "answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +302,7 @@ class StreamEntry:
     seq: int
     """From 1, no gap, no repeat."""
     id: str
-    """``c-`` and 20 hexadecimal digits, derived from the focus trace and its version."""
+    """``c-`` and 20 hexadecimal digits, derived from the focus trace and its version, or from what it answers."""
     kind: EntryKind
     text: str
     time: Instant
@@ -312,9 +312,9 @@ class StreamEntry:
     trust: float
     perceptions: tuple[PerceptionRef, ...]
     lineage: tuple[str, ...]
-    """Ids it came from directly: traces, or for a segue the two entries it leads between."""
+    """Ids it came from directly: traces; the entries that a segue joins; of an answer, the question and quotations."""
     focus: str = ""
-    """The trace that won attention; empty for a segue."""
+    """The trace that won attention; only a thought has one."""
     author: str = ""
     vector: Vector | None = field(default=None, compare=False, repr=False)
 

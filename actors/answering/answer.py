@@ -98,11 +98,14 @@ class _Found:
     share: float
 
 
-def answer(question: Question, index: EpisodeIndex, now: Instant) -> Reply:
-    """What the index knows of a question. Bounded work; the same question of the same index has the same answer."""
+def answer(question: Question, index: EpisodeIndex, now: Instant, before: int | None = None) -> Reply:
+    """What the index knows of a question. Bounded work; the same question of the same index has the same answer.
+
+    ``before``: only from perceptions with a lower sequence number.
+    """
     if not question.terms:
         return Reply("What is it about? Name something, and I say what I know of it.", (), 1.0, known=False)
-    found = _ranked(question, index)
+    found = _ranked(question, index, before)
     if not found:
         return Reply(f"I don't know: nothing that I keep tells of {_about(question)}.", (), 1.0, known=False)
     best = found[0]
@@ -117,14 +120,14 @@ def answer(question: Question, index: EpisodeIndex, now: Instant) -> Reply:
     return _told(_lead(question, chosen), chosen, now, known=True)
 
 
-def _ranked(question: Question, index: EpisodeIndex) -> list[_Found]:
+def _ranked(question: Question, index: EpisodeIndex, before: int | None) -> list[_Found]:
     """What may answer it, best first."""
     weights = dict(question.terms)
     for first, second, joined in question.joined:
         if index.knows(joined):
             weights[joined] = max(question.terms[first], question.terms[second])
     whole = sum(index.rarity(term) * weight for term, weight in question.terms.items())
-    found = [_weighed(question, index, match, whole) for match in index.find(weights)]
+    found = [_weighed(question, index, match, whole) for match in index.find(weights, before=before)]
     return sorted(found, key=lambda each: (-round(each.score, 9), -each.episode.seq))
 
 

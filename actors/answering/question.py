@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from actors.substrate.sentences import STOPWORDS
 from environment.episodes.words import compounds, stems
+from environment.messages import Perception
 
 
 class Asks(StrEnum):
@@ -65,10 +67,15 @@ _POINTING = re.compile(
     r"^\W*(?:and|but|what about|how about)\b",
     re.IGNORECASE,
 )
+_VERB = r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)"
 _ASKED = re.compile(
-    r"\?|^\W*(?:what|who|whose|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have|any|tell|and)\b",
+    r"\?(?=\W*(?:\s|$))|^\W*(?:(?:and|but|so|or|please|ok|okay|hey|hi|hello)\b\W*)*(?:"
+    r"(?:what(?! an?\b)|who|whose|whom|why|how|which|(?:until|since) when|tell (?:me|us)|any (?:news|word|sign))\b|"
+    rf"(?:when|where)(?:'s|\W*$| {_VERB}\b)|"
+    rf"{_VERB} (?:the|an?|any\w*|some\w*|there|it|he|she|they|we|you|i|that|this|my|our|your)\b)",
     re.IGNORECASE,
 )
+"""A question mark at the end of a word; without one, words that open a question and no statement."""
 _NAMED, _EARLIER = 1.5, 0.6
 """What a name or a number counts, and a term of the question before; other terms count 1."""
 _TIMED = 0.4
@@ -128,3 +135,13 @@ class Question:
 def asks(text: str) -> bool:
     """Whether a text asks for anything."""
     return _ASKED.search(text) is not None
+
+
+def addressed(source: str, interlocutors: Sequence[str]) -> bool:
+    """Whether a source is one of those who speak to the mind, given as shell patterns."""
+    return any(fnmatchcase(source, pattern) for pattern in interlocutors)
+
+
+def asked_by(perception: Perception, interlocutors: Sequence[str]) -> bool:
+    """Whether somebody who speaks to the mind, as ``addressed`` tells, asks it something."""
+    return perception.text is not None and addressed(perception.source, interlocutors) and asks(perception.text)

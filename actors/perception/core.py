@@ -8,13 +8,14 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from actors.answering.question import addressed, asks
 from actors.core import Description
 from actors.effects import Effect, Read, Send, WakeAt
 from actors.events import Configured, Credit, Event, Perceived, Posted, Register, Salient, Seen, Started, Tick
 from actors.growth import Born, Gone, Moved
 from actors.names import ATTENTION
 from actors.perception.image import ImageInterpreter
-from actors.perception.percept import Interpreter, Percept, addressed
+from actors.perception.percept import Interpreter, Percept
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
@@ -117,7 +118,8 @@ class PerceptualCore:
 
     def _think(self, percept: Percept, now: Instant) -> Thought:
         topic = self._router.place(percept.vector, percept.terms, now)
-        spoken_to = addressed(percept.perceptions[0].source, self._settings.interlocutors)
+        source = percept.perceptions[0].source
+        told = addressed(source, self._settings.interlocutors) and not asks(percept.text)  # what is asked is answered
         discount = 1.0 - self._settings.trust_weight * (1.0 - percept.trust)
         return Thought(
             id=thought_id(self.name, [p.id for p in percept.perceptions], percept.part),
@@ -127,7 +129,7 @@ class PerceptualCore:
             time=percept.time,
             at=now,
             vector=percept.vector,
-            salience=self._settings.addressed if spoken_to else percept.salience * discount,
+            salience=self._settings.addressed if told else percept.salience * discount,
             confidence=percept.confidence,
             trust=percept.trust,
             perceptions=percept.perceptions,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
 from environment.messages import Instant, Perception, PerceptionRef, Vector
@@ -64,11 +63,6 @@ class Interpreter(Protocol):
     def load(self, saved: Any) -> None:
         """From a snapshot."""
         ...
-
-
-def addressed(source: str, interlocutors: Sequence[str]) -> bool:
-    """Whether a source is one of those who speak to the mind, given as shell patterns."""
-    return any(fnmatchcase(source, pattern) for pattern in interlocutors)
 
 
 def ref(perception: Perception) -> PerceptionRef:

@@ -116,10 +116,10 @@ class PerceptionSettings(Section):
     trust_weight: Share = 0.3
     """How much of its salience a percept of no trust at all loses."""
     interlocutors: tuple[str, ...] = ("operator", "operator-*")
-    """Sources, as shell patterns, that speak to the mind: what they say breaks in and is answered. Speaking to it gives
-    them no other power, and no trust."""
+    """Sources, as shell patterns, that speak to the mind: what they tell it breaks in, what they ask is answered in the
+    stream. Speaking to it gives them no other power, and no trust."""
     addressed: Share = 0.97
-    """Salience of what they say."""
+    """Salience of what they tell it; a question has its own, since its answer depends on none."""
     speak_at: Share = 0.08
     """Salience from which a percept is told directly to connected subminds; every percept is left as a trace."""
     unacknowledged: int = Field(default=1024, ge=16)

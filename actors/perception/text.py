@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from actors.perception.appraisal import NO_THREATS, Appraiser, SavedAppraiser, Threats
 from actors.perception.folding import Folding, SavedFolding, Series, Turn, mark
-from actors.perception.percept import Percept, addressed, ref
+from actors.perception.percept import Percept, ref
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import clean, read, segments, span, telling, template
 from actors.running import FadingCounts
@@ -62,10 +62,8 @@ class TextInterpreter:
             turn, series, gap = self._folding.take(perception.source, mask, perception.time)
             if turn is Turn.REPEAT:
                 self._appraiser.repeated(perception.source)
-                if not addressed(perception.source, self._settings.interlocutors):
-                    self._cite(series, perception, piece)
-                    continue
-                turn = Turn.NEW  # somebody who asks again wants an answer again
+                self._cite(series, perception, piece)
+                continue
             percept = self._percept(perception, piece, str(i) if i else "", turn, series, gap, vectors)
             series.since = 0
             if series.count > 1:  # most never come again, and nobody will speak of their silence

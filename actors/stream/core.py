@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Generate, Send, WakeAt
-from actors.events import Broadcast, Candidate, Configured, Conscious, Event, Generated, Said, Started, Tick
+from actors.events import Broadcast, Candidate, Configured, Conscious, Event, Generated, Said, Started, Tick, Utterance
 from actors.names import ATTENTION, ENVIRONMENT, MONITORING, THINKING
 from actors.perception.wording import read
 from actors.stream.settings import StreamSettings
@@ -60,6 +61,8 @@ class StreamCore(Inward):
         match event:
             case Conscious():
                 return self._receive(event.candidate, now)
+            case Utterance():
+                return self._say(event.entry, now)
             case Generated():
                 return self._bridged(event, now)
             case Said():
@@ -92,6 +95,22 @@ class StreamCore(Inward):
             self._waiting[candidate.id] = (candidate, now + self._settings.reorder)
         return self._advance(now)
 
+    def _say(self, entry: StreamEntry, now: Instant) -> list[Effect]:
+        """Number what is said to somebody at once: it waits for no earlier thought, and none leads over to it."""
+        effects: list[Effect] = []
+        said = self._known.get(entry.id)
+        if said is None:
+            said = replace(entry, seq=self._next, at=now)
+            self._next += 1
+            self._remember([said])
+            effects += [Commit(WriteEntries((said,))), Count("stream_entries_total"), Count("answers_total")]
+        return [*effects, *(Send(name, Broadcast(said, None), 1.0) for name in self._always)]
+
+    def _remember(self, entries: Sequence[StreamEntry]) -> None:
+        self._known.update((e.id, e) for e in entries)
+        while len(self._known) > self._settings.remembered:
+            self._known.popitem(last=False)
+
     def _dues(self) -> list[Instant]:
         """When each that waits has waited long enough."""
         return [due for _, due in self._waiting.values()]
@@ -107,7 +126,8 @@ class StreamCore(Inward):
         thoughts = [e for e in self._known.values() if e.kind is EntryKind.THOUGHT and e.vector is not None]
         self._last = max(thoughts, key=lambda e: e.seq, default=None)
         self._terms = ()  # they were those of a thought that is not said
-        return [Send(name, Broadcast(said.entry, None), 1.0) for name in (ATTENTION, ENVIRONMENT)]
+        told = (ATTENTION, ENVIRONMENT) if said.entry.kind is not EntryKind.ANSWER else (said.entry.author,)
+        return [Send(name, Broadcast(said.entry, None), 1.0) for name in told]
 
     def _in_order(self) -> list[Candidate]:
         return sorted((c for c, _ in self._waiting.values()), key=lambda c: (c.time, c.id))
@@ -189,10 +209,7 @@ class StreamCore(Inward):
         self._follow(entry)
         self._terms = thought.associations[:_TERMS]
         self._centre.learn(thought.vector)
-        for e in entries:
-            self._known[e.id] = e
-        while len(self._known) > self._settings.remembered:
-            self._known.popitem(last=False)
+        self._remember(entries)
         effects.append(Commit(WriteEntries(tuple(entries))))
         effects += [Count("stream_entries_total", len(entries)), Count("segues_total", len(entries) - 1)]
         return [*effects, *self._tell(entry, candidate)]

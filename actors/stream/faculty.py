@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.core import Core
-from actors.events import Broadcast, Conscious, Said
+from actors.events import Broadcast, Conscious, Said, Utterance
 from actors.faculty import BuildContext, Faculty
 from actors.names import STREAM
 from actors.stream.settings import StreamSettings
@@ -23,7 +23,7 @@ FACULTY = Faculty(
     about="the order of conscious thoughts",
     build=_build,
     sections={"stream": StreamSettings},
-    accepts=frozenset({Conscious, Said}),
+    accepts=frozenset({Conscious, Said, Utterance}),
     names=(STREAM,),
     always=True,
     essential=True,
@@ -34,6 +34,7 @@ FACULTY = Faculty(
         ),
         "stream_entries_total": "Entries appended to the stream.",
         "segues_total": "Segues appended to the stream.",
+        "answers_total": "Answers appended to the stream, to who asked the mind something.",
         "stream_head": "Number of the last entry of the stream.",
         "reordering": "Conscious thoughts that wait to be put in order.",
     },

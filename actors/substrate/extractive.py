@@ -29,10 +29,6 @@ CONNECTIVES = frozenset(
 _COMMON_ROOM = 34
 _LEAST_QUOTE = 60
 
-_QUESTION = re.compile(
-    r"\?|^\W*(?:what|who|when|where|why|how|which|is|are|do|does|did|can|could|will|would|should|has|have|any|tell)\b",
-    re.IGNORECASE,
-)
 _OBLIGATION = re.compile(
     r"\b(?:must|should|needs? to|needed|have to|has to|please|due|deadline|until|expires?|closes|promised?|reminder|"
     r"i'll|we'll|somebody|put (?:it|them) back|by \d)\b|^(?:call|check|fix|replace|send|ask|ring|tell|order)\b",
@@ -287,20 +283,6 @@ def _plan(parts: _Parts) -> str:
     return lead + replace(piece, text=said).quoted(max(40, parts.limit - len(lead) - len(piece.cite) - 2), parts.wanted)
 
 
-def _reply(parts: _Parts) -> str:
-    """What the memories say about what was asked, or plainly that nothing is known."""
-    asked = parts.focus
-    relevant = [m for m in parts.memories if shared(asked, m)]
-    question = _QUESTION.search(asked.text[len(speaker(asked.text)) :])
-    if relevant:
-        return _listed(f"Known of {', '.join(shared(asked, relevant[0], 2))}", relevant, parts)
-    if parts.memories:
-        return _listed("Closest in memory", parts.memories, parts)
-    if question:
-        return f"Nothing is known of {' and '.join(asked.subjects())} yet."
-    return f"Noted: {replace(asked, source='', when='').quoted(parts.limit - 10)}"
-
-
 def _reflect(parts: _Parts) -> str:
     """The figures given, most telling first."""
     pieces = [*parts.events, *parts.memories][:3]
@@ -326,6 +308,6 @@ _RULES = {
     Act.EVALUATE: _evaluate,
     Act.RECALL: _recall,
     Act.PLAN: _plan,
-    Act.REPLY: _reply,
+    Act.REPLY: _recall,
     Act.REFLECT: _reflect,
 }

@@ -10,6 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from environment.messages import PerceptionRef
+
 
 class Depth(StrEnum):
     """Which model of a mind to ask."""
@@ -40,7 +42,8 @@ class Act(StrEnum):
     PLAN = "plan"
     """Say what should be done next, where something should."""
     REPLY = "reply"
-    """Answer somebody who spoke to the mind."""
+    """Answer somebody who asks the mind: the first material is the question, those before it in the same conversation
+    follow, oldest first."""
     REFLECT = "reflect"
     """Say what the figures given say about the mind itself."""
 
@@ -69,6 +72,8 @@ class Request:
     materials: tuple[Material, ...]
     depth: Depth = Depth.FAST
     max_tokens: int = 120
+    before: int | None = None
+    """Of a reply: it is to rest on perceptions with a lower sequence number than this alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,12 @@ class Generation:
     cached: bool = False
     fallback: str = ""
     """Why another substrate than the configured one answered; empty when it did itself."""
+    perceptions: tuple[PerceptionRef, ...] = ()
+    """Of a reply: what it quotes."""
+    trust: float = 1.0
+    """0..1: of the least trusted of these."""
+    known: bool = True
+    """Of a reply: False where what it quotes is only the nearest."""
 
 
 class Substrate(Protocol):

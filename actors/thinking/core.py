@@ -6,11 +6,12 @@ import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import msgspec
 
 from actors.core import Description, Inward
-from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
+from actors.effects import Count, Effect, Generate, Note, Read, Send, WakeAt
 from actors.events import (
     Broadcast,
     Configured,
@@ -20,23 +21,26 @@ from actors.events import (
     Event,
     Found,
     Generated,
+    Perceived,
     Posted,
     Started,
     Tick,
 )
 from actors.names import ENVIRONMENT
-from actors.perception.percept import addressed
 from actors.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time, material, perceptions_of
 from actors.submind.retransmit import RetransmitBuffer
-from actors.substrate.ports import Act, Depth, Request, Role
+from actors.substrate.ports import Act, Request, Role
+from actors.thinking.conversations import Conversations, SavedConversations
 from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
 from environment.identity import thought_id
-from environment.messages import EntryKind, Instant, StreamEntry, Thought, ThoughtKind, Vector
+from environment.messages import EntryKind, Instant, Modality, StreamEntry, Thought, ThoughtKind, Vector
 
+_BATCH = 512
+"""Perceptions that are read at a time."""
 _WAITING = 32
 _LOOP_LOSS = 0.5
 _ASK_AGAIN, _GIVE_UP = 30.0, 600.0
@@ -57,7 +61,7 @@ class _Act:
 
 
 class ThinkingCore(Inward):
-    """The one active thinking of a mind.
+    """The one active thinking of a mind. It reads the log as well, and answers what is asked: ``Conversations``.
 
     Guarantees: at most ``per_hour`` acts; no result is more trusted than what it came from; lineage deeper than
     ``max_depth`` is not acted upon; a loop is ended, and that it was is itself a trace.
@@ -74,15 +78,22 @@ class ThinkingCore(Inward):
         self._unacknowledged = RetransmitBuffer(name)
         self._about: deque[str] = deque(maxlen=settings.loop_window)
         self._done: deque[str] = deque(maxlen=256)
+        self._conversations = Conversations(name, interlocutors, settings)
+        self._cursor = 0
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
+            case Perceived():
+                return self._hear(event, now)
+            case Broadcast(StreamEntry(kind=EntryKind.ANSWER) as entry):
+                self._conversations.said(entry)
+                return []
             case Broadcast():
                 return self._attend(event, now)
             case Found():
                 return self._recalled(event, now)
             case Generated():
-                return self._result(event, now)
+                return [*self._conversations.found(event, now), *self._result(event, now)]
             case Posted():
                 for thought in self._unacknowledged.arrived(event.ids):
                     self._memory.hold(thought, thought.salience, now)
@@ -91,11 +102,25 @@ class ThinkingCore(Inward):
                 self._settings = settings
                 self._allowance.configure(settings.per_hour, now)
                 self._memory.half_life = settings.half_life
+                self._conversations.configure(settings, now)
                 return []
             case Started() | Tick():
-                return [*self._unacknowledged.tend(now), *self._ask_again(now)]
+                reading = [self._read()] if isinstance(event, Started) else []
+                tended = (self._unacknowledged.tend(now), self._ask_again(now), self._conversations.tend(now))
+                return [*reading, *chain.from_iterable(tended)]
             case _:
                 return []
+
+    def _hear(self, event: Perceived, now: Instant) -> list[Effect]:
+        effects: list[Effect] = []
+        for perception in event.perceptions:
+            if perception.seq > self._cursor:
+                self._cursor = perception.seq
+                effects += self._conversations.hear(perception, now)
+        return [*effects, self._read()]
+
+    def _read(self) -> Effect:
+        return Read(self._cursor, _BATCH, Modality.TEXT)
 
     def _attend(self, broadcast: Broadcast, now: Instant) -> list[Effect]:
         """Decide whether to let the thought pass by, as in meditation, or to act."""
@@ -106,21 +131,19 @@ class ThinkingCore(Inward):
         rank = self._rank.update(entry.salience)
         thought = focus.thought
         self._memory.hold(thought, entry.salience, now)
-        spoken_to = self._spoken_to(entry)
-        if thought.kind in {ThoughtKind.RESULT, ThoughtKind.REFLECTION} or (
-            rank < self._settings.act_above and not spoken_to
-        ):
+        passing = thought.kind in {ThoughtKind.RESULT, ThoughtKind.REFLECTION} or rank < self._settings.act_above
+        if passing or self._conversations.answers(thought):
             return [Count("thoughts_ignored_total")]
         if thought.depth >= self._settings.max_depth:
             return [Count("limit_hits:depth")]
         about = thought.associations[0] if thought.associations else thought.topic
-        loop = not spoken_to and about != "" and Counter(self._about)[about] >= self._settings.loop_repeats
+        loop = about != "" and Counter(self._about)[about] >= self._settings.loop_repeats
         self._about.append(about)
         if loop:
             return self._loop(entry, thought, about, now)
         if not self._allowance.take(now):
             return [Count("limit_hits:acts")]
-        act = Act.REPLY if spoken_to else Act.PLAN if _DUE.search(thought.text) else Act.RECALL
+        act = Act.PLAN if _DUE.search(thought.text) else Act.RECALL
         crawl = Crawl(
             sender=self.name,
             token=entry.id,
@@ -151,11 +174,6 @@ class ThinkingCore(Inward):
             effects.append(WakeAt(now + _ASK_AGAIN))
         return effects
 
-    def _spoken_to(self, entry: StreamEntry) -> bool:
-        """True when the focus was said by somebody who speaks to the mind."""
-        source = entry.perceptions[0].source if entry.perceptions else ""
-        return addressed(source, self._interlocutors)
-
     def _recalled(self, found: Found, now: Instant) -> list[Effect]:
         act = self._acts.get(found.token)
         if act is None:
@@ -172,17 +190,16 @@ class ThinkingCore(Inward):
         if act.act is Act.RECALL and not act.memories:
             del self._acts[found.token]
             return [Count("nothing_recalled_total")]
-        depth = Depth.DEEP if act.act is Act.REPLY else Depth.FAST
         event = material(Role.EVENT, act.thought, clock_time(act.thought.time))
         memories = (material(Role.MEMORY, m, apart(m.time, act.thought.time)) for m in act.memories)
-        return [Generate(found.token, Request(act.act, self.name, (event, *memories), depth))]
+        return [Generate(found.token, Request(act.act, self.name, (event, *memories)))]
 
     def _result(self, generated: Generated, now: Instant) -> list[Effect]:
         act = self._acts.pop(generated.token, None)
         if act is None:
             return []
         parts = [act.thought, *act.memories]
-        salience = 0.97 if act.act is Act.REPLY else act.entry.salience * self._settings.result_share
+        salience = act.entry.salience * self._settings.result_share
         thought = self._thought(parts, generated.generation.text, generated.vector, salience, act.act.value, now)
         return [
             *self._unacknowledged.post([thought], now),
@@ -232,7 +249,11 @@ class ThinkingCore(Inward):
             "thinking",
             "act on conscious thoughts, or let them pass",
             (),
-            {"working_memory": float(len(self._memory)), "acts_waiting": float(len(self._acts))},
+            {
+                "working_memory": float(len(self._memory)),
+                "acts_waiting": float(len(self._acts)),
+                "answers_waiting": float(len(self._conversations)),
+            },
         )
 
     def snapshot(self) -> bytes:
@@ -245,6 +266,8 @@ class ThinkingCore(Inward):
                 done=list(self._done),
                 waiting=self._unacknowledged.dump(),
                 acts=list(self._acts.values()),
+                cursor=self._cursor,
+                conversations=self._conversations.dump(),
             )
         )
 
@@ -256,6 +279,8 @@ class ThinkingCore(Inward):
         self._done.extend(saved.done)
         self._unacknowledged.load(saved.waiting)
         self._acts = OrderedDict((act.entry.id, act) for act in saved.acts)
+        self._cursor = saved.cursor
+        self._conversations.load(saved.conversations)
 
 
 class _Saved(msgspec.Struct):
@@ -266,3 +291,5 @@ class _Saved(msgspec.Struct):
     done: list[str]
     waiting: list[Thought]
     acts: list[_Act]
+    cursor: int
+    conversations: SavedConversations

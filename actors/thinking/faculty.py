@@ -23,6 +23,8 @@ FACULTY = Faculty(
     build=_build,
     sections={"thinking": ThinkingSettings, "perception": PerceptionSettings},
     accepts=frozenset({Broadcast, Found, Posted}),
+    perceives=True,
+    answers=True,
     names=(THINKING,),
     always=True,
     metrics={
@@ -30,6 +32,7 @@ FACULTY = Faculty(
         "working_memory": "Slots of working memory in use.",
         "acts_total": "Conscious thoughts that active thinking acted upon.",
         "acts_waiting": "Acts that wait for memories or words.",
+        "answers_waiting": "Questions put to the mind whose answers are not in the stream yet.",
         "acts_given_up_total": "Acts whose memories or words never came.",
         "thoughts_ignored_total": "Conscious thoughts that active thinking let pass.",
         "nothing_recalled_total": "Acts of recalling that met nothing.",
@@ -42,7 +45,11 @@ FACULTY = Faculty(
         ("thinking.act_above", "thinking.recall_above", "thinking.result_share"): (
             "compared with one conscious thought or memory at a time; nothing is kept of the comparison"
         ),
-        ("thinking.per_hour",): "a budget: what was spent stays spent, and from now on it refills at the new rate",
+        ("thinking.answer_within",): "decides about the next question; what was answered stays answered",
+        (
+            "thinking.per_hour",
+            "thinking.answers_per_hour",
+        ): "a budget: what was spent stays spent, and from now on it refills at the new rate",
     },
     place="apart",
     rank=3,

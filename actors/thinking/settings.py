@@ -14,6 +14,11 @@ class ThinkingSettings(Section):
     """Percentile of salience among conscious thoughts from which one is thought about; others pass by."""
     per_hour: float = Field(default=30.0, gt=0)
     """Acts an hour (mind time), at most; bursts of a quarter of it."""
+    answers_per_hour: float = Field(default=600.0, gt=0)
+    """Questions of those who speak to the mind that are answered an hour (mind time), at most; bursts of a quarter of
+    it. Answers take nothing of the rate of the stream. What comes beyond is counted as ``limit_hits:answers``."""
+    answer_within: Seconds = 3600.0
+    """Age (of event time) from which a question is history, and is not answered in the stream."""
     slots: int = Field(default=7, ge=1, le=64)
     """Slots of working memory (Miller, 1956)."""
     half_life: Seconds = 600.0

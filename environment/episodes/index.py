@@ -151,8 +151,11 @@ class EpisodeIndex:
         """Whether anything kept has this term."""
         return len(self._having(term)) > 0
 
-    def find(self, weights: Mapping[str, float], k: int = 50) -> list[EpisodeMatch]:
-        """The ``k`` episodes that best match the terms, each with its weight, best first."""
+    def find(self, weights: Mapping[str, float], k: int = 50, before: int | None = None) -> list[EpisodeMatch]:
+        """The ``k`` episodes that best match the terms, each with its weight, best first.
+
+        ``before``: only those with a lower sequence number.
+        """
         if not self._lines:
             return []
         rare = {term: self.rarity(term) * weight for term, weight in weights.items() if self.knows(term)}
@@ -165,7 +168,7 @@ class EpisodeIndex:
         for seq in list(candidates):
             line = self._lines[seq]
             candidates.update(each for each in (line.before, line.after) if each in self._lines)
-        found = [self._match(seq, rare, mean) for seq in candidates]
+        found = [self._match(seq, rare, mean) for seq in candidates if before is None or seq < before]
         found.sort(key=lambda match: (-round(match.score, 9), -match.episode.seq))
         return found[:k]
 

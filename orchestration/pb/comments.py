@@ -54,7 +54,7 @@ COMMENTS: dict[str, str] = {
     'submind.v1.StreamEntry': 'One entry of the stream of consciousness. Never changes.',
     'submind.v1.StreamEntry.seq': 'From 1, no gap, no repeat.',
     'submind.v1.StreamEntry.id': '"c-" and 20 hexadecimal digits.',
-    'submind.v1.StreamEntry.kind': 'Thought or segue.',
+    'submind.v1.StreamEntry.kind': 'Thought, segue or answer.',
     'submind.v1.StreamEntry.text': 'What the mind thought.',
     'submind.v1.StreamEntry.time': 'Event time of what it is about.',
     'submind.v1.StreamEntry.at': 'Mind time at which it became conscious.',

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
 
+from actors.answering.episodes import EpisodeFollower
+from actors.answering.substrate import AnsweringSubstrate
 from actors.attention.pacing import Budget
 from actors.core import Finishing
 from actors.names import STREAM
@@ -61,7 +63,10 @@ class Replay:
         self._finish = finish
         self._routing = routing
         self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
-        substrate = build_substrate(settings.substrate, lambda: self.world.now)
+        episodes = EpisodeFollower(stores.perceptions, settings.view.episodes, settings.perception.interlocutors)
+        thinking = build_substrate(settings.substrate, lambda: self.world.now)
+        model = settings.substrate.kind != "extractive"
+        substrate = AnsweringSubstrate(thinking, episodes, lambda: self.world.now, model=model)
         self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch, veil)
         self.population = SimulatedPopulation(settings, stores, self.world)
         self._configured: PeerDirectory | None = None

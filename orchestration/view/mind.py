@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from actors.answering.answer import Reply, answer
-from actors.answering.question import Question
+from actors.answering.answer import Reply
+from actors.answering.episodes import EpisodeFollower
 from actors.substrate.ports import Embedder
 from environment import salience
 from environment.index.ports import VectorIndex
@@ -22,7 +22,6 @@ from orchestration.pages import Page, place_of, size_of, token_of
 from orchestration.telemetry.tracing.ids import TraceIds, hex_trace
 from orchestration.view import status as judged
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage, ChangeTail, read_page
-from orchestration.view.episodes import EpisodeFollower
 from orchestration.view.follower import TraceFollower
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
@@ -241,11 +240,7 @@ class MindView:
 
         ``earlier``: the questions before it in the same conversation, oldest first.
         """
-        index = await self._episodes.current()
-        before: Question | None = None
-        for one in earlier:
-            before = Question.of(one, before)
-        return await asyncio.to_thread(answer, Question.of(question, before), index, self._clock())
+        return await self._episodes.answer(question, earlier, self._clock())
 
     async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
         """The live traces that are most salient now, with their salience, the most salient first."""

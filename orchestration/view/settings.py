@@ -61,6 +61,7 @@ class ViewSettings(Section):
     follow_batch: int = Field(default=1000, ge=1)
     """Changed traces read at a time while the search index catches up."""
     episodes: int = Field(default=50_000, ge=1, le=10_000_000)
-    """Latest perceptions that questions are answered from: some 1.5 kB of memory each, read at the first question."""
+    """Latest perceptions that questions are answered from: some 1.5 kB of memory each, in the host, where they are read
+    at the first question, and in the process of active thinking."""
     offload_above: int = Field(default=256, ge=0)
     """Index work on more traces than this moves to a worker thread."""

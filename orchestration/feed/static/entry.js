@@ -42,7 +42,7 @@ export function entryElement(entry) {
   const low = entry.trust < LOW_TRUST;
   const trust = detail("trust", entry.trust, "That of the least trusted thing it came from, 0 to 1", low ? "detail" : "detail weigh");
   const parts = [
-    segue && el("span", { class: "detail", text: "segue" }),
+    entry.kind !== "thought" && el("span", { class: "detail", text: entry.kind }),
     agoElement(entry.time),
     !segue && detail("salience", entry.salience, `How much it stood out when it became conscious, 0 to 1. Its confidence is ${share(entry.confidence)}, its trust ${share(entry.trust)}.`),
     low && !segue && trust,

@@ -162,7 +162,7 @@ export class Follower {
       opened();
       for await (const { event, data } of events(response.body)) {
         heard = Date.now();
-        if (event !== "thought" && event !== "segue") continue;
+        if (!["thought", "segue", "answer"].includes(event)) continue;
         const entry = JSON.parse(data);
         if (entry.seq > this.last + 1) await this.#fill(entry.seq - 1);
         this.#deliver([entry]);

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
+from actors.answering.episodes import EpisodeFollower
+from actors.answering.substrate import AnsweringSubstrate
 from actors.events import Configured
 from actors.substrate.budget import Limits
 from environment.errors import SubliminalError
@@ -140,6 +142,13 @@ async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | 
     )
     accounts: list[Account] = []
     substrate, embedder = await thinking(orders, stores, accounts)
+    keeping: asyncio.Task[None] | None = None
+    if any(plan.faculty.answers for plan in orders.plans):
+        episodes = EpisodeFollower(stores.perceptions, settings.view.episodes, settings.perception.interlocutors)
+        substrate = AnsweringSubstrate(
+            substrate, episodes, run.clock.now, model=settings.substrate.kind != "extractive"
+        )
+        keeping = asyncio.create_task(episodes.keep(), name="episodes")
     overdue = Overdue(settings.runtime.supervision.stuck_after)
     recorder = begin(settings.telemetry.tracing, settings.mind.name, name)
     context = ProcessContext(orders, stores, links, substrate, embedder, overdue, chance, accounts, recorder)
@@ -154,6 +163,8 @@ async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | 
         raise
     finally:
         overdue.stop()
+        if keeping is not None:
+            keeping.cancel()
         if recorder is not None:
             await asyncio.to_thread(recorder.close)
         await links.outboxes.close(within=0.2)

@@ -83,7 +83,7 @@ class TimedAppends:
         effects = work()
         for effect in effects:
             if isinstance(effect, Commit) and isinstance(effect.write, WriteEntries):
-                self._unsent += [entry for entry in effect.write.entries if entry.kind is EntryKind.THOUGHT]
+                self._unsent += [entry for entry in effect.write.entries if entry.kind is not EntryKind.SEGUE]
         return effects
 
     def sent(self) -> None:

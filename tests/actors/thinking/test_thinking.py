@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from actors.effects import Generate, Send
-from actors.events import Broadcast, Crawl, Found, Generated, Post, Tick
+from actors.effects import Count, Generate, Read, Send
+from actors.events import Broadcast, Crawl, Found, Generated, Perceived, Post, Started, Tick, Utterance
 from actors.substrate.ports import Act, Generation
 from actors.thinking.core import ThinkingCore
 from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
-from environment.messages import ThoughtKind
+from environment.identity import answer_id
+from environment.messages import EntryKind, Modality, Perception, PerceptionRef, ThoughtKind, perception_id
 from tests.actors.making import entry, thought, trace, unit
 
 
@@ -60,11 +61,61 @@ def test_recall_without_memories_is_let_go():
     assert (request, results) == (None, [])
 
 
-def test_who_speaks_to_the_mind_is_answered():
-    event = broadcast(1, text="what about the lorry", source="operator-page", salience=0.01)
-    request, (result,) = think(core(act_above=0.99), event)
-    assert request.act is Act.REPLY
-    assert result.salience > 0.9
+def perceived(n, text, source="operator-page", time=100.0):
+    return Perception(source, time, time, text=text, id=perception_id(n), seq=n, trust=0.9)
+
+
+def sent(effects):
+    """What is asked of the substrate, and what is to be said."""
+    asks = [e.request for e in effects if isinstance(e, Generate)]
+    return asks, [e.event.entry for e in effects if isinstance(e, Send) and isinstance(e.event, Utterance)]
+
+
+def reborn(thinking):
+    again = core()
+    again.restore(thinking.snapshot())
+    return again
+
+
+def test_what_is_asked_is_answered_once_whatever_is_lost():
+    thinking = core()
+    (read,) = [e for e in thinking.handle(Started(), 100.0) if isinstance(e, Read)]
+    assert (read.after, read.modality) == (0, Modality.TEXT)
+    lines = [
+        perceived(1, "when does the lorry leave?"),
+        perceived(2, "when does the tide turn?", "radio"),
+        perceived(3, "the lorry is red"),
+        perceived(4, "and the driver?"),
+        perceived(5, "who was here in May?", time=-4000.0),
+    ]
+    (first, second), none = sent(thinking.handle(Perceived(tuple(lines), {}), 101.0))
+    assert (first.act, first.before, first.materials[0].text, none) == (Act.REPLY, 1, lines[0].text, [])
+    assert [m.text for m in second.materials] == [lines[3].text, lines[0].text]
+    thinking = reborn(thinking)
+    assert sent(thinking.handle(Tick(), 104.0)) == ([first, second], [])
+    cited = PerceptionRef(perception_id(0), 5.0, "desk")
+    found = Generated(answer_id(lines[0].id), Generation("at nine", "m", perceptions=(cited,), trust=0.4), unit(1))
+    _, (said,) = sent(thinking.handle(found, 105.0))
+    assert said.lineage == (lines[0].id, cited.id)
+    assert (said.kind, said.text, said.trust) == (EntryKind.ANSWER, "at nine", 0.4)
+    assert sent(thinking.handle(found, 105.5)) == ([], [])
+    thinking = reborn(thinking)
+    assert sent(thinking.handle(Tick(), 108.0)) == ([second], [said])
+    thinking.handle(Broadcast(said, None), 109.0)
+    assert sent(thinking.handle(Tick(), 120.0)) == ([second], [])
+    assert sent(thinking.handle(Perceived((lines[0],), {}), 121.0)) == ([], [])
+
+
+def test_a_flood_of_questions_has_an_allowance():
+    effects = core(answers_per_hour=8).handle(
+        Perceived(tuple(perceived(n, "what now?") for n in range(1, 6)), {}), 100.0
+    )
+    assert len(sent(effects)[0]) == 2
+    assert sum(e == Count("limit_hits:answers") for e in effects) == 3
+
+
+def test_a_question_that_became_conscious_is_not_thought_about_besides():
+    assert think(core(), broadcast(1, text="what about the lorry?", source="operator-page")) == (None, [])
 
 
 def test_own_results_are_not_thought_about_again():
@@ -95,9 +146,7 @@ def test_a_doubled_broadcast_is_thought_about_once():
     thinking, event = core(), broadcast(1)
     assert thinking.handle(event, 1.0)
     assert thinking.handle(event, 2.0) == []
-    reborn = core()
-    reborn.restore(thinking.snapshot())
-    assert reborn.handle(event, 3.0) == []
+    assert reborn(thinking).handle(event, 3.0) == []
 
 
 def test_working_memory_has_seven_slots_and_fades():
@@ -113,10 +162,9 @@ def test_working_memory_has_seven_slots_and_fades():
 
 def test_an_act_survives_a_crash_and_a_lost_message():
     thinking = core()
-    event = broadcast(1, text="what about the lorry?", source="operator", time=100.0)
+    event = broadcast(1, text="the lorry must leave", source="operator", time=100.0)
     (asked,) = [e.event for e in thinking.handle(event, 101.0) if isinstance(e, Send)]
-    reborn = core()
-    reborn.restore(thinking.snapshot())
-    (again,) = [e.event for e in reborn.handle(Tick(), 140.0) if isinstance(e, Send)]
+    thinking = reborn(thinking)
+    (again,) = [e.event for e in thinking.handle(Tick(), 140.0) if isinstance(e, Send)]
     assert again.token == asked.token
-    assert [e for e in reborn.handle(Found(again.token, (), ()), 141.0) if isinstance(e, Generate)]
+    assert [e for e in thinking.handle(Found(again.token, (), ()), 141.0) if isinstance(e, Generate)]

@@ -233,6 +233,31 @@ def flood(n: int, text: Callable[[int], str]) -> Iterator[NewPerception]:
         yield NewPerception(source="printer", time=at, received=at, text=text(i))
 
 
+@pytest.mark.parametrize("faults", [NONE, ROUGH], ids=["calm", "rough"])
+async def test_who_asks_is_answered_once_and_at_once_whatever_else_comes(tmp_path, faults):
+    """Beside the rate of the stream, in the midst of thoughts that stand out."""
+    history = list(flood(900, distinct))
+    end = history[-1].time
+    texts = ["Which coolant pump has failed?", "and where is brine?", "Who ordered the zebras?"]
+    asked = [NewPerception("operator", end - 9 + n, end - 9 + n, text=text) for n, text in enumerate(texts)]
+    history = sorted([*history, *asked], key=lambda p: p.time)
+    settings = Settings.model_validate({"attention": {"per_hour": 1}})
+    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
+    unreliable = UnreliableStores(stores, faults, random.Random(3))
+    mind = Replay(settings, unreliable, seed=3, faults=faults)
+    seen = [e async for e in mind.run(history)]
+    answers = [e for e in seen if e.kind is EntryKind.ANSWER]
+    keys = {p.id: p for p in await stores.perceptions.read(0, 10_000)}
+    assert sorted(keys[e.perceptions[0].id].text for e in answers) == sorted(texts)
+    assert {keys[e.lineage[0]].text for e in answers} == set(texts)
+    told = {keys[e.lineage[0]].text: e for e in answers}
+    assert all(RARE in told[text].text for text in texts[:2])
+    assert told[texts[2]].text.startswith("I don't know")
+    assert faults is ROUGH or all(e.at - e.time < 5 for e in answers)
+    assert not await broken(stores, settings, [], seen)
+    await stores.close()
+
+
 @pytest.mark.no_cover
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize(

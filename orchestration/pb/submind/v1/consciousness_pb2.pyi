@@ -17,6 +17,7 @@ class EntryKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ENTRY_KIND_UNSPECIFIED: _ClassVar[EntryKind]
     ENTRY_KIND_THOUGHT: _ClassVar[EntryKind]
     ENTRY_KIND_SEGUE: _ClassVar[EntryKind]
+    ENTRY_KIND_ANSWER: _ClassVar[EntryKind]
 
 class ExplanationKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -34,6 +35,7 @@ class Standing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 ENTRY_KIND_UNSPECIFIED: EntryKind
 ENTRY_KIND_THOUGHT: EntryKind
 ENTRY_KIND_SEGUE: EntryKind
+ENTRY_KIND_ANSWER: EntryKind
 EXPLANATION_KIND_UNSPECIFIED: ExplanationKind
 EXPLANATION_KIND_ENTRY: ExplanationKind
 EXPLANATION_KIND_TRACE: ExplanationKind

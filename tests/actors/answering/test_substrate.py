@@ -1,0 +1,55 @@
+"""What is found is put into a model's words where there is one, in time; else in the rule's."""
+
+import asyncio
+
+import pytest
+
+from actors.answering.episodes import EpisodeFollower
+from actors.answering.substrate import AnsweringSubstrate
+from actors.substrate.ports import Act, Generation, Material, Request, Role
+from environment.messages import NewPerception, perception_id
+from environment.stores.sqlite import open_stores
+
+SAID = "the Aurelia berths at seven"
+QUESTION = Request(Act.REPLY, "thinking", (Material(Role.EVENT, "When does the Aurelia berth?", "operator"),), before=3)
+
+
+class Model:
+    """Remembers what it is asked, and answers as it is told to."""
+
+    status = close = None
+
+    def __init__(self, answer):
+        self.answer, self.asked = answer, []
+
+    async def generate(self, request):
+        self.asked.append(request)
+        return self.answer or await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (Generation("At seven.", "m"), "At seven."),
+        (Generation("nothing", "extractive", fallback="the budget is spent"), None),
+        (None, None),
+    ],
+    ids=["words", "fallback", "slow"],
+)
+async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(tmp_path, monkeypatch, model, said):
+    monkeypatch.setattr("actors.answering.substrate._PATIENCE", 0.05)
+    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
+    texts = [
+        ("desk", SAID),
+        ("operator", "When does the Aurelia berth?"),
+        ("desk", "the Aurelia berths at nine instead"),
+    ]
+    await stores.perceptions.append([NewPerception(source, 1.0, 1.0, text=text, trust=0.3) for source, text in texts])
+    asked = Model(model)
+    episodes = EpisodeFollower(stores.perceptions, 100, ["operator"])
+    told = await AnsweringSubstrate(asked, episodes, lambda: 2.0, model=True).generate(QUESTION)
+    assert told.text == said or (said is None and SAID in told.text)
+    assert [m.text for m in asked.asked[0].materials] == [QUESTION.materials[0].text, SAID]
+    assert [p.id for p in told.perceptions] == [perception_id(1)]
+    assert (told.trust, told.known) == (0.3, True)
+    await stores.close()
