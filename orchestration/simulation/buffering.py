@@ -7,28 +7,25 @@ from inspect import isasyncgenfunction
 from typing import Any, cast
 
 from environment.collections import Collections
-from environment.ports import PerceptionLog, RegistryStore, Stores, StreamLog, TraceStore, Write
+from environment.ports import RegistryStore, Stores, StreamLog, TraceStore, Write
+from environment.stores.forwarding import ForwardingStores
 
 _MOST = 2048
 
 
-class BufferedStores:
+class BufferedStores(ForwardingStores):
     """Stores that commit in bulk. Every read flushes first, so nobody ever sees less than was written.
 
     Guarantee: writes reach the stores in the order in which they were committed.
     """
 
     def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+        super().__init__(stores)
         self._writes: list[Write] = []
         self.traces = cast(TraceStore, _Flushing(stores.traces, self.flush))
         self.stream = cast(StreamLog, _Flushing(stores.stream, self.flush))
         self.registry = cast(RegistryStore, _Flushing(stores.registry, self.flush))
         self.collections = cast(Collections, _Flushing(stores.collections, self.flush))
-
-    @property
-    def perceptions(self) -> PerceptionLog:
-        return self._stores.perceptions
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:  # noqa: ARG002  # a replay has no rivals
         self._writes += writes
@@ -41,16 +38,13 @@ class BufferedStores:
             writes, self._writes = self._writes, []
             await self._stores.commit(writes)
 
-    async def lead(self, token: int | None = None) -> int:
-        return await self._stores.lead(token)
-
     async def statistics(self) -> Mapping[str, float]:
         await self.flush()
-        return await self._stores.statistics()
+        return await super().statistics()
 
     async def close(self) -> None:
         await self.flush()
-        await self._stores.close()
+        await super().close()
 
 
 class _Flushing:

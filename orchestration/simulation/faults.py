@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from environment.collections import Collections
 from environment.errors import StoreUnavailable
-from environment.ports import PerceptionLog, RegistryStore, Stores, StreamLog, TraceStore, Write
+from environment.ports import Stores, Write
+from environment.stores.forwarding import ForwardingStores
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +46,15 @@ ROUGH = Faults(
 """A rough day: what the invariants are tested under."""
 
 
-class UnreliableStores:
+class UnreliableStores(ForwardingStores):
     """Stores that refuse some commits, before or after doing them."""
 
     def __init__(self, stores: Stores, faults: Faults, chance: random.Random) -> None:
-        self._stores = stores
+        super().__init__(stores)
         self._faults = faults
         self._chance = chance
         self.calm = False
         """True: no more faults, so that a run can come to rest."""
-
-    @property
-    def perceptions(self) -> PerceptionLog:
-        return self._stores.perceptions
-
-    @property
-    def traces(self) -> TraceStore:
-        return self._stores.traces
-
-    @property
-    def stream(self) -> StreamLog:
-        return self._stores.stream
-
-    @property
-    def registry(self) -> RegistryStore:
-        return self._stores.registry
-
-    @property
-    def collections(self) -> Collections:
-        return self._stores.collections
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
         """As the real one, but now and then ``StoreUnavailable``."""
@@ -83,12 +63,3 @@ class UnreliableStores:
                 await self._stores.commit(writes, fence)
             raise StoreUnavailable("a simulated refusal", 1.0)
         await self._stores.commit(writes, fence)
-
-    async def lead(self, token: int | None = None) -> int:
-        return await self._stores.lead(token)
-
-    async def statistics(self) -> dict[str, float]:
-        return dict(await self._stores.statistics())
-
-    async def close(self) -> None:
-        await self._stores.close()

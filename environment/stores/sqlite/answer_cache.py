@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, Synchronous, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, Synchronous
 from environment.stores.sqlite.schema import Migrations, migrate
 
 ANSWERS: Migrations = (
@@ -19,7 +20,6 @@ ANSWERS: Migrations = (
             mind TEXT NOT NULL, name TEXT NOT NULL, state BLOB NOT NULL, PRIMARY KEY (mind, name)) WITHOUT ROWID""",
     ),
 )
-_AT_ONCE = 500
 
 
 class SqliteAnswers:
@@ -38,17 +38,8 @@ class SqliteAnswers:
 
     async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Those of ``keys`` that are there. That they were used is written with the next ``put``."""
-
-        def read(connection: sqlite3.Connection) -> dict[str, bytes]:
-            found: dict[str, bytes] = {}
-            for start in range(0, len(keys), _AT_ONCE):
-                some = keys[start : start + _AT_ONCE]
-                marks = ",".join("?" * len(some))
-                sql = f"SELECT key, answer FROM answers WHERE mind = ? AND key IN ({marks})"  # noqa: S608 - only marks
-                found.update(connection.execute(sql, (self._mind, *some)))
-            return found
-
-        found = await self._executor.read(read)
+        sql = "SELECT key, answer FROM answers WHERE mind = ? AND key IN (SELECT value FROM json_each(?))"
+        found = dict(await self._executor.rows(tuple, sql, (self._mind, json.dumps(list(keys)))))
         self._met.update(dict.fromkeys(found))
         return found
 
@@ -57,20 +48,19 @@ class SqliteAnswers:
         met, self._met = self._met, {}
 
         def write(connection: sqlite3.Connection) -> None:
-            with transaction(connection):
-                (last,) = connection.execute(
-                    "SELECT coalesce(max(used), 0) FROM answers WHERE mind = ?", (self._mind,)
-                ).fetchone()
-                connection.executemany(
-                    "UPDATE answers SET used = ? WHERE mind = ? AND key = ?", [(last + 1, self._mind, k) for k in met]
-                )
-                connection.executemany(
-                    "INSERT OR REPLACE INTO answers (mind, key, used, answer) VALUES (?, ?, ?, ?)",
-                    [(self._mind, key, last + 2 + at, answer) for at, (key, answer) in enumerate(answers.items())],
-                )
-                self._bound(connection)
+            (last,) = connection.execute(
+                "SELECT coalesce(max(used), 0) FROM answers WHERE mind = ?", (self._mind,)
+            ).fetchone()
+            connection.executemany(
+                "UPDATE answers SET used = ? WHERE mind = ? AND key = ?", [(last + 1, self._mind, k) for k in met]
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO answers (mind, key, used, answer) VALUES (?, ?, ?, ?)",
+                [(self._mind, key, last + 2 + at, answer) for at, (key, answer) in enumerate(answers.items())],
+            )
+            self._bound(connection)
 
-        await self._executor.write(write)
+        await self._executor.change(write)
 
     def _bound(self, connection: sqlite3.Connection) -> None:
         (rows,) = connection.execute("SELECT count(*) FROM answers WHERE mind = ?", (self._mind,)).fetchone()
@@ -84,8 +74,7 @@ class SqliteAnswers:
     async def load_ledger(self, name: str) -> bytes | None:
         """The state last saved under ``name``."""
         sql = "SELECT state FROM ledgers WHERE mind = ? AND name = ?"
-        row = await self._executor.read(lambda connection: connection.execute(sql, (self._mind, name)).fetchone())
-        return None if row is None else bytes(row[0])
+        return await self._executor.row(lambda row: bytes(row[0]), sql, (self._mind, name))
 
     async def save_ledger(self, name: str, state: bytes) -> None:
         """Replace the state saved under ``name``."""

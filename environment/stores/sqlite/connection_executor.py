@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -176,6 +176,24 @@ class ConnectionExecutor:
         if self._read_thread is None:
             self._read_thread = ThreadPoolExecutor(1, thread_name_prefix=f"read-{self.path.stem}")
         return await asyncio.get_running_loop().run_in_executor(self._read_thread, self._on_reader, work)
+
+    async def rows(self, made: Callable[[Any], T], statement: str, values: Sequence[object]) -> list[T]:
+        """What ``made`` makes of each row of a query, read as ``read`` does."""
+        return await self.read(lambda connection: [made(row) for row in connection.execute(statement, values)])
+
+    async def row(self, made: Callable[[Any], T], statement: str, values: Sequence[object]) -> T | None:
+        """The same of its first row; None where there is none."""
+        found = await self.rows(made, f"{statement} LIMIT 1", values)
+        return found[0] if found else None
+
+    async def change(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """``write``, all of it or nothing."""
+
+        def whole(connection: sqlite3.Connection) -> T:
+            with transaction(connection):
+                return work(connection)
+
+        return await self.write(whole)
 
     async def close(self) -> None:
         """Finish what was begun and release file and threads; may be called twice."""

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from environment.collections import Document, RemoveDocument, WriteDocument, beyond
 from environment.errors import ChangesGone, StaleRevision
 from environment.messages import Instant
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
 from environment.stores.sqlite.schema import counter, set_counter
 from environment.vectors import packed, unpacked
 
@@ -97,11 +97,8 @@ class SqliteCollections:
         return await self._executor.read(lambda connection: counter(connection, self._mind, _CHANGE))
 
     async def names(self) -> list[str]:
-        def work(connection: sqlite3.Connection) -> list[str]:
-            rows = connection.execute("SELECT DISTINCT collection FROM documents WHERE mind = ?", (self._mind,))
-            return sorted((name for (name,) in rows), key=str.encode)
-
-        return await self._executor.read(work)
+        statement = "SELECT DISTINCT collection FROM documents WHERE mind = ?"
+        return sorted(await self._executor.rows(lambda row: str(row[0]), statement, (self._mind,)), key=str.encode)
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         return await self._delete("expires < ?2 ORDER BY expires LIMIT ?3", before, fit(limit))
@@ -112,25 +109,21 @@ class SqliteCollections:
         return await self._delete(where, collection, fit(most), fit(limit))
 
     async def _read(self, collection: str, where: str, *values: object) -> list[Document]:
-        def work(connection: sqlite3.Connection) -> list[Document]:
-            return [_document(row) for row in connection.execute(_SELECT + where, (self._mind, collection, *values))]
-
-        return await self._executor.read(work)
+        return await self._executor.rows(_document, _SELECT + where, (self._mind, collection, *values))
 
     async def _delete(self, where: str, *values: object) -> int:
         def work(connection: sqlite3.Connection) -> int:
-            with transaction(connection):
-                old = connection.execute(
-                    f"SELECT number, collection, change FROM documents WHERE mind = ?1 AND {where}",  # noqa: S608 - the words are ours
-                    (self._mind, *values),
-                ).fetchall()
-                connection.executemany("DELETE FROM documents WHERE number = ?", [(number,) for number, _, _ in old])
-                gone: dict[str, int] = {}
-                for _, collection, change in old:
-                    gone[collection] = max(gone.get(collection, 0), change)
-                for collection, last in gone.items():
-                    name = _GONE + collection
-                    set_counter(connection, self._mind, name, max(last, counter(connection, self._mind, name)))
-                return len(old)
+            old = connection.execute(
+                f"SELECT number, collection, change FROM documents WHERE mind = ?1 AND {where}",  # noqa: S608 - the words are ours
+                (self._mind, *values),
+            ).fetchall()
+            connection.executemany("DELETE FROM documents WHERE number = ?", [(number,) for number, _, _ in old])
+            gone: dict[str, int] = {}
+            for _, collection, change in old:
+                gone[collection] = max(gone.get(collection, 0), change)
+            for collection, last in gone.items():
+                name = _GONE + collection
+                set_counter(connection, self._mind, name, max(last, counter(connection, self._mind, name)))
+            return len(old)
 
-        return await self._executor.write(work)
+        return await self._executor.change(work)

@@ -12,7 +12,7 @@ from environment.stores.sqlite.claims import EPOCH
 from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
 from environment.stores.sqlite.out_of_process import OutOfProcessPerceptions
 from environment.stores.sqlite.perceptions import SqlitePerceptions
-from environment.stores.sqlite.registry import CHANGE, change_of
+from environment.stores.sqlite.registry import SqliteRegistry
 from environment.stores.sqlite.schema import counter
 from environment.stores.sqlite.traces import changed_after, changes_of, moved
 
@@ -21,9 +21,14 @@ class SqliteMoving:
     """``Moving`` for both files. Marks are ids of traces and numbers of changes."""
 
     def __init__(
-        self, perceptions: SqlitePerceptions | OutOfProcessPerceptions, executor: ConnectionExecutor, mind: str
+        self,
+        perceptions: SqlitePerceptions | OutOfProcessPerceptions,
+        registry: SqliteRegistry,
+        executor: ConnectionExecutor,
+        mind: str,
     ) -> None:
         self._perceptions = perceptions
+        self._registry = registry
         self._executor = executor
         self._mind = mind
 
@@ -42,23 +47,12 @@ class SqliteMoving:
         return await self._executor.read(work)
 
     async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
-        def work(connection: sqlite3.Connection) -> tuple[str, list[ConnectionChange]]:
-            rows = connection.execute(
-                f"SELECT {CHANGE} FROM connection_changes "  # noqa: S608 - the words are ours
-                "WHERE mind = ? AND number > ? ORDER BY number LIMIT ?",
-                (self._mind, int(after or 0), fit(limit)),
-            ).fetchall()
-            changes = [change_of(row) for row in rows]
-            return (changes[-1].mark if len(rows) == limit else ""), changes
-
-        return await self._executor.read(work)
+        changes = await self._registry.written(after, limit)
+        return (changes[-1].mark if len(changes) == limit else ""), changes
 
     async def states(self) -> list[str]:
-        def work(connection: sqlite3.Connection) -> list[str]:
-            rows = connection.execute("SELECT name FROM states WHERE mind = ? ORDER BY name", (self._mind,))
-            return [name for (name,) in rows]
-
-        return await self._executor.read(work)
+        statement = "SELECT name FROM states WHERE mind = ? ORDER BY name"
+        return await self._executor.rows(lambda row: str(row[0]), statement, (self._mind,))
 
     async def epoch(self) -> int:
         of_log = await self._perceptions.epoch()

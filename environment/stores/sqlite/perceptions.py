@@ -298,20 +298,11 @@ class SqlitePerceptions:
         return await self._executor.read(work)
 
     async def head(self) -> int:
-        def work(connection: sqlite3.Connection) -> int:
-            row = connection.execute("SELECT head FROM minds WHERE mind = ?", (self._mind,)).fetchone()
-            return int(row[0]) if row else 0
-
-        return await self._executor.read(work)
+        return await self._count("head")
 
     async def epoch(self) -> int:
         """The last epoch of writing that was begun; 0 before the first."""
-
-        def work(connection: sqlite3.Connection) -> int:
-            mind = self._row(connection)
-            return mind.epoch if mind else 0
-
-        return await self._executor.read(work)
+        return await self._count("epoch")
 
     async def forget(
         self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = math.inf
@@ -358,12 +349,11 @@ class SqlitePerceptions:
 
     async def rows(self) -> int:
         """How many perceptions are kept."""
+        return await self._count("kept")
 
-        def work(connection: sqlite3.Connection) -> int:
-            row = connection.execute("SELECT kept FROM minds WHERE mind = ?", (self._mind,)).fetchone()
-            return int(row[0]) if row else 0
-
-        return await self._executor.read(work)
+    async def _count(self, column: str) -> int:
+        statement = f"SELECT {column} FROM minds WHERE mind = ?"  # noqa: S608 - the names are ours
+        return await self._executor.row(lambda row: int(row[0]), statement, (self._mind,)) or 0
 
 
 def _insert(connection: sqlite3.Connection, first: int, batches: Sequence[Prepared], places: Sequence[int]) -> None:

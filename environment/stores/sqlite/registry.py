@@ -14,7 +14,7 @@ from environment.messages import (
 )
 from environment.ports import WriteConnections, WriteReport, WriteState
 from environment.stores.codec import decode_history, decode_report, encode, encode_history
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
 
 CHANGE = "owner, topic, peer, at, kind, weight, reason, label, number"
 _LAST = 2**63 - 1
@@ -108,12 +108,7 @@ class SqliteRegistry:
             "SELECT owner, topic, peer, label, weight, ltp, uses, credited, last_use, history FROM connections "  # noqa: S608 - the words are ours
             f"WHERE mind = ?{' AND owner = ?' if whose else ''} ORDER BY weight DESC, owner, topic, peer"
         )
-
-        def work(connection: sqlite3.Connection) -> list[Connection]:
-            rows = connection.execute(statement, (self._mind, *whose))
-            return [_connection(row) for row in rows]
-
-        return await self._executor.read(work)
+        return await self._executor.rows(_connection, statement, (self._mind, *whose))
 
     async def history(
         self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
@@ -132,85 +127,51 @@ class SqliteRegistry:
             f"SELECT {CHANGE} FROM connection_changes WHERE {' AND '.join(where)} "  # noqa: S608 - the words are ours
             "ORDER BY at DESC, number DESC LIMIT ?"
         )
-
-        def work(connection: sqlite3.Connection) -> list[ConnectionChange]:
-            return [change_of(row) for row in connection.execute(statement, (*values, fit(limit)))]
-
-        return await self._executor.read(work)
+        return await self._executor.rows(change_of, statement, (*values, fit(limit)))
 
     async def written(self, after: str, limit: int) -> list[ConnectionChange]:
         _check(after)
-
-        def work(connection: sqlite3.Connection) -> list[ConnectionChange]:
-            rows = connection.execute(
-                f"SELECT {CHANGE} FROM connection_changes WHERE mind = ? AND number > ? "  # noqa: S608 - the words are ours
-                "ORDER BY number LIMIT ?",
-                (self._mind, int(after or 0), fit(limit)),
-            )
-            return [change_of(row) for row in rows]
-
-        return await self._executor.read(work)
+        return await self._executor.rows(
+            change_of,
+            f"SELECT {CHANGE} FROM connection_changes WHERE mind = ? AND number > ? ORDER BY number LIMIT ?",  # noqa: S608 - the words are ours
+            (self._mind, int(after or 0), fit(limit)),
+        )
 
     async def last_written(self) -> str:
-        def work(connection: sqlite3.Connection) -> str:
-            (last,) = connection.execute(
-                "SELECT max(number) FROM connection_changes WHERE mind = ?", (self._mind,)
-            ).fetchone()
-            return str(last or "")
-
-        return await self._executor.read(work)
+        statement = "SELECT coalesce(max(number), '') FROM connection_changes WHERE mind = ?"
+        return await self._executor.row(_text, statement, (self._mind,)) or ""
 
     async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
-        def work(connection: sqlite3.Connection) -> list[str]:
-            rows = connection.execute(
-                "SELECT DISTINCT owner FROM connections WHERE mind = ? AND owner > ? ORDER BY owner LIMIT ?",
-                (self._mind, after, -1 if limit is None else fit(limit)),
-            )
-            return [owner for (owner,) in rows]
-
-        return await self._executor.read(work)
+        statement = "SELECT DISTINCT owner FROM connections WHERE mind = ? AND owner > ? ORDER BY owner LIMIT ?"
+        return await self._executor.rows(_text, statement, (self._mind, after, -1 if limit is None else fit(limit)))
 
     async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
-        def work(connection: sqlite3.Connection) -> list[SubmindReport]:
-            rows = connection.execute(
-                "SELECT body FROM reports WHERE mind = ? AND name > ? ORDER BY name LIMIT ?",
-                (self._mind, after, -1 if limit is None else fit(limit)),
-            )
-            return [decode_report(body) for (body,) in rows]
-
-        return await self._executor.read(work)
+        statement = "SELECT body FROM reports WHERE mind = ? AND name > ? ORDER BY name LIMIT ?"
+        values = self._mind, after, -1 if limit is None else fit(limit)
+        return await self._executor.rows(lambda row: decode_report(row[0]), statement, values)
 
     async def state(self, name: str) -> bytes | None:
-        def work(connection: sqlite3.Connection) -> bytes | None:
-            row = connection.execute(
-                "SELECT state FROM states WHERE mind = ? AND name = ?", (self._mind, name)
-            ).fetchone()
-            return bytes(row[0]) if row else None
-
-        return await self._executor.read(work)
+        statement = "SELECT state FROM states WHERE mind = ? AND name = ?"
+        return await self._executor.row(lambda row: bytes(row[0]), statement, (self._mind, name))
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         def work(connection: sqlite3.Connection) -> int:
-            with transaction(connection):
-                return connection.execute(
-                    "DELETE FROM connection_changes WHERE number IN (SELECT number FROM connection_changes "
-                    "WHERE mind = ? AND at < ? ORDER BY at LIMIT ?)",
-                    (self._mind, before, fit(limit)),
-                ).rowcount
+            return connection.execute(
+                "DELETE FROM connection_changes WHERE number IN (SELECT number FROM connection_changes "
+                "WHERE mind = ? AND at < ? ORDER BY at LIMIT ?)",
+                (self._mind, before, fit(limit)),
+            ).rowcount
 
-        return await self._executor.write(work)
+        return await self._executor.change(work)
 
     async def rows(self) -> dict[str, int]:
         """Rows by table, of those that do not grow with the age of a mind."""
+        counts = (f"SELECT '{table}', count(*) FROM {table} WHERE mind = ?1" for table in _TABLES)  # noqa: S608 - the names are ours
+        return dict(await self._executor.rows(tuple, " UNION ALL ".join(counts), (self._mind,)))
 
-        def work(connection: sqlite3.Connection) -> dict[str, int]:
-            counted = {}
-            for table in _TABLES:
-                statement = f"SELECT count(*) FROM {table} WHERE mind = ?"  # noqa: S608 - the names are ours
-                (counted[table],) = connection.execute(statement, (self._mind,)).fetchone()
-            return counted
 
-        return await self._executor.read(work)
+def _text(row: tuple[object]) -> str:
+    return str(row[0])
 
 
 def _check(mark: str) -> None:

@@ -63,7 +63,7 @@ class SqliteStores:
         self.stream = SqliteStream(mind_executor, mind)
         self.registry = SqliteRegistry(mind_executor, mind)
         self.collections = SqliteCollections(mind_executor, mind)
-        self.moving = SqliteMoving(self.perceptions, mind_executor, mind)
+        self.moving = SqliteMoving(self.perceptions, self.registry, mind_executor, mind)
 
     async def open(self) -> None:
         """Create or migrate both files."""
@@ -119,15 +119,14 @@ class SqliteStores:
 
     async def lead(self, token: int | None = None) -> int:
         def work(connection: sqlite3.Connection) -> int:
-            with transaction(connection):
-                current = schema.counter(connection, self._mind, EPOCH)
-                epoch = current + 1 if token is None else token
-                if epoch <= current:
-                    raise FencedOut(epoch, current)
-                schema.set_counter(connection, self._mind, EPOCH, epoch)
+            current = schema.counter(connection, self._mind, EPOCH)
+            epoch = current + 1 if token is None else token
+            if epoch <= current:
+                raise FencedOut(epoch, current)
+            schema.set_counter(connection, self._mind, EPOCH, epoch)
             return epoch
 
-        return await self._executor.write(work)
+        return await self._executor.change(work)
 
     async def claim(self, fence: int, life: int, *, numbers: bool = False) -> None:  # noqa: ARG002 - all is in one file
         await self._executor.write(lambda connection: self._claim.make(connection, fence, life))

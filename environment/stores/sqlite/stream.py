@@ -37,6 +37,10 @@ def append_entries(connection: sqlite3.Connection, mind: str, entries: Sequence[
         expected += 1
 
 
+def _entry(row: tuple[bytes]) -> StreamEntry:
+    return decode_entry(row[0])
+
+
 class SqliteStream:
     """``StreamLog`` in ``mind.db``."""
 
@@ -48,20 +52,9 @@ class SqliteStream:
         return await self._executor.read(lambda connection: _head(connection, self._mind))
 
     async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
-        def work(connection: sqlite3.Connection) -> list[StreamEntry]:
-            rows = connection.execute(
-                "SELECT body FROM entries WHERE mind = ? AND seq >= ? ORDER BY seq LIMIT ?",
-                (self._mind, fit(from_seq), fit(limit)),
-            )
-            return [decode_entry(body) for (body,) in rows]
-
-        return await self._executor.read(work)
+        statement = "SELECT body FROM entries WHERE mind = ? AND seq >= ? ORDER BY seq LIMIT ?"
+        return await self._executor.rows(_entry, statement, (self._mind, fit(from_seq), fit(limit)))
 
     async def find(self, entry_id: str) -> StreamEntry | None:
-        def work(connection: sqlite3.Connection) -> StreamEntry | None:
-            row = connection.execute(
-                "SELECT body FROM entries WHERE mind = ? AND id = ?", (self._mind, entry_id)
-            ).fetchone()
-            return decode_entry(row[0]) if row else None
-
-        return await self._executor.read(work)
+        statement = "SELECT body FROM entries WHERE mind = ? AND id = ?"
+        return await self._executor.row(_entry, statement, (self._mind, entry_id))

@@ -13,7 +13,7 @@ from environment.ports import Progress, WriteLevel, WriteTrace
 from environment.stores.codec import decode_names, decode_thought, encode, encode_names
 from environment.stores.movable import MovedTrace
 from environment.stores.repeats import same_content
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
 from environment.stores.sqlite.schema import counter, set_counter
 
 _Rows: TypeAlias = list[tuple[object, ...]]
@@ -188,11 +188,8 @@ class SqliteTraces:
         self._mind = mind
 
     async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
-        def work(connection: sqlite3.Connection) -> dict[str, Trace]:
-            rows = connection.execute(_SELECT + _AMONG, (self._mind, json.dumps(list(ids))))
-            return {row[8]: _trace(row) for row in rows}
-
-        return await self._executor.read(work)
+        found = await self._executor.rows(_trace, _SELECT + _AMONG, (self._mind, json.dumps(list(ids))))
+        return {trace.id: trace for trace in found}
 
     async def revisions(self, trace_id: str) -> list[Trace]:
         return await self._executor.read(lambda connection: _revisions(connection, self._mind, trace_id))
@@ -201,20 +198,14 @@ class SqliteTraces:
         after, read = "", 0
         total = (await self.rows())[1] if progress else 0
         while True:
-
-            def work(connection: sqlite3.Connection, after: str = after) -> list[tuple[str, Trace]]:
-                rows = connection.execute(
-                    f"{_SELECT} AND t.live = 1 AND t.id > ? ORDER BY t.id LIMIT ?", (self._mind, after, batch)
-                )
-                return [(row[8], _trace(row)) for row in rows]
-
-            found = await self._executor.read(work)
+            statement = f"{_SELECT} AND t.live = 1 AND t.id > ? ORDER BY t.id LIMIT ?"
+            found = await self._executor.rows(_trace, statement, (self._mind, after, batch))
             if found:
                 read += len(found)
                 if progress is not None:
                     progress(read, max(read, total))
-                yield [trace for _, trace in found]
-                after = found[-1][0]
+                yield found
+                after = found[-1].id
             if len(found) < batch:
                 return
 
@@ -250,11 +241,7 @@ class SqliteTraces:
         return await self._executor.read(work)
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
-        def work(connection: sqlite3.Connection) -> int:
-            with transaction(connection):
-                return _forget(connection, self._mind, before, limit)
-
-        return await self._executor.write(work)
+        return await self._executor.change(lambda connection: _forget(connection, self._mind, before, limit))
 
     async def rows(self) -> tuple[int, int]:
         """How many traces are kept, and how many of them are live."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from environment.collections import Collections
 from environment.errors import FencedOut, StoreUnavailable
-from environment.ports import PerceptionLog, RegistryStore, Stores, StreamLog, TraceStore, Write
+from environment.ports import Stores, Write
+from environment.stores.forwarding import ForwardingStores
 
 _MOST = 2048
 """Writes in one commit: what a cluster takes in one go, and what one failure has tried again."""
@@ -22,7 +22,7 @@ class _Commit:
     done: asyncio.Future[None]
 
 
-class JointStores:
+class JointStores(ForwardingStores):
     """``Stores`` of many actors in one event loop, which need not wait for each other's commits.
 
     Guarantees as the stores': a commit is all or nothing and durable once it returns. Those that wait while another
@@ -31,31 +31,11 @@ class JointStores:
     """
 
     def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+        super().__init__(stores)
         self._waiting: deque[_Commit] = deque()
         self._working: asyncio.Task[None] | None = None
         self.commits = 0
         """Made so far."""
-
-    @property
-    def perceptions(self) -> PerceptionLog:
-        return self._stores.perceptions
-
-    @property
-    def traces(self) -> TraceStore:
-        return self._stores.traces
-
-    @property
-    def stream(self) -> StreamLog:
-        return self._stores.stream
-
-    @property
-    def registry(self) -> RegistryStore:
-        return self._stores.registry
-
-    @property
-    def collections(self) -> Collections:
-        return self._stores.collections
 
     async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
         if not writes:
@@ -66,16 +46,10 @@ class JointStores:
             self._working = asyncio.create_task(self._work(), name="joint-commits")
         await done
 
-    async def lead(self, token: int | None = None) -> int:
-        return await self._stores.lead(token)
-
-    async def statistics(self) -> Mapping[str, float]:
-        return await self._stores.statistics()
-
     async def close(self) -> None:
         if self._working is not None:
             await asyncio.wait([self._working])
-        await self._stores.close()
+        await super().close()
 
     async def _work(self) -> None:
         try:

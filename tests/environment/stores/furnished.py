@@ -16,6 +16,7 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
+from environment.stores.forwarding import ForwardingStores
 from environment.stores.sqlite import open_stores
 from tests.environment.stores.contract import (
     NOON,
@@ -90,17 +91,15 @@ async def furnish(stores, traces=20, *, middle=True):
     return [name("t", n) for n in range(traces)]
 
 
-class GivingOut:
+class GivingOut(ForwardingStores):
     """Stores of which the ``nth`` write, and every one after it, fails, before or (``after``) after it was made."""
 
     def __init__(self, stores, nth, *, after=False):
-        self._stores = stores
+        super().__init__(stores)
         self._left = nth
         self._after = after
         self.perceptions = _Part(stores.perceptions, self._guard)
         self.moving = _Part(stores.moving, self._guard)
-        self.traces, self.stream, self.registry = stores.traces, stores.stream, stores.registry
-        self.collections = stores.collections
 
     async def _guard(self, write):
         self._left -= 1
@@ -113,9 +112,6 @@ class GivingOut:
 
     async def commit(self, writes, fence=0):
         await self._guard(lambda: self._stores.commit(writes, fence))
-
-    async def lead(self, token=None):
-        return await self._stores.lead(token)
 
 
 class _Part:
