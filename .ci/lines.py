@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = "orchestration/pb/"
 KINDS = {"environment": "product", "actors": "product", "orchestration": "product", "tests": "tests"}
-MOST = {"product": 42_215, "tests": 37_517}
+MOST = {"product": 42_229, "tests": 37_545}
 NO_CODE = frozenset(
     {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 )

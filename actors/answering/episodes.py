@@ -14,8 +14,6 @@ from environment.messages import Instant
 from environment.ports import PerceptionLog
 
 _BATCH = 1000
-_CATCH_UP, _CATCH_UP_MOST = 1.0, 16.0
-"""Seconds after which the index is caught up with the log where nobody asks, and where nothing comes in."""
 
 
 class EpisodeFollower:
@@ -44,15 +42,12 @@ class EpisodeFollower:
             pointed = Question.of(one, pointed)
         return await asyncio.to_thread(answer, Question.of(question, pointed), index, now, before)
 
-    async def keep(self) -> None:
-        """Have the index caught up with the log before somebody asks, until cancelled."""
-        pause = _CATCH_UP
+    async def keep(self, every: float) -> None:
+        """Have the index caught up with the log before somebody asks, each so many seconds, until cancelled."""
         while True:
-            before = self._cursor
             with suppress(StoreUnavailable):
                 await self.current()
-            pause = _CATCH_UP if self._cursor > before else min(2 * pause, _CATCH_UP_MOST)
-            await asyncio.sleep(pause)
+            await asyncio.sleep(every)
 
     async def current(self, before: int | None = None) -> EpisodeIndex:
         """The index, caught up with the log. Raises ``StoreUnavailable``; may then be called again.

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 
 from environment.episodes.words import compounds, stems
 from environment.messages import Instant, Perception, PerceptionRef
@@ -62,7 +63,8 @@ class EpisodeMatch:
 @dataclass(slots=True)
 class _Line:
     episode: Episode
-    terms: frozenset[str]
+    terms: tuple[str, ...]
+    """Each once, and one string for all lines: of what is kept they are the most."""
     length: int
     before: int
     after: int = 0
@@ -115,7 +117,10 @@ class EpisodeIndex:
             line.after = seq
         ref = PerceptionRef(perception.id, perception.time, perception.source)
         self._lines[seq] = _Line(
-            Episode(ref, seq, text, perception.trust), frozenset(found), max(1, len(found)), before
+            Episode(ref, seq, text, perception.trust),
+            tuple(map(intern, dict.fromkeys(found))),
+            max(1, len(found)),
+            before,
         )
         for term in self._lines[seq].terms:
             self._postings[term].append(seq)

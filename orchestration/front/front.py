@@ -177,6 +177,7 @@ class Front:
             ),
         )
         view.watch_over(asked, self._hits)
+        await self._owned.enter_async_context(_running(view.keep(), "episodes"))
         configured = {submind.name: submind.role for submind in settings.mind.everyone()}
         desk = FrontGrowth(stores, settings.growth, configured, wall, runs=lambda: asked.runs)
         handlers = {

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
+from actors.submind.budget import Allowance
 from environment.search import SearchFilters
 from orchestration.access.caller import CALLER
+from orchestration.access.errors import OverAllowance
 from orchestration.gateway.errors import Unknown
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, mind_pb2, nodes_pb2
 from orchestration.schema.convert import decode, encode
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
     from orchestration.growth.admin import GrowthAdmin, OrderOutcome
     from orchestration.view.mind import MindView
     from orchestration.view.tail import StreamTail, Tail
+
+QUESTIONS = "view.questions_per_second"
+_AT_ONCE = 10.0
+"""Seconds' worth of questions that may come at once."""
 
 Handler: TypeAlias = Callable[[Any], Awaitable[Message | AsyncIterator[Message]]]
 """Answers a request that keeps the schema's rules; a stream is refused before it begins. ``CALLER`` says who asks."""
@@ -141,6 +148,8 @@ class EnvironmentService:
 
     def __init__(self, view: MindView) -> None:
         self._view = view
+        self._rate = view.settings.questions_per_second
+        self._questions = Allowance(3600 * self._rate, _AT_ONCE * self._rate)
 
     async def search(self, request: environment_pb2.SearchRequest) -> environment_pb2.SearchResponse:
         """Traces near a text, nearest first."""
@@ -161,7 +170,10 @@ class EnvironmentService:
         return environment_pb2.GetTraceResponse(revisions=told)
 
     async def ask(self, request: environment_pb2.AskRequest) -> environment_pb2.AskResponse:
-        """What is known of a question."""
+        """What is known of a question. Raises ``OverAllowance``."""
+        if self._rate and not self._questions.take(asyncio.get_running_loop().time()):
+            self._view.hits[QUESTIONS] += 1
+            raise OverAllowance(CALLER.get().name, QUESTIONS, self._rate, 1 / self._rate)
         found = await self._view.ask(request.question, request.earlier)
         state = (await self._view.status()).state.value
         return encode(environment_pb2.AskResponse, found, state=state)

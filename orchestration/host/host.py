@@ -135,8 +135,8 @@ class Host:
             wall=wall,
             surroundings=self._surroundings(intake),
         )
-        keeping = asyncio.create_task(self.access.keep(), name="access")
-        self._owned.callback(keeping.cancel)
+        for name, keep in (("access", self.access.keep), ("episodes", self.view.keep)):
+            self._owned.callback(asyncio.create_task(keep(), name=name).cancel)
         self._handlers = all_handlers(self.view, self.tail, self._growth_desk(stores), NodeAdmin(self.supervisor))
         gateway = GatewayServer(intake, self._handlers, settings.gateway, self.access)
         self._gateway = gateway

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -28,6 +28,8 @@ from orchestration.view.status import MindStatus, PerceptionFigures, ProcessStat
 
 _MINUTE, _HOUR = 60.0, 3600.0
 _RATE_ENTRIES, _SAMPLES = 200, 256
+_CATCH_UP = 60.0
+"""Seconds between two looks at the log for what questions are answered from; who asks has it read up to the end."""
 _OWNERS = 16
 """Subminds whose connections are read at a time."""
 
@@ -88,6 +90,8 @@ class MindView:
         self._reading = asyncio.Lock()
         self._changes = ChangeTail(stores.registry, self._settings.changes)
         self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings)
+        self.hits: Counter[str] = Counter()
+        """How often its own limits were met, by the setting's name."""
         self._episodes = EpisodeFollower(stores.perceptions, self._settings.episodes, self._around.interlocutors)
 
     @property
@@ -130,7 +134,7 @@ class MindView:
             traces=TraceFigures(live=int(rows.get("traces_live_rows", 0)), total=int(rows.get("traces_rows", 0))),
             tokens=judged.tokens(reports),
             substrate=judged.substrate(reports, self._around.substrate),
-            limits=tuple(judged.limit_hits(reports, self._around.limits, self._around.limit_hits())),
+            limits=tuple(judged.limit_hits(reports, self._around.limits, {**self._around.limit_hits(), **self.hits})),
             subminds=state.counts,
             reasons=(*told, f"and {more} more, which `submind subminds` lists") if more > 0 else told,
             now=self._clock(),
@@ -241,6 +245,10 @@ class MindView:
         ``earlier``: the questions before it in the same conversation, oldest first.
         """
         return await self._episodes.answer(question, earlier, self._clock())
+
+    async def keep(self) -> None:
+        """Have what questions are answered from read before somebody asks, until cancelled."""
+        await self._episodes.keep(_CATCH_UP)
 
     async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
         """The live traces that are most salient now, with their salience, the most salient first."""

@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
+_CATCH_UP = 4.0
+"""Seconds between two looks at the log for what answers rest on: what came since is read when somebody asks."""
 
 
 class Wiring(Protocol):
@@ -148,7 +150,7 @@ async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | 
         substrate = AnsweringSubstrate(
             substrate, episodes, run.clock.now, model=settings.substrate.kind != "extractive"
         )
-        keeping = asyncio.create_task(episodes.keep(), name="episodes")
+        keeping = asyncio.create_task(episodes.keep(_CATCH_UP), name="episodes")
     overdue = Overdue(settings.runtime.supervision.stuck_after)
     recorder = begin(settings.telemetry.tracing, settings.mind.name, name)
     context = ProcessContext(orders, stores, links, substrate, embedder, overdue, chance, accounts, recorder)

@@ -9,6 +9,7 @@ from actors.answering.substrate import AnsweringSubstrate
 from actors.substrate.ports import Act, Generation, Material, Request, Role
 from environment.messages import NewPerception, perception_id
 from environment.stores.sqlite import open_stores
+from tests.orchestration.until import until
 
 SAID = "the Aurelia berths at seven"
 QUESTION = Request(Act.REPLY, "thinking", (Material(Role.EVENT, "When does the Aurelia berth?", "operator"),), before=3)
@@ -52,4 +53,14 @@ async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(tmp_p
     assert [m.text for m in asked.asked[0].materials] == [QUESTION.materials[0].text, SAID]
     assert [p.id for p in told.perceptions] == [perception_id(1)]
     assert (told.trust, told.known) == (0.3, True)
+    await stores.close()
+
+
+async def test_what_answers_rest_on_is_read_before_somebody_asks(tmp_path):
+    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
+    await stores.perceptions.append([NewPerception("desk", 1.0, 1.0, text=SAID)])
+    episodes = EpisodeFollower(stores.perceptions, 100, ["operator"])
+    keeping = asyncio.create_task(episodes.keep(60.0))
+    await until(lambda: len(episodes._index) == 1)
+    keeping.cancel()
     await stores.close()

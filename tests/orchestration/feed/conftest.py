@@ -48,7 +48,16 @@ class Feed:
 
 @asynccontextmanager
 async def serving(
-    directory, *, stores=None, age=0.0, token=None, access=None, intake=None, process=MindState.RUNNING, **settings
+    directory,
+    *,
+    stores=None,
+    age=0.0,
+    token=None,
+    access=None,
+    intake=None,
+    process=MindState.RUNNING,
+    view=None,
+    **settings,
 ):
     own = stores is None
     stores = stores or await open_stores(directory, "alpha")
@@ -59,6 +68,7 @@ async def serving(
     view = MindView(
         stores,
         WordLlamaEmbedder(),
+        view,
         mind="alpha",
         clock=clock,
         wall=clock,

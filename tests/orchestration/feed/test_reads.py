@@ -8,6 +8,7 @@ from actors.substrate.embedding import WordLlamaEmbedder
 from environment.messages import Level
 from environment.ports import WriteConnections, WriteEntries, WriteReport, WriteTrace
 from orchestration.schema.times import rfc3339
+from orchestration.view.settings import ViewSettings
 from tests.environment.stores.contract import NOON, change, connection, entry, perception, report, revision, trace
 
 EMBEDDER = WordLlamaEmbedder()
@@ -150,6 +151,16 @@ async def test_a_question_is_answered_from_what_is_kept_and_keeps_its_subject(fe
     await feed.stores.perceptions.forget(NOON * 2, head)
     assert not (await ask(question="who fixed the boiler?"))["known"]
     assert (await feed.client.post("/v1/ask", json={"question": ""})).status_code == 422
+
+
+async def test_questions_have_a_quota_of_their_own(serve):
+    async with serve(view=ViewSettings(questions_per_second=0.2)) as feed:
+        told = [await feed.client.post("/v1/ask", json={"question": "who?"}) for _ in range(3)]
+        assert [each.status_code for each in told] == [200, 200, 429]
+        assert "view.questions_per_second" in told[2].text
+        assert float(told[2].headers["Retry-After"]) == 5
+        limits = (await get(feed, "/v1/status"))["limits"]
+        assert [each["hits"] for each in limits if each["name"] == "view.questions_per_second"] == [1]
 
 
 async def test_status_and_subminds(feed):
