@@ -13,6 +13,7 @@ from environment.messages import ChangeKind, ConnectionChange
 from orchestration.cli.output import clock, console, emit
 from orchestration.cli.remote import Server, connected
 from orchestration.cli.safety import safe
+from orchestration.cli.signals import cancel_on
 from orchestration.client import MindClient
 from orchestration.pb.submind.v1 import mind_pb2
 from orchestration.schema.convert import encode
@@ -42,9 +43,7 @@ async def _show(at: Server, wants: ChangeFilter, limit: int, *, follow: bool, js
             if not latest and not json:
                 console(error=True).print("nothing happened to such connections yet")
             return
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, lambda: task and task.cancel())
+        cancel_on(signal.SIGINT, signal.SIGTERM)
         with contextlib.suppress(asyncio.CancelledError):
             async for change in mind.watch_changes(replace(wants, since=None), latest[0].mark if latest else ""):
                 _tell(change, json=json)

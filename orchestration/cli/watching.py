@@ -13,6 +13,7 @@ from environment.messages import EntryKind
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.remote import Server, calling, connected
+from orchestration.cli.signals import cancel_on
 from orchestration.pb.submind.v1 import consciousness_pb2 as pb
 from orchestration.schema.convert import encode
 from orchestration.view.tail import EntryFilter
@@ -62,9 +63,7 @@ class _Watching:
         self._shown = 0
 
     async def run(self, at: Server, from_seq: int) -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, lambda: task and task.cancel())
+        cancel_on(signal.SIGINT, signal.SIGTERM)
         with contextlib.suppress(asyncio.CancelledError):
             await self._follow(at, from_seq)
 

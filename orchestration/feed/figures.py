@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 from prometheus_client import Counter as Counted
@@ -17,6 +18,8 @@ from orchestration.view.status import MindState, MindStatus
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
+Rendering: TypeAlias = Callable[[str], tuple[bytes, str]]
+"""From an ``Accept`` header to figures as text, and its media type."""
 
 
 class FeedFigures:
@@ -61,12 +64,12 @@ class FeedFigures:
 
     def show(
         self, status: MindStatus, reports: list[SubmindReport], more: Mapping[str, float], wall: Instant
-    ) -> Callable[[str], tuple[bytes, str]]:
+    ) -> Rendering:
         """Take in what is known of the mind; the answer renders everything for an ``Accept`` header."""
         self._reports.update(reports, {**_of_the_mind(status), **more}, wall)
         return self._render
 
-    def show_own(self, more: Mapping[str, float], wall: Instant) -> Callable[[str], tuple[bytes, str]]:
+    def show_own(self, more: Mapping[str, float], wall: Instant) -> Rendering:
         """The same for a process that is not the mind's: of ``more`` and itself alone."""
         self._reports.update((), more, wall)
         return self._render

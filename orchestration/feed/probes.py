@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import getdoc
 from time import monotonic
 from typing import Any
 
@@ -17,6 +18,7 @@ from environment.ports import WriteState
 from orchestration.access.caller import CALLER
 from orchestration.access.scopes import Scope as Right
 from orchestration.feed.context import FeedContext
+from orchestration.feed.figures import Rendering
 from orchestration.feed.problems import MEDIA_TYPE, Problem, Refusal
 from orchestration.feed.responses import one
 from orchestration.view.status import MindState
@@ -45,7 +47,7 @@ class NotReady(Problem, Readiness):
     """Why it does not, as a problem."""
 
 
-NOT_READY: dict[int | str, dict[str, Any]] = {
+_NOT_READY: dict[int | str, dict[str, Any]] = {
     503: {
         "description": "Not ready.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{NotReady.__name__}"}}},
@@ -54,28 +56,53 @@ NOT_READY: dict[int | str, dict[str, Any]] = {
 _ASK = "not ready: who shows a token that may `watch` is told why"
 
 
-def told(request: Request, *, ready: bool, state: str, reasons: Sequence[str]) -> Response:
+def _told(request: Request, found: Readiness) -> Response:
     """The answer to a probe. Why it is as it is names subminds and stores: that is for whoever may watch."""
     seen = Right.WATCH in CALLER.get().scopes
-    more: dict[str, Any] = {"state": state, "reasons": list(reasons)} if seen else {}
-    if ready:
+    more: dict[str, Any] = {"state": found.state, "reasons": found.reasons} if seen else {}
+    if found.ready:
         return one({"ready": True, **more})
-    why = ("; ".join(reasons) or f"the mind is {state}") if seen else _ASK
+    why = ("; ".join(found.reasons) or f"the mind is {found.state}") if seen else _ASK
     return Refusal(503, "not-ready", why).response(request.scope, ready=False, **more)
 
 
-def probes(feed: FeedContext) -> APIRouter:
-    """``/healthz``, ``/readyz`` and ``/metrics``."""
+def probing(
+    feed: FeedContext,
+    ready: Callable[[], Awaitable[Readiness]],
+    shown: Callable[[Mapping[str, float]], Awaitable[Rendering]],
+) -> APIRouter:
+    """``/healthz``, ``/readyz`` and ``/metrics``; the last two answer, and describe themselves, as these do.
+
+    ``ready``: whether, while the server does not stop. ``shown``: takes in figures of the process, and renders all.
+    """
     router = APIRouter(tags=["health"])
-    writable = _Writable(feed)
 
     @router.get("/healthz", response_model=Liveness)
     async def healthz() -> Response:
         """Alive: this process answers. Says nothing of the mind."""
         return one({"status": "alive"})
 
-    @router.get("/readyz", response_model=Readiness, responses=NOT_READY)
+    @router.get("/readyz", response_model=Readiness, responses=_NOT_READY, description=getdoc(ready))
     async def readyz(request: Request) -> Response:
+        found = await ready()
+        if feed.lifetimes.stopping:
+            found = Readiness(ready=False, state=found.state, reasons=["the server is stopping", *found.reasons])
+        return _told(request, found)
+
+    @router.get("/metrics", response_class=PlainTextResponse, description=getdoc(shown))
+    async def metrics(request: Request) -> Response:
+        render = await shown({**feed.intake.figures(), **feed.more_figures()})
+        text, media_type = await asyncio.to_thread(render, request.headers.get("accept", ""))
+        return Response(text, media_type=media_type)
+
+    return router
+
+
+def probes(feed: FeedContext) -> APIRouter:
+    """What machines ask a mind."""
+    writable = _Writable(feed)
+
+    async def ready() -> Readiness:
         """Ready: the store can be written and the mind runs. If not, why, where who asks may watch the mind."""
         refused = await writable.why_not()
         try:
@@ -86,22 +113,15 @@ def probes(feed: FeedContext) -> APIRouter:
             state, reasons, runs = MindState.DOWN.value, [f"the store cannot be read: {error}"], False
         if refused:
             reasons.insert(0, f"the store cannot be written: {refused}")
-        if feed.lifetimes.stopping:
-            reasons.insert(0, "the server is stopping")
-        ready = runs and not refused and not feed.lifetimes.stopping
-        return told(request, ready=ready, state=state, reasons=reasons)
+        return Readiness(ready=runs and not refused, state=state, reasons=reasons)
 
-    @router.get("/metrics", response_class=PlainTextResponse)
-    async def metrics(request: Request) -> Response:
+    async def shown(more: Mapping[str, float]) -> Rendering:
         """Prometheus figures of the host process and of every actor of the mind."""
         status = await feed.view.status()
         reports = await feed.view.subminds()
-        more = {**feed.intake.figures(), **feed.more_figures()}
-        render = feed.figures.show(status, reports, more, feed.intake.now())
-        text, media_type = await asyncio.to_thread(render, request.headers.get("accept", ""))
-        return Response(text, media_type=media_type)
+        return feed.figures.show(status, reports, more, feed.intake.now())
 
-    return router
+    return probing(feed, ready, shown)
 
 
 class _Writable:

@@ -28,6 +28,7 @@ from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.moving.arriving import Arrival, counted, shown
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import clock, emit
+from orchestration.cli.signals import cancel_on
 from orchestration.clock import wall
 from orchestration.loading import load_settings
 
@@ -102,9 +103,7 @@ class _Taking(Arrival):
 
     async def run(self, to: Path, rate: float, keep: int) -> None:
         """Write the file, say what is in it."""
-        task = asyncio.current_task()
-        if task is not None:
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        cancel_on(signal.SIGTERM)
         with suppress(OSError):
             os.nice(_NICE)  # what thinks and takes in on this machine goes first
         began = time.monotonic()

@@ -20,6 +20,7 @@ from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.moving.arriving import Arrival, counted, held, shown
 from orchestration.cli.options import Json, MindFile, StoreAddress
 from orchestration.cli.output import clock, emit
+from orchestration.cli.signals import cancel_on
 from orchestration.loading import load_settings
 
 if TYPE_CHECKING:
@@ -79,9 +80,7 @@ class _Restoring(Arrival):
 
     async def run(self, file: Path, name: str | None, *, check: bool) -> int:
         """The exit code."""
-        task = asyncio.current_task()
-        if task is not None:
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        cancel_on(signal.SIGTERM)
         async with AsyncExitStack() as opened:
             source = Archived(file)
             opened.callback(source.close)

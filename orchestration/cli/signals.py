@@ -1,0 +1,14 @@
+"""Signals that end what a command does."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+
+def cancel_on(*numbers: signal.Signals) -> None:
+    """Have these signals cancel the task that calls this."""
+    task = asyncio.current_task()
+    if task is not None:
+        for number in numbers:
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
