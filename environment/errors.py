@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+from typing import dataclass_transform
+
+
+@dataclass_transform(eq_default=False)
+class FieldedError(Exception):
+    """An error whose fields are what it is made of, in their order; so it survives pickling."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "__annotations__" in vars(cls):
+            dataclass(eq=False, repr=False)(cls)
+
+    def __post_init__(self) -> None:
+        self.args = tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
 
 class SubliminalError(Exception):
     """Root of this package's errors."""
 
 
-class StoreUnavailable(SubliminalError):
+class StoreUnavailable(FieldedError, SubliminalError):
     """The store cannot be reached or is busy: try again after ``retry_after`` seconds; nothing was written."""
 
-    def __init__(self, reason: str, retry_after: float = 1.0) -> None:
-        super().__init__(reason, retry_after)
-        self.reason = reason
-        self.retry_after = retry_after
+    reason: str
+    retry_after: float = 1.0
 
     def __str__(self) -> str:
         return self.reason
@@ -27,26 +41,22 @@ class AppendSkipped(SubliminalError):
     """An append called before this one failed, so this one was not tried: nothing was written, hand it in again."""
 
 
-class StaleRevision(SubliminalError):
+class StaleRevision(FieldedError, SubliminalError):
     """A trace or a document moved on since it was read: read version ``current`` and build on that; 0: it is gone."""
 
-    def __init__(self, key: str, base: int, current: int) -> None:
-        super().__init__(key, base, current)
-        self.key = key
-        self.base = base
-        self.current = current
+    key: str
+    base: int
+    current: int
 
     def __str__(self) -> str:
         return f"{self.key} is at version {self.current}, not {self.base}: read it again and build on that"
 
 
-class FencedOut(SubliminalError):
+class FencedOut(FieldedError, SubliminalError):
     """A newer leader has taken over: stop writing and end."""
 
-    def __init__(self, fence: int, current: int) -> None:
-        super().__init__(fence, current)
-        self.fence = fence
-        self.current = current
+    fence: int
+    current: int
 
     def __str__(self) -> str:
         return f"epoch {self.fence} has been superseded by {self.current}: this process must stop writing"
@@ -67,61 +77,51 @@ class Outlived(FencedOut):
         return f"life {self.current} of {self.writer} has begun since life {self.fence}: this process must stop writing"
 
 
-class SequenceGap(SubliminalError):
+class SequenceGap(FieldedError, SubliminalError):
     """An append does not continue the stream, or the log of growth: read on from its head and number again."""
 
-    def __init__(self, expected: int, got: int) -> None:
-        super().__init__(expected, got)
-        self.expected = expected
-        self.got = got
+    expected: int
+    got: int
 
     def __str__(self) -> str:
         return f"the log continues with {self.expected}, not {self.got}"
 
 
-class ChangesGone(SubliminalError):
+class ChangesGone(FieldedError, SubliminalError):
     """Not all that changed since ``after`` can be told any more: read what is live anew, and go on from there."""
 
-    def __init__(self, after: int) -> None:
-        super().__init__(after)
-        self.after = after
+    after: int
 
     def __str__(self) -> str:
         return f"what changed since change {self.after} is no longer known: read what is live, and go on from there"
 
 
-class WrongSchema(SubliminalError):
+class WrongSchema(FieldedError, SubliminalError):
     """The store was written by another version: ``advice`` says what to do."""
 
-    def __init__(self, found: int, known: int, advice: str) -> None:
-        super().__init__(found, known, advice)
-        self.found = found
-        self.known = known
-        self.advice = advice
+    found: int
+    known: int
+    advice: str
 
     def __str__(self) -> str:
         return f"the store has schema {self.found}, this version knows {self.known}: {self.advice}"
 
 
-class DuplicateEntry(SubliminalError):
+class DuplicateEntry(FieldedError, SubliminalError):
     """The stream holds an entry with this id already: it has been said, do not say it again."""
 
-    def __init__(self, entry_id: str, seq: int) -> None:
-        super().__init__(entry_id, seq)
-        self.entry_id = entry_id
-        self.seq = seq
+    entry_id: str
+    seq: int
 
     def __str__(self) -> str:
         return f"entry {self.entry_id} is in the stream already, under number {self.seq}"
 
 
-class StoreBroken(SubliminalError):
+class StoreBroken(FieldedError, SubliminalError):
     """A store's file cannot be used as it is: no retry will help; ``path`` names it, ``reason`` says what is wrong."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path = path
-        self.reason = reason
+    path: str
+    reason: str
 
     def __str__(self) -> str:
         return f"{self.path} cannot be used: {self.reason}"
@@ -137,24 +137,20 @@ class BadAddress(StoreBroken):
         return type(self), (self.reason,)
 
 
-class MoveRefused(SubliminalError):
+class MoveRefused(FieldedError, SubliminalError):
     """A mind cannot move from one store to another: the text says why, and what would be right."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    reason: str
 
     def __str__(self) -> str:
         return self.reason
 
 
-class BadBackup(SubliminalError):
+class BadBackup(FieldedError, SubliminalError):
     """A backup cannot be used: ``path`` names the file, ``reason`` says what is wrong and what would be right."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, reason)
-        self.path = path
-        self.reason = reason
+    path: str
+    reason: str
 
     def __str__(self) -> str:
         return f"{self.path} {self.reason}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from environment.errors import StoreUnavailable
+from environment.errors import FieldedError, StoreUnavailable
 from orchestration.gateway.errors import GatewayError
 
 
@@ -10,12 +10,10 @@ class FrontError(Exception):
     """Root of what keeps a front from starting."""
 
 
-class CannotServe(FrontError):
+class CannotServe(FieldedError, FrontError):
     """It is asked to be what a front cannot be: ``why`` says what would be right."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    why: str
 
     def __str__(self) -> str:
         return self.why
@@ -31,14 +29,12 @@ class NoLeader(StoreUnavailable):
         return f"nobody who leads the mind could be reached ({self.reason}): send it again"
 
 
-class LeaderFailed(GatewayError):
+class LeaderFailed(FieldedError, GatewayError):
     """The leader failed at this batch, and not at others: its log says why. Whether it was taken in is not known."""
 
-    def __init__(self, leader: str, code: str, text: str) -> None:
-        super().__init__(leader, code, text)
-        self.leader = leader
-        self.code = code
-        self.text = text
+    leader: str
+    code: str
+    text: str
 
     def __str__(self) -> str:
         return f"the leader at {self.leader} failed: {self.code}: {self.text}"

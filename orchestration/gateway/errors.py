@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from environment.errors import StoreUnavailable
+from environment.errors import FieldedError, StoreUnavailable
 from orchestration.schema.errors import InvalidRequest
 
 
@@ -14,74 +14,62 @@ class IntakeRejected(InvalidRequest):
     """A batch of perceptions is wrong: none of it was taken in."""
 
 
-class IntakeBusy(GatewayError):
+class IntakeBusy(FieldedError, GatewayError):
     """More is waiting to be written than may wait: nothing was taken in; come back after ``retry_after`` seconds."""
 
-    def __init__(self, retry_after: float) -> None:
-        super().__init__(retry_after)
-        self.retry_after = retry_after
+    retry_after: float
 
     def __str__(self) -> str:
         return f"more perceptions are waiting to be written than may wait: try again in {self.retry_after:g} s"
 
 
-class OverQuota(GatewayError):
+class OverQuota(FieldedError, GatewayError):
     """More came in than ``name`` allows on average: nothing was taken in; come back after ``retry_after`` seconds."""
 
-    def __init__(self, name: str, per_second: float, retry_after: float) -> None:
-        super().__init__(name, per_second, retry_after)
-        self.name = name
-        self.per_second = per_second
-        self.retry_after = retry_after
+    name: str
+    per_second: float
+    retry_after: float
 
     def __str__(self) -> str:
         return f"{self.name} allows {self.per_second:g} on average: try again in {self.retry_after:.3g} s"
 
 
-class TooLarge(GatewayError):
+class TooLarge(FieldedError, GatewayError):
     """A message is larger than ``limit`` bytes (the setting ``name``): send less at a time."""
 
-    def __init__(self, name: str, size: int, limit: int) -> None:
-        super().__init__(name, size, limit)
-        self.name = name
-        self.size = size
-        self.limit = limit
+    name: str
+    size: int
+    limit: int
 
     def __str__(self) -> str:
         return f"the message has {self.size} bytes, {self.name} allows {self.limit}: send less at a time"
 
 
-class TooMany(GatewayError):
+class TooMany(FieldedError, GatewayError):
     """As many calls of this kind are open as ``name`` allows: come back after ``retry_after`` seconds."""
 
-    def __init__(self, name: str, limit: int, retry_after: float) -> None:
-        super().__init__(name, limit, retry_after)
-        self.name = name
-        self.limit = limit
-        self.retry_after = retry_after
+    name: str
+    limit: int
+    retry_after: float
 
     def __str__(self) -> str:
         return f"{self.limit} are open, as many as {self.name} allows: try again in {self.retry_after:g} s"
 
 
-class TooSlow(GatewayError):
+class TooSlow(FieldedError, GatewayError):
     """The reader took nothing for ``seconds``: read faster, or ask for less; go on from the last entry that came."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
+    seconds: float
 
     def __str__(self) -> str:
         return f"nothing was read for {self.seconds:g} s: connect again and go on from the last answer"
 
 
-class Unknown(GatewayError):
+class Unknown(FieldedError, GatewayError):
     """The mind holds no ``kind`` (trace, entry, perception) of that id: it never did, or it has been forgotten."""
 
-    def __init__(self, kind: str, name: str) -> None:
-        super().__init__(kind, name)
-        self.kind = kind
-        self.name = name
+    kind: str
+    name: str
 
     def __str__(self) -> str:
         return f"no {self.kind} {self.name!r} is known: it never was, or it has been forgotten"
@@ -107,24 +95,20 @@ class Stopping(GatewayError):
         return "the server is stopping: connect again and go on from the last answer"
 
 
-class Aged(GatewayError):
+class Aged(FieldedError, GatewayError):
     """A stream has lasted for ``seconds``, as long as they do here: connect again, maybe elsewhere, and go on."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
+    seconds: float
 
     def __str__(self) -> str:
         return f"streams last {self.seconds:g} s here: connect again and go on from the last answer"
 
 
-class CannotListen(GatewayError):
+class CannotListen(FieldedError, GatewayError):
     """The address cannot be had: ``why`` says what stands in the way."""
 
-    def __init__(self, listen: str, why: str) -> None:
-        super().__init__(listen, why)
-        self.listen = listen
-        self.why = why
+    listen: str
+    why: str
 
     def __str__(self) -> str:
         return f"cannot listen on {self.listen}: {self.why}"

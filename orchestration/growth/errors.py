@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from environment.errors import FieldedError
 from environment.population import GrowthEvent
 
 
@@ -12,30 +13,26 @@ class GrowthError(Exception):
     """For programs."""
 
 
-class NotWaiting(GrowthError):
+class NotWaiting(FieldedError, GrowthError):
     """No proposal of this id waits for an approval: ask for those that do."""
 
     reason = "NOT_WAITING"
 
-    def __init__(self, proposal: str, why: str, decision: GrowthEvent | None = None) -> None:
-        super().__init__(proposal, why, decision)
-        self.proposal = proposal
-        self.why = why
-        self.decision = decision
-        """What was decided, where that was."""
+    proposal: str
+    why: str
+    decision: GrowthEvent | None = None
+    """What was decided, where that was."""
 
     def __str__(self) -> str:
         return f"{self.proposal} waits for no approval: {self.why}"
 
 
-class Frozen(GrowthError):
+class Frozen(FieldedError, GrowthError):
     """Growth is frozen: thaw it first."""
 
     reason = "FROZEN"
 
-    def __init__(self, by: str) -> None:
-        super().__init__(by)
-        self.by = by
+    by: str
 
     def __str__(self) -> str:
         return f"growth is frozen by {self.by}: thaw it before anything is approved"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from environment.errors import FieldedError
 from environment.stores.copying import going_on
 
 
@@ -9,39 +10,33 @@ class HostError(Exception):
     """Root of this room's errors."""
 
 
-class AlreadyRunning(HostError):
+class AlreadyRunning(FieldedError, HostError):
     """Another process runs a mind in this data directory."""
 
-    def __init__(self, data_dir: str, pid: int | None) -> None:
-        super().__init__(data_dir, pid)
-        self.data_dir = data_dir
-        self.pid = pid
+    data_dir: str
+    pid: int | None
 
     def __str__(self) -> str:
         who = f"process {self.pid}" if self.pid else "another process"
         return f"a mind is already running in {self.data_dir} ({who}): stop that one, or give another --data-dir"
 
 
-class StillMoving(HostError):
+class StillMoving(FieldedError, HostError):
     """The mind has not arrived where it is to run."""
 
-    def __init__(self, place: str, source: str) -> None:
-        super().__init__(place, source)
-        self.place = place
-        self.source = source
+    place: str
+    source: str
 
     def __str__(self) -> str:
         return f"the mind is still moving to {self.place}: finish `{going_on(self.source)}` first"
 
 
-class LogCutShort(HostError):
+class LogCutShort(FieldedError, HostError):
     """The perceptions of a mind end before what its subminds have read: its files are not of one moment."""
 
-    def __init__(self, place: str, read: int, head: int) -> None:
-        super().__init__(place, read, head)
-        self.place = place
-        self.read = read
-        self.head = head
+    place: str
+    read: int
+    head: int
 
     def __str__(self) -> str:
         return (
@@ -50,13 +45,11 @@ class LogCutShort(HostError):
         )
 
 
-class UnsafeDirectory(HostError):
+class UnsafeDirectory(FieldedError, HostError):
     """The directory for sockets is not this user's alone."""
 
-    def __init__(self, place: str, why: str) -> None:
-        super().__init__(place, why)
-        self.place = place
-        self.why = why
+    place: str
+    why: str
 
     def __str__(self) -> str:
         return f"{self.place} {self.why}: remove it, or set TMPDIR to a directory of your own with a short path"

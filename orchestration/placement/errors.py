@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from environment.errors import FieldedError
 
-class PlacementError(Exception):
+
+class PlacementError(FieldedError, Exception):
     """Root of this room's errors. ``reason`` is a sentence."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    reason: str
 
     def __str__(self) -> str:
         return self.reason
