@@ -16,7 +16,7 @@ from environment.population import (
 )
 from environment.ports import WriteState
 from environment.stores.sqlite import open_stores
-from tests.environment.stores.contract import NOON, grown, member
+from tests.environment.stores.making import NOON, grown, member
 
 
 @pytest.fixture

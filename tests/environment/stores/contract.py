@@ -5,50 +5,13 @@ A backend's test module derives a class from ``StoreContract`` and gives it the 
 
 import pytest
 
+from tests.environment.stores.making import Backend
 from tests.environment.stores.promises.lives import LifePromises
-from tests.environment.stores.promises.making import (
-    DIM,
-    NOON,
-    Backend,
-    change,
-    connection,
-    document,
-    entry,
-    grown,
-    live_ids,
-    member,
-    name,
-    perception,
-    report,
-    revision,
-    trace,
-    vector,
-)
 from tests.environment.stores.promises.perceptions import PerceptionPromises
 from tests.environment.stores.promises.registry import RegistryPromises
 from tests.environment.stores.promises.stream import StreamPromises
 from tests.environment.stores.promises.together import CommonPromises
 from tests.environment.stores.promises.traces import TracePromises
-
-__all__ = [
-    "DIM",
-    "NOON",
-    "Backend",
-    "StoreContract",
-    "change",
-    "connection",
-    "document",
-    "entry",
-    "grown",
-    "live_ids",
-    "member",
-    "name",
-    "perception",
-    "report",
-    "revision",
-    "trace",
-    "vector",
-]
 
 
 class StoreContract(PerceptionPromises, TracePromises, StreamPromises, RegistryPromises, LifePromises, CommonPromises):

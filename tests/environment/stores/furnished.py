@@ -18,7 +18,7 @@ from environment.ports import (
 )
 from environment.stores.forwarding import ForwardingStores
 from environment.stores.sqlite import open_stores
-from tests.environment.stores.contract import (
+from tests.environment.stores.making import (
     NOON,
     change,
     connection,

@@ -6,7 +6,7 @@ import pytest
 
 from environment.messages import NewPerception, PerceptionBatch, Thought
 from environment.stores.codec import decode_entry, decode_perceptions, decode_thought, encode, encode_perceptions
-from tests.environment.stores.contract import entry, perception, trace
+from tests.environment.stores.making import entry, perception, trace
 
 
 def test_a_field_added_later_has_its_default_in_older_rows():

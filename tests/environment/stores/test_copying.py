@@ -10,8 +10,8 @@ from environment.messages import NewPerception
 from environment.ports import LAST_EPOCH, WriteLevel, WriteState
 from environment.stores import copying
 from environment.stores.copying import MARGIN, Copy, differences, margin, mark_of, tally
-from tests.environment.stores.contract import NOON, document, live_ids, perception, revision, trace, vector
 from tests.environment.stores.furnished import GivingOut, furnish, opening
+from tests.environment.stores.making import NOON, document, live_ids, perception, revision, trace, vector
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.idempotency import next_place, places_of
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.schema import PERCEPTIONS, migrate
-from tests.environment.stores.contract import NOON, perception
+from tests.environment.stores.making import NOON, perception
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from environment.errors import FencedOut, StoreUnavailable
 from environment.stores.sqlite import open_stores
-from tests.environment.stores.contract import perception
+from tests.environment.stores.making import perception
 
 ROOT = str(Path(__file__).parents[3])
 

@@ -9,7 +9,7 @@ import pytest
 from environment.messages import Level, perception_id
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteTrace
 from environment.stores.sqlite import open_stores
-from tests.environment.stores.contract import NOON, change, connection, entry, perception, revision, trace
+from tests.environment.stores.making import NOON, change, connection, entry, perception, revision, trace
 
 
 @pytest.fixture

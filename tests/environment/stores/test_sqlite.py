@@ -19,7 +19,8 @@ from environment.ports import WriteEntries, WriteState, WriteTrace
 from environment.stores.sqlite import open_stores
 from environment.stores.sqlite.connection_executor import connect, translate
 from environment.stores.sqlite.schema import MIND, PERCEPTIONS, migrate
-from tests.environment.stores.contract import Backend, StoreContract, entry, live_ids, name, perception, trace
+from tests.environment.stores.contract import StoreContract
+from tests.environment.stores.making import Backend, entry, live_ids, name, perception, trace
 from tests.environment.stores.promises.collections import CollectionPromises
 
 ROOT = str(Path(__file__).parents[3])
@@ -248,7 +249,7 @@ WRITER = """
     from pathlib import Path
     from environment.ports import WriteLevel, WriteTrace
     from environment.stores.sqlite import open_stores
-    from tests.environment.stores.contract import perception, trace
+    from tests.environment.stores.making import perception, trace
 
     async def main(directory, start):
         stores = await open_stores(Path(directory), "alpha")
@@ -283,7 +284,7 @@ DYING = """
     from pathlib import Path
     from environment.ports import WriteEntries, WriteTrace
     from environment.stores.sqlite import open_stores
-    from tests.environment.stores.contract import entry, perception, trace
+    from tests.environment.stores.making import entry, perception, trace
 
     async def main(directory, life):
         stores = await open_stores(Path(directory), "alpha")

@@ -11,7 +11,7 @@ import pytest
 from environment.messages import SubmindReport, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
 from orchestration.cli.safety import safe
-from tests.environment.stores.contract import NOON, change, connection, perception, trace
+from tests.environment.stores.making import NOON, change, connection, perception, trace
 from tests.orchestration.cli.conftest import submind
 
 HOSTILE = "x\x1b[31m\u202ey"

@@ -15,8 +15,8 @@ import pytest
 from environment.ports import WriteState
 from environment.stores.copying import KINDS
 from environment.stores.opening import open_stores
-from tests.environment.stores.contract import perception
 from tests.environment.stores.furnished import furnish
+from tests.environment.stores.making import perception
 from tests.orchestration.cli.conftest import finish, start, submind
 
 

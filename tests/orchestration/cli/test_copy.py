@@ -12,8 +12,8 @@ import pytest
 from environment.ports import WriteReport, WriteState
 from environment.stores.copying import KINDS, MOVING, Mark
 from environment.stores.opening import open_stores
-from tests.environment.stores.contract import NOON, perception, report
 from tests.environment.stores.furnished import furnish
+from tests.environment.stores.making import NOON, perception, report
 from tests.orchestration.cli.conftest import environ, start, submind
 
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from orchestration.client import MindClient
-from tests.environment.stores.contract import NOON, perception
+from tests.environment.stores.making import NOON, perception
 from tests.orchestration.gateway.conftest import gateway, serve
 from tests.servers.process import free_ports
 

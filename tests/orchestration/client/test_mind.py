@@ -19,7 +19,7 @@ from orchestration.schema.errors import FieldViolation
 from orchestration.view.changes import ChangeFilter
 from orchestration.view.status import MindState
 from orchestration.view.tail import EntryFilter
-from tests.environment.stores.contract import NOON, change, connection, entry, name, perception, report, revision, trace
+from tests.environment.stores.making import NOON, change, connection, entry, name, perception, report, revision, trace
 from tests.orchestration.client.conftest import lines
 from tests.orchestration.until import until
 

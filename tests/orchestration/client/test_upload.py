@@ -7,7 +7,7 @@ import random
 import pytest
 
 from orchestration.client import MindClient, Rejected
-from tests.environment.stores.contract import NOON, perception
+from tests.environment.stores.making import NOON, perception
 from tests.orchestration.client.conftest import lines
 from tests.orchestration.gateway.test_perceive import Gated
 from tests.orchestration.until import until

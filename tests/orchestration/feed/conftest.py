@@ -23,7 +23,7 @@ from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import TailSettings
 from orchestration.view.status import MindState, ProcessState
 from orchestration.view.tail import StreamTail
-from tests.environment.stores.contract import NOON, report
+from tests.environment.stores.making import NOON, report
 
 
 @dataclass

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import httpx
 
 from environment.ports import WriteConnections
-from tests.environment.stores.contract import change
+from tests.environment.stores.making import change
 from tests.orchestration.feed.conftest import serving
 from tests.orchestration.feed.test_events import think
 from tests.orchestration.front.test_ages import Service

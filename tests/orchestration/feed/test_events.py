@@ -12,7 +12,7 @@ import pytest
 
 from environment.messages import EntryKind
 from environment.ports import WriteConnections, WriteEntries
-from tests.environment.stores.contract import change, entry
+from tests.environment.stores.making import change, entry
 from tests.orchestration.until import until
 
 

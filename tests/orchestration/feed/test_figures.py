@@ -5,7 +5,7 @@ from dataclasses import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from environment.ports import WriteReport
-from tests.environment.stores.contract import NOON, report
+from tests.environment.stores.making import NOON, report
 
 
 def samples(text):

@@ -9,7 +9,7 @@ import pytest
 from environment.errors import StoreFull, StoreUnavailable
 from environment.messages import Image
 from orchestration.gateway.errors import IntakeBusy
-from tests.environment.stores.contract import NOON
+from tests.environment.stores.making import NOON
 from tests.orchestration.until import until
 
 PNG = b"\x89PNG\r\n\x1a\n and more"

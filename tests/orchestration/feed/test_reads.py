@@ -9,7 +9,7 @@ from environment.messages import Level
 from environment.ports import WriteConnections, WriteEntries, WriteReport, WriteTrace
 from orchestration.schema.times import rfc3339
 from orchestration.view.settings import ViewSettings
-from tests.environment.stores.contract import NOON, change, connection, entry, perception, report, revision, trace
+from tests.environment.stores.making import NOON, change, connection, entry, perception, report, revision, trace
 
 EMBEDDER = WordLlamaEmbedder()
 

@@ -14,7 +14,7 @@ from orchestration.front.upstream import Upstream
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.membership.ports import Leader
-from tests.environment.stores.contract import NOON
+from tests.environment.stores.making import NOON
 
 MIB = 1024 * 1024
 

@@ -9,7 +9,7 @@ import pytest
 from environment.messages import NewPerception
 from orchestration.client import MindClient
 from orchestration.pb.submind.v1 import mind_pb2, mind_pb2_grpc
-from tests.environment.stores.contract import NOON
+from tests.environment.stores.making import NOON
 from tests.orchestration.gateway.conftest import part, perceived, request, serving
 from tests.orchestration.until import until
 

@@ -15,7 +15,7 @@ from orchestration.gateway.errors import OverQuota, TooLarge
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1.nodes_pb2 import ListNodesRequest
 from orchestration.schema.errors import InvalidRequest
-from tests.environment.stores.contract import NOON
+from tests.environment.stores.making import NOON
 from tests.orchestration.front.relaying import relaying, said
 from tests.orchestration.gateway.conftest import serve  # noqa: F401 - a fixture
 from tests.orchestration.membership.cable import Cable

@@ -14,7 +14,7 @@ from orchestration.telemetry.settings import TracingSettings
 from orchestration.telemetry.tracing.ids import hex_trace
 from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.starting import begin
-from tests.environment.stores.contract import NOON
+from tests.environment.stores.making import NOON
 from tests.orchestration.front.relaying import relaying
 from tests.orchestration.gateway.conftest import part, perceived, request, serve  # noqa: F401 - a fixture among them
 from tests.servers.otlp import OtlpReceiver

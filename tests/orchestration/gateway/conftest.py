@@ -27,7 +27,7 @@ from orchestration.schema.methods import METHODS
 from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import TailSettings
 from orchestration.view.tail import StreamTail
-from tests.environment.stores.contract import NOON, entry
+from tests.environment.stores.making import NOON, entry
 
 NAMES = {one.service for one in METHODS.values()} - {"submind.v1.GrowthService", "submind.v1.NodeService"}
 """What a gateway offers where nobody is given to order growth and nodes."""

@@ -13,7 +13,7 @@ from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.schema.migrations import migrate
 from environment.stores.opening import open_stores
 from orchestration.client.mind import MindClient
-from tests.environment.stores.contract import entry
+from tests.environment.stores.making import entry
 from tests.orchestration.gateway.conftest import Details, perceived, request, serving
 from tests.orchestration.until import until
 from tests.servers.fixtures import make_keyspace

@@ -11,7 +11,7 @@ from environment.errors import AppendSkipped, StoreUnavailable
 from environment.stores.sqlite import open_stores
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings
-from tests.environment.stores.contract import perception
+from tests.environment.stores.making import perception
 
 
 @pytest.fixture

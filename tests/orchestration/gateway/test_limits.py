@@ -17,7 +17,7 @@ from orchestration.pb.submind.v1 import perception_pb2
 from orchestration.schema.errors import FieldViolation, InvalidRequest
 from orchestration.schema.rules import check
 from orchestration.schema.times import seconds_of, timestamp
-from tests.environment.stores.contract import NOON
+from tests.environment.stores.making import NOON
 
 TIGHT = IntakeSettings(batch=3, text_bytes=12, labels=2, label_bytes=5, trust={"feed/*": 0.5})
 

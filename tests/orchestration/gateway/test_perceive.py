@@ -9,7 +9,7 @@ import pytest
 
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import mind_pb2, perception_pb2
-from tests.environment.stores.contract import NOON
+from tests.environment.stores.making import NOON
 from tests.orchestration.gateway.conftest import perceived, refusal, request
 from tests.orchestration.until import until
 

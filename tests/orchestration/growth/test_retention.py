@@ -12,7 +12,7 @@ from orchestration.clock import wall
 from orchestration.forgetting import forget_every
 from orchestration.growth.retention import AT_ONCE, remove_retired
 from orchestration.runtime.worker.ledgers import ledgers_of
-from tests.environment.stores.contract import NOON, change, member, report
+from tests.environment.stores.making import NOON, change, member, report
 
 LONG = NOON + 1000.0
 

@@ -16,7 +16,7 @@ from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.host.appenders import HostAppender, PerceptionQuota
 from orchestration.membership.backends import open_coordination
-from tests.environment.stores.contract import NOON, perception
+from tests.environment.stores.making import NOON, perception
 from tests.orchestration.membership.joining import STEADY
 
 SETTINGS = IntakeSettings(per_second=2.0, burst=20, batch=8, commit=8)

@@ -16,7 +16,7 @@ from orchestration.schema.json import dumps, read_json, read_query, to_json
 from orchestration.schema.times import instant, rfc3339
 from orchestration.schema.trace_messages import decode_trace, encode_trace
 from orchestration.view.changes import ChangeFilter
-from tests.environment.stores.contract import NOON, change, connection, entry, report, trace
+from tests.environment.stores.making import NOON, change, connection, entry, report, trace
 
 
 def entry_json(made):

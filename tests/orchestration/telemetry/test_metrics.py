@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from environment.messages import SubmindState
 from orchestration.telemetry import names
 from orchestration.telemetry.metrics import Metrics, report_collector
-from tests.environment.stores.contract import NOON, report
+from tests.environment.stores.making import NOON, report
 
 
 def scrape(reports, figures=None, **given):

@@ -12,7 +12,7 @@ from environment.ports import WriteConnections
 from environment.stores.sqlite import open_stores
 from orchestration.view.changes import ChangeFilter, ChangeTail, read_page
 from orchestration.view.settings import ChangesSettings
-from tests.environment.stores.contract import NOON, change
+from tests.environment.stores.making import NOON, change
 from tests.orchestration.until import until
 
 

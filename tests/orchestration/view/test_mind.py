@@ -17,7 +17,7 @@ from environment.stores.sqlite import open_stores
 from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindState, ProcessState
-from tests.environment.stores.contract import NOON, connection, entry, perception, report, trace
+from tests.environment.stores.making import NOON, connection, entry, perception, report, trace
 
 EMBEDDER = WordLlamaEmbedder()
 

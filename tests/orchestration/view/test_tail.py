@@ -15,7 +15,7 @@ from environment.ports import WriteEntries
 from environment.stores.sqlite import open_stores
 from orchestration.view.settings import TailSettings
 from orchestration.view.tail import EntryFilter, StreamTail
-from tests.environment.stores.contract import entry
+from tests.environment.stores.making import entry
 from tests.orchestration.until import until
 
 QUICK = TailSettings(fast=0.0005, idle=0.002, batch=3, recent=4)

@@ -15,7 +15,7 @@ from environment.stores.backup.archive import GONE
 from environment.stores.copying import MARGIN, Copy, differences, going_on, mark_of, tally
 from environment.stores.sqlite.snapshot import open_snapshot, read_answers
 from tests.environment.stores.backup.taken import take
-from tests.environment.stores.contract import NOON, entry, perception, revision, trace
+from tests.environment.stores.making import NOON, entry, perception, revision, trace
 
 
 async def test_everything_comes_back_as_it_was(living, snapshot, opened, tmp_path):
@@ -294,7 +294,7 @@ async def changed_since(changed, living, after):
 
 
 async def test_a_mind_that_grows_while_it_is_read_is_read_again(living, tmp_path, monkeypatch):
-    from tests.environment.stores.contract import grown, member
+    from tests.environment.stores.making import grown, member
 
     read, times = living.registry.connections, 0
 
@@ -318,7 +318,7 @@ async def test_a_mind_that_grows_while_it_is_read_is_read_again(living, tmp_path
 
 async def test_a_mind_in_which_one_settles_meanwhile_is_read_again(living, tmp_path, monkeypatch):
     """That is written without a decision on growth, together with the end of what an heir had to take over."""
-    from tests.environment.stores.contract import member
+    from tests.environment.stores.making import member
 
     read, times = living.registry.reports, 0
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from environment.stores.cassandra.log.perceptions import CassandraPerceptions
-from tests.environment.stores.contract import perception
+from tests.environment.stores.making import perception
 
 Action = Callable[[], Awaitable[object]]
 

@@ -12,27 +12,34 @@ from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteS
 from environment.stores.cassandra.commits.commit_logs import CommitLogs
 from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.stores import open_stores
-from tests.environment.stores.contract import NOON, change, connection, entry, live_ids, revision, trace
+from tests.environment.stores.making import NOON, change, connection, entry, live_ids, revision, trace
 
 ROOT = str(Path(__file__).parents[4])
 SMALL = CassandraSettings(record_bytes=1024, generation=16)
 
 
-@pytest.fixture
-async def opened(shared_keyspace):
-    """Opens the test's mind once more; every opening is closed at the end."""
-    openings = []
-    mind = secrets.token_hex(6)
+def opening(always=None):
+    """A fixture that opens the test's mind once more, with these settings or others; all are closed at the end."""
 
-    async def another(**options):
-        options = {"rng": random.Random(len(openings)), **options}
-        openings.append(await open_stores(f"{shared_keyspace}?dc={shared_keyspace.dc}", mind, **options))
-        return openings[-1]
+    @pytest.fixture
+    async def opened(shared_keyspace):
+        openings = []
+        mind = secrets.token_hex(6)
 
-    another.mind = mind
-    yield another
-    for each in openings:
-        await each.close()
+        async def another(settings=always, **options):
+            options = {"rng": random.Random(len(openings)), "settings": settings, **options}
+            openings.append(await open_stores(f"{shared_keyspace}?dc={shared_keyspace.dc}", mind, **options))
+            return openings[-1]
+
+        another.mind = mind
+        yield another
+        for each in openings:
+            await each.close()
+
+    return opened
+
+
+opened = opening()
 
 
 def dies_before_its_rows(stores):

@@ -29,7 +29,7 @@ from environment.subliminal import SubliminalEnvironment
 from orchestration.view.follower import TraceFollower
 from orchestration.view.settings import ViewSettings
 from tests.environment.stores.cassandra.seeding import seed
-from tests.environment.stores.contract import DIM, NOON, trace, vector
+from tests.environment.stores.making import DIM, NOON, trace, vector
 from tests.servers.cassandra import CassandraServer
 from tests.servers.fixtures import migrated_keyspace
 

@@ -10,8 +10,8 @@ from environment.stores.copying import Copy, differences, tally
 from environment.stores.sqlite import open_stores as open_sqlite
 from tests.environment.stores.backup.taken import take
 from tests.environment.stores.cassandra.test_traces import opened
-from tests.environment.stores.contract import NOON, entry, perception, revision, trace
 from tests.environment.stores.furnished import furnish
+from tests.environment.stores.making import NOON, entry, perception, revision, trace
 
 __all__ = ["opened"]
 

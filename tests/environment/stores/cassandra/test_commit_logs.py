@@ -10,7 +10,7 @@ from environment.messages import Level
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState, WriteTrace
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from tests.environment.stores.cassandra.openings import A_BIT_OF_ALL, SMALL, dies_before_its_rows, opened
-from tests.environment.stores.contract import NOON, change, connection, entry, live_ids, report, revision, trace
+from tests.environment.stores.making import NOON, change, connection, entry, live_ids, report, revision, trace
 
 __all__ = ["opened"]
 

@@ -5,7 +5,8 @@ import secrets
 import pytest
 
 from environment.stores.opening import open_stores
-from tests.environment.stores.contract import Backend, StoreContract
+from tests.environment.stores.contract import StoreContract
+from tests.environment.stores.making import Backend
 from tests.environment.stores.promises.collections import CollectionPromises
 
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import math
-import random
-import secrets
 
 import pytest
 
@@ -11,35 +9,18 @@ from environment.errors import ChangesGone
 from environment.messages import Level
 from environment.ports import WriteLevel, WriteTrace
 from environment.stores.cassandra.driver.settings import CassandraSettings
-from environment.stores.cassandra.stores import open_stores
 from environment.stores.copying import tally
-from tests.environment.stores.contract import NOON, live_ids, revision, trace
+from tests.environment.stores.cassandra.openings import opening
+from tests.environment.stores.making import NOON, live_ids, revision, trace
 
 SOON = CassandraSettings(generation=1000, known_ids_bytes=1 << 17, changes_kept=1)
 LATE = CassandraSettings(generation=1000, known_ids_bytes=1 << 17)
+opened = opening(LATE)
 _CHANGES = "SELECT change FROM changes WHERE mind = ? AND bucket = 0"
 
 
 def retired(number):
     return WriteLevel(trace(number).id, Level(0.01, NOON, 60.0), live=False, conscious=None)
-
-
-@pytest.fixture
-async def opened(shared_keyspace):
-    """Opens the test's mind once more; ``quiet`` never writes down what is live."""
-    openings = []
-    mind = secrets.token_hex(6)
-
-    async def another(settings=LATE, *, quiet=False):
-        place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
-        openings.append(await open_stores(place, mind, settings=settings, rng=random.Random(len(openings))))
-        if quiet:
-            openings[-1]._note = lambda: None
-        return openings[-1]
-
-    yield another
-    for each in openings:
-        await each.close()
 
 
 async def told(stores):
@@ -55,7 +36,8 @@ async def until(condition):
 
 
 async def test_a_mind_whose_changes_all_expired_is_whole(opened):
-    stores = await opened(SOON, quiet=True)
+    stores = await opened(SOON)
+    stores._note = lambda: None  # it never writes down what is live
     await stores.commit([WriteTrace(trace(n)) for n in range(40)])
     await stores.commit([retired(n) for n in range(0, 40, 4)])
     await stores.commit([WriteTrace(revision(trace(1), "causes", "because"))])

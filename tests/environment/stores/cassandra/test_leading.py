@@ -9,7 +9,7 @@ from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
 from environment.stores.cassandra.commits.commit_logs import CommitLogs
 from tests.environment.stores.cassandra.openings import dies_before_its_rows, everything, opened
-from tests.environment.stores.contract import NOON, entry, trace
+from tests.environment.stores.making import NOON, entry, trace
 
 __all__ = ["opened"]
 

@@ -14,7 +14,7 @@ from environment.stores.cassandra.commits.record import CommitRecord, Counters, 
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from tests.environment.stores.cassandra.openings import SMALL, everything, opened
 from tests.environment.stores.cassandra.test_writers_at_once import run_python
-from tests.environment.stores.contract import entry, live_ids, trace
+from tests.environment.stores.making import entry, live_ids, trace
 from tests.environment.stores.promises.lives import Life, one_history
 
 __all__ = ["opened"]
@@ -133,7 +133,7 @@ SLEEPER = """
     from environment.errors import Outlived
     from environment.ports import WriteEntries, WriteTrace
     from environment.stores.opening import open_stores
-    from tests.environment.stores.contract import entry, trace
+    from tests.environment.stores.making import entry, trace
 
     async def main(place, mind, epoch):
         stores = await open_stores(place, mind, writer="stream")

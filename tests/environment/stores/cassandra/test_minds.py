@@ -12,7 +12,7 @@ from environment.ports import WriteReport, WriteTrace
 from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.stores import open_stores
 from tests.environment.stores.cassandra.openings import A_BIT_OF_ALL
-from tests.environment.stores.contract import NOON, document, perception, report, trace
+from tests.environment.stores.making import NOON, document, perception, report, trace
 
 SETTINGS = CassandraSettings(generation=16, record_bytes=1024)
 

@@ -14,8 +14,8 @@ from environment.stores.cassandra import partitions
 from environment.stores.copying import KINDS, Copy, differences, tally
 from environment.stores.opening import open_stores
 from environment.stores.sqlite.sorting import WrittenChanges
-from tests.environment.stores.contract import NOON, change, live_ids, perception
 from tests.environment.stores.furnished import GivingOut, furnish
+from tests.environment.stores.making import NOON, change, live_ids, perception
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from environment.stores.cassandra.partitions import LARGEST
 from environment.stores.cassandra.schema.migrations import load_migrations
 from environment.stores.codec import encode
 from tests.environment.stores.cassandra.seeding import UNKNOWN
-from tests.environment.stores.contract import change, connection, entry, trace
+from tests.environment.stores.making import change, connection, entry, trace
 
 ROOT = Path(__file__).parents[4]
 MOST_CELLS, MOST_BYTES = 100_000, 100_000_000

@@ -11,7 +11,7 @@ from environment.errors import StoreBroken, StoreUnavailable
 from environment.messages import Image, Modality
 from environment.stores.cassandra.log.layout import CHUNK, chunk_of
 from tests.environment.stores.cassandra.logs import Paused, answer_lost, lines, never_arrived
-from tests.environment.stores.contract import NOON, perception
+from tests.environment.stores.making import NOON, perception
 
 KEYS, STRETCHES = "SELECT mind FROM perception_keys", "SELECT mind FROM perception_stretches"
 

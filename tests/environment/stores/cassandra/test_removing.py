@@ -9,7 +9,7 @@ from environment.lineage import NodeKind, explain
 from environment.ports import WriteConnections, WriteEntries, WriteRemoved, WriteReport, WriteState, WriteTrace
 from environment.stores.cassandra import partitions
 from tests.environment.stores.cassandra.openings import dies_before_its_rows, opened
-from tests.environment.stores.contract import NOON, change, connection, entry, report, trace
+from tests.environment.stores.making import NOON, change, connection, entry, report, trace
 
 __all__ = ["opened"]
 GONE = "causes-1"

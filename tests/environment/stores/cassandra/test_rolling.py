@@ -12,7 +12,7 @@ from environment.ports import WriteEntries, WriteTrace
 from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.schema import migrations
 from environment.stores.opening import open_stores
-from tests.environment.stores.contract import entry, name, perception, trace
+from tests.environment.stores.making import entry, name, perception, trace
 
 
 @pytest.fixture

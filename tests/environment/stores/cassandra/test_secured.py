@@ -15,7 +15,7 @@ from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.schema.keyspaces import create_keyspace
 from environment.stores.cassandra.schema.migrations import migrate
 from environment.stores.opening import open_stores
-from tests.environment.stores.contract import perception
+from tests.environment.stores.making import perception
 from tests.servers.secured import SUPERUSER, SecuredCassandra
 
 PASSWORD = "correct-horse-battery-staple"  # noqa: S105 - of a role that lives as long as these tests

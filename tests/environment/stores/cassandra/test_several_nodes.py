@@ -16,7 +16,7 @@ from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.schema.keyspaces import create_keyspace
 from environment.stores.cassandra.schema.migrations import load_migrations, migrate
 from environment.stores.opening import open_stores
-from tests.environment.stores.contract import entry, name, perception, trace
+from tests.environment.stores.making import entry, name, perception, trace
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(900)]
 SETTINGS = CassandraSettings(reconnect_within=1.0)

@@ -2,8 +2,6 @@
 
 import asyncio
 import math
-import random
-import secrets
 from dataclasses import replace
 
 import pytest
@@ -12,30 +10,15 @@ from environment.messages import Level
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteTrace
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.driver.settings import CassandraSettings
-from environment.stores.cassandra.stores import open_stores
 from environment.stores.cassandra.traces import trace_store
 from environment.stores.cassandra.traces.ids import KnownIds
 from environment.stores.cassandra.traces.traces import TraceReader
-from tests.environment.stores.contract import NOON, change, entry, live_ids, name, revision, trace
+from tests.environment.stores.cassandra.openings import opening
+from tests.environment.stores.making import NOON, change, entry, live_ids, name, revision, trace
 
 SMALL = CassandraSettings(generation=20, known_ids_bytes=1 << 17, retired=4)
 GONE = Level(0.01, NOON, 60.0)
-
-
-@pytest.fixture
-async def opened(shared_keyspace):
-    """Opens the test's mind once more; every opening is closed at the end."""
-    openings = []
-    mind = secrets.token_hex(6)
-
-    async def another(settings=SMALL):
-        place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
-        openings.append(await open_stores(place, mind, settings=settings, rng=random.Random(len(openings))))
-        return openings[-1]
-
-    yield another
-    for each in openings:
-        await each.close()
+opened = opening(SMALL)
 
 
 async def rows(stores, cql, *values):

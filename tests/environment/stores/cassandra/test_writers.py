@@ -16,7 +16,7 @@ from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Image
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from tests.environment.stores.cassandra.logs import Late, Paused, answer_lost, as_ever, lines, never_arrived
-from tests.environment.stores.contract import perception
+from tests.environment.stores.making import perception
 
 ROOT = str(Path(__file__).parents[4])
 
@@ -241,7 +241,7 @@ _WRITER = """
     from environment.stores.cassandra.driver.address import parse_address
     from environment.stores.cassandra.driver.connecting import open_session
     from environment.stores.cassandra.log.perceptions import CassandraPerceptions
-    from tests.environment.stores.contract import perception
+    from tests.environment.stores.making import perception
 
     async def main(place, mind):
         session = await open_session(parse_address(place), rng=random.Random(1))

@@ -17,7 +17,7 @@ from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteTrace
 from environment.stores.cassandra.stores import open_stores
 from tests.environment.stores.cassandra.openings import ROOT, SMALL, dies_before_its_rows, opened
-from tests.environment.stores.contract import NOON, entry, live_ids, name, trace
+from tests.environment.stores.making import NOON, entry, live_ids, name, trace
 
 __all__ = ["opened"]
 
@@ -25,7 +25,7 @@ WRITER = """
     import asyncio, random, sys
     from environment.ports import WriteLevel, WriteTrace
     from environment.stores.opening import open_stores
-    from tests.environment.stores.contract import trace
+    from tests.environment.stores.making import trace
 
     async def main(place, mind, start):
         stores = await open_stores(place, mind)
@@ -68,7 +68,7 @@ DYING = """
     import asyncio, sys
     from environment.ports import WriteEntries, WriteTrace
     from environment.stores.opening import open_stores
-    from tests.environment.stores.contract import entry, trace
+    from tests.environment.stores.making import entry, trace
 
     async def main(place, mind):
         stores = await open_stores(place, mind, writer="stream")

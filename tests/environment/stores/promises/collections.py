@@ -9,7 +9,7 @@ import pytest
 from environment.collections import Collection, Document, RemoveDocument, WriteDocument
 from environment.errors import ChangesGone, FencedOut, Outlived, SequenceGap, StaleRevision
 from environment.ports import WriteEntries, WriteState, WriteTrace
-from tests.environment.stores.promises.making import NOON, document, entry, trace, vector
+from tests.environment.stores.making import NOON, document, entry, trace, vector
 
 NOTES = Collection("notes", tuple[str, int])
 

@@ -10,7 +10,7 @@ import pytest
 from environment.errors import FencedOut, Outlived, StoreUnavailable
 from environment.messages import Level
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState, WriteTrace
-from tests.environment.stores.promises.making import NOON, change, connection, entry, live_ids, report, trace
+from tests.environment.stores.making import NOON, change, connection, entry, live_ids, report, trace
 
 OWN = (
     [WriteState("x", b"late")],

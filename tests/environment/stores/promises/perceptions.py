@@ -15,7 +15,7 @@ from environment.messages import (
     NewPerception,
     PerceptionBatch,
 )
-from tests.environment.stores.promises.making import NOON, perception
+from tests.environment.stores.making import NOON, perception
 
 
 class PerceptionPromises:

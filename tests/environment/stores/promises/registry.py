@@ -15,7 +15,7 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
-from tests.environment.stores.promises.making import NOON, change, connection, report, trace
+from tests.environment.stores.making import NOON, change, connection, report, trace
 
 
 class RegistryPromises:

@@ -14,7 +14,7 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
-from tests.environment.stores.promises.making import entry, trace, vector
+from tests.environment.stores.making import entry, trace, vector
 
 
 class StreamPromises:

@@ -29,7 +29,7 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
-from tests.environment.stores.promises.making import (
+from tests.environment.stores.making import (
     NOON,
     change,
     connection,

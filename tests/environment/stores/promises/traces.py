@@ -23,7 +23,7 @@ from environment.ports import (
 from environment.search import SearchFilters
 from orchestration.view.follower import TraceFollower
 from orchestration.view.settings import ViewSettings
-from tests.environment.stores.promises.making import DIM, NOON, live_ids, revision, trace, vector
+from tests.environment.stores.making import DIM, NOON, live_ids, revision, trace, vector
 
 
 class TracePromises:
