@@ -1,11 +1,14 @@
 """Whether a mind answers what is asked about the example's day, rightly and from the right lines.
 
-    python benchmarks/questions.py [--seed 0] [--calls] [--json]
+    python benchmarks/questions.py [--seed 0] [--calls] [--json] [DIALOGUE…]
 
 Asked by a call (``submind ask``) it is answered from all that is kept, right after the day. Asked in the stream: the
 day is replayed; then an operator asks what examples/day.questions.yaml has, five minutes of mind time apart, and is
 answered by the entry of that kind that cites the question. Right: the words that are known to be so are in it, those
 of the question apart. Right source: it cites such a line.
+
+A DIALOGUE is a folder with turns.jsonl (time, source, text, key) and questions.jsonl (question, evidence: keys of the
+turns that hold the answer); asked by a call, all told is how often that cites such a turn, and how sure it was.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from corpus import perceptions
+from corpus import objects, perceptions
 from thoughts import Thought, share, shown, thoughts
 
 from actors.answering.answer import answer
@@ -55,14 +58,20 @@ def judged(question: dict[str, Any], key: str, at: float, had: Sequence[Thought]
     return Verdict(question["ask"], said, right and not wrong, sourced, answers[0].at - at if answers else None)
 
 
-def called() -> list[Verdict]:
-    """The same questions by a call; the delay is in seconds of wall time."""
-    index, keys = EpisodeIndex(100_000), {}
-    for seq, one in enumerate(perceptions(EXAMPLES / "day.jsonl"), 1):
+def indexed(path: Path) -> tuple[EpisodeIndex, dict[str, str | None], float]:
+    """What was perceived, the key of each perception, and when the last came."""
+    index, keys, now = EpisodeIndex(100_000), {}, 0.0
+    for seq, one in enumerate(perceptions(path), 1):
         told = {name: getattr(one, name) for name in ("source", "time", "received", "text", "telemetry", "trust")}
         keys[perception_id(seq)] = one.key
         index.add([Perception(**told, id=perception_id(seq), seq=seq)])
         now = one.time
+    return index, keys, now
+
+
+def called() -> list[Verdict]:
+    """The same questions by a call; the delay is in seconds of wall time."""
+    index, keys, now = indexed(EXAMPLES / "day.jsonl")
     verdicts = []
     for question in yaml.safe_load((EXAMPLES / "day.questions.yaml").read_text("utf-8")):
         began = time.perf_counter()
@@ -73,6 +82,31 @@ def called() -> list[Verdict]:
         sourced = any(keys[part.perception.id] in question["sources"] for part in told.parts)
         verdicts.append(Verdict(question["ask"], told.text, right and not wrong, sourced, delay))
     return verdicts
+
+
+def asked_of(folder: Path) -> list[tuple[bool, float, bool]]:
+    """Of each question whether it is said as known, how sure that is, and whether a right turn is cited."""
+    index, keys, now = indexed(folder / "turns.jsonl")
+    found = []
+    for question in objects(folder / "questions.jsonl"):
+        if question["evidence"]:
+            told = answer(Question.of(question["question"]), index, now)
+            right = any(keys[part.perception.id] in question["evidence"] for part in told.parts)
+            found.append((told.known, told.confidence, right))
+    return found
+
+
+def sureness(told: Sequence[tuple[bool, float, bool]]) -> dict[str, float | None]:
+    known = [right for known, _, right in told if known]
+    apart = [right for known, _, right in told if not known]
+    return {
+        "questions": len(told),
+        "a right line cited": share(sum(known) + sum(apart), len(told)),
+        "said as known": share(len(known), len(told)),
+        "a right line cited, of these": share(sum(known), len(known)),
+        "a right line cited, of the rest": share(sum(apart), len(apart)),
+        "Brier score of the confidence": statistics.fmean((sure - right) ** 2 for _, sure, right in told),
+    }
 
 
 async def measure(seed: int) -> list[Verdict]:
@@ -95,7 +129,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the mind")
     parser.add_argument("--calls", action="store_true", help="only by calls, without a mind")
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("dialogues", type=Path, nargs="*", help="folders of dialogues, instead of the day")
     args = parser.parse_args()
+    if args.dialogues:
+        figures = sureness([one for folder in args.dialogues for one in asked_of(folder)])
+        print(json.dumps(figures) if args.json else shown(figures))
+        return
     told = {"by a call": called()}
     if not args.calls:
         told["in the stream"] = asyncio.run(measure(args.seed))

@@ -48,4 +48,4 @@ class AnsweringSubstrate:
                 worded = told
             told = told if worded.fallback else worded
         cited = tuple(part.perception for part in reply.parts)
-        return replace(told, perceptions=cited, trust=reply.trust, known=reply.known)
+        return replace(told, perceptions=cited, trust=reply.trust, confidence=reply.confidence)

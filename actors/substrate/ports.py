@@ -95,8 +95,8 @@ class Generation:
     """Of a reply: what it quotes."""
     trust: float = 1.0
     """0..1: of the least trusted of these."""
-    known: bool = True
-    """Of a reply: False where what it quotes is only the nearest."""
+    confidence: float = 1.0
+    """0..1: of a reply, how likely it quotes a right line."""
 
 
 class Substrate(Protocol):

@@ -27,8 +27,6 @@ _MOST = 256
 _SPEAKERS, _EARLIER = 32, 4
 """Who is remembered to have asked, and how many of their questions."""
 _SALIENCE = 0.97
-_SURE, _UNSURE = 0.6, 0.3
-"""Confidence in what is said to be known, and in what is said to be the nearest only."""
 
 
 @dataclass(slots=True)
@@ -99,7 +97,7 @@ class Conversations:
             time=asked.question.time,
             at=now,
             salience=_SALIENCE,
-            confidence=_SURE if found.known else _UNSURE,
+            confidence=found.confidence,
             trust=min(asked.trust, found.trust),
             perceptions=tuple(refs.values()),
             lineage=tuple(refs),

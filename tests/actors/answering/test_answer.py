@@ -65,6 +65,16 @@ def test_what_is_not_known_is_said_and_the_nearest_named():
     assert not answer(Question.of("???"), PORT, NOON).known
 
 
+def test_an_answer_with_an_equal_rival_is_said_as_the_nearest_alone():
+    lines = [("desk", NOON - 600, "the Aurelia carries apples"), ("desk", NOON - 300, "the Aurelia carries pears")]
+    question = Question.of("What does the Aurelia carry?")
+    told, alone = answer(question, said(*lines), NOON), answer(question, said(lines[0]), NOON)
+    assert not told.known
+    assert told.text.startswith("I don't know for sure, but nearest")
+    assert alone.known
+    assert told.confidence < 0.5 < alone.confidence
+
+
 def test_a_question_that_points_back_keeps_the_subject():
     first = Question.of("What is wrong with crane 4?")
     assert "bring the new switch" in answer(Question.of("and who brings it a new one?", first), PORT, NOON).text
