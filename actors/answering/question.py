@@ -72,7 +72,8 @@ _ASKED = re.compile(
     r"\?(?=\W*(?:\s|$))|^\W*(?:(?:and|but|so|or|please|ok|okay|hey|hi|hello)\b\W*)*(?:"
     r"(?:what(?! an?\b)|who|whose|whom|why|how|which|(?:until|since) when|tell (?:me|us)|any (?:news|word|sign))\b|"
     rf"(?:when|where)(?:'s|\W*$| {_VERB}\b)|"
-    rf"{_VERB} (?:the|an?|any\w*|some\w*|there|it|he|she|they|we|you|i|that|this|my|our|your)\b)",
+    r"(?:is|are|was|were|does|did|has) (?:the|an?|that|this|my|your|there|it|he|she|they|we|you|i|any\w*|some\w*)\b|"
+    r"(?:do|have|can|could|will|would|should) (?:it|he|she|they|we|you|i|any\w*|some(?:one|body))\b)",
     re.IGNORECASE,
 )
 """A question mark at the end of a word; without one, words that open a question and no statement."""

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from actors.answering.answer import Reply
+from actors.answering.question import asks
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
@@ -40,9 +41,9 @@ def ask(
         return [await mind.question(one, questions[max(0, n - 16) : n]) for n, one in enumerate(questions)]
 
     found = answered(at, converse)
-    for answer, state in found:
+    for question, (answer, state) in zip(questions, found, strict=True):
         if json:
-            emit(encode(environment_pb2.AskResponse, answer, state=state))
+            emit(encode(environment_pb2.AskResponse, answer, state=state, asks=asks(question)))
             continue
         if state in _NOT_THINKING:
             console(error=True).print(f"the mind is {state}: this is what has been perceived", style="yellow")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
+from actors.answering.question import asks
 from actors.submind.budget import Allowance
 from environment.search import SearchFilters
 from orchestration.access.caller import CALLER
@@ -176,7 +177,7 @@ class EnvironmentService:
             raise OverAllowance(CALLER.get().name, QUESTIONS, self._rate, 1 / self._rate)
         found = await self._view.ask(request.question, request.earlier)
         state = (await self._view.status()).state.value
-        return encode(environment_pb2.AskResponse, found, state=state)
+        return encode(environment_pb2.AskResponse, found, state=state, asks=asks(request.question))
 
 
 class MindService:

@@ -170,6 +170,7 @@ COMMENTS: dict[str, str] = {
     'submind.v1.AskResponse.parts': 'What it rests on, in the order of the text.',
     'submind.v1.AskResponse.trust': '0..1: of the least trusted of these.',
     'submind.v1.AskResponse.confidence': '0..1: how likely it quotes a right line, as far as that was measured.',
+    'submind.v1.AskResponse.asks': 'Whether the words ask for anything: what somebody says to the mind may do so or not.',
     'submind.v1.AskResponse.state': 'How the mind itself is: where it is starting or down, what has come in since is answered all the same, but not yet thought about.',
     'submind.v1.Quotation': 'What was perceived, quoted.',
     'submind.v1.Quotation.text': 'The words.',

@@ -4,7 +4,6 @@ import { post, Problem } from "./api.js";
 import { byId, el, keep, recall } from "./dom.js";
 import { outside } from "./text.js";
 
-const ASKS = /\?\s*$|^\W*(what|who|whose|when|until when|where|why|how|which|is|are|was|were|does|did|has|have|tell)\b/i;
 const TALK_KEY = "submind.conversation";
 /** Questions of a conversation that are kept, on the page and for what points back. */
 const TALK = 16;
@@ -79,9 +78,10 @@ export class SayBox {
     this.answer.replaceChildren(...parts);
   }
 
-  /** What is known, at once; the mind may think of more, which comes in its stream. */
+  /** What is known, at once, where the words ask for anything; the mind answers in its stream as well. */
   async #ask(question) {
     const told = await post("v1/ask", { question, earlier: this.talk.map((one) => one.question) });
+    if (!told.asks) return;
     const early = told.state === "starting" || told.state === "down" ? `The mind is ${told.state}; what has been perceived so far:\n` : "";
     this.talk = [...this.talk, { question, text: early + told.text, ids: told.parts.map((part) => part.perception.id) }].slice(-TALK);
     keep("sessionStorage", TALK_KEY, JSON.stringify(this.talk));
@@ -111,7 +111,7 @@ export class SayBox {
       this.sent = { text: "", source: "", key: "" };
       this.words.value = "";
       this.#grow();
-      if (ASKS.test(text)) await this.#ask(text);
+      await this.#ask(text);
     } catch (error) {
       this.#say("error", outside(explain(error)));
     } finally {

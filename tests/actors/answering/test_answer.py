@@ -84,10 +84,22 @@ def test_a_question_that_points_back_keeps_the_subject():
     assert "16:20" in answer(then, PORT, NOON).text
 
 
-def test_a_statement_asks_nothing():
-    assert asks("tell me about crane 4")
-    assert asks("is it done?")
-    assert not asks("crane 4 is done.")
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("tell me about crane 4", True),
+        ("crane 4 is done, isn't it?", True),
+        ("and who brings it", True),
+        ("has anyone seen Olu", True),
+        ("crane 4 is done.", False),
+        ("When it rains, call Olu", False),
+        ("have a look at http://yard/crane?id=4 later", False),
+        ("what a mess", False),
+        ("and thanks, Olu", False),
+    ],
+)
+def test_a_statement_asks_nothing(text, asked):
+    assert asks(text) is asked
 
 
 def test_the_examples_day_is_answered():

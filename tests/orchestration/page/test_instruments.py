@@ -100,6 +100,7 @@ def test_a_question_is_answered_and_the_conversation_outlives_a_reload(world, re
     page.fill("#say-words", "thanks, Mags")
     page.click("#say-send")
     expect(page.locator("#say-answer")).to_contain_text("Acknowledged")
+    expect(page.locator("#say-send")).to_be_enabled()
     expect(page.locator("#conversation li")).to_have_count(2)
 
 

@@ -183,20 +183,22 @@ class AskRequest(_message.Message):
     def __init__(self, question: _Optional[str] = ..., earlier: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class AskResponse(_message.Message):
-    __slots__ = ("text", "known", "parts", "trust", "confidence", "state")
+    __slots__ = ("text", "known", "parts", "trust", "confidence", "asks", "state")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     KNOWN_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
     TRUST_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    ASKS_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     text: str
     known: bool
     parts: _containers.RepeatedCompositeFieldContainer[Quotation]
     trust: float
     confidence: float
+    asks: bool
     state: str
-    def __init__(self, text: _Optional[str] = ..., known: _Optional[bool] = ..., parts: _Optional[_Iterable[_Union[Quotation, _Mapping]]] = ..., trust: _Optional[float] = ..., confidence: _Optional[float] = ..., state: _Optional[str] = ...) -> None: ...
+    def __init__(self, text: _Optional[str] = ..., known: _Optional[bool] = ..., parts: _Optional[_Iterable[_Union[Quotation, _Mapping]]] = ..., trust: _Optional[float] = ..., confidence: _Optional[float] = ..., asks: _Optional[bool] = ..., state: _Optional[str] = ...) -> None: ...
 
 class Quotation(_message.Message):
     __slots__ = ("text", "perception")
