@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from random import SystemRandom
 from time import monotonic
-from typing import Any
 
 import structlog
 
@@ -38,6 +37,7 @@ from orchestration.host.errors import StillMoving
 from orchestration.membership.backends import open_coordination
 from orchestration.settings import Settings
 from orchestration.store_factory import open_mind
+from orchestration.tasks import running
 from orchestration.telemetry.tracing.intake_spans import IntakeSpans
 from orchestration.telemetry.tracing.starting import begin
 from orchestration.view.mind import ViewContext
@@ -137,7 +137,7 @@ class Front:
         access = self._access = access_of(settings)
         for listen in listened(settings):
             require_guard(listen, guarded=access.required)
-        await self._owned.enter_async_context(_running(access.keep(), "access"))
+        await self._owned.enter_async_context(running(access.keep(), "access"))
         leaders = Leaders(front.leader)
         upstream = Upstream(leaders, front, message_bytes=gateway.message_bytes, token_file=gateway.token_file)
         self._owned.push_async_callback(upstream.close)
@@ -156,7 +156,7 @@ class Front:
             chance=SystemRandom(),
             recorded=accepted is not None,
         )
-        await self._owned.enter_async_context(_running(self._log.run(), "relay"))
+        await self._owned.enter_async_context(running(self._log.run(), "relay"))
         self._intake = Intake(self._log, gateway.intake, wall, accepted=accepted)
         self._owned.push_async_callback(self._intake.close)
         tail = StreamTail(stores.stream, settings.view.tail)
@@ -177,7 +177,7 @@ class Front:
             ),
         )
         view.watch_over(asked, self._hits)
-        await self._owned.enter_async_context(_running(view.keep(), "episodes"))
+        await self._owned.enter_async_context(running(view.keep(), "episodes"))
         configured = {submind.name: submind.role for submind in settings.mind.everyone()}
         desk = FrontGrowth(stores, settings.growth, configured, wall, runs=lambda: asked.runs)
         handlers = {
@@ -239,7 +239,7 @@ class Front:
                 settings.coordination.address, settings.mind.name, settings=settings.coordination, base=settings
             )
         )
-        await self._owned.enter_async_context(_running(leaders.follow(coordination.leaders()), "leaders"))
+        await self._owned.enter_async_context(running(leaders.follow(coordination.leaders()), "leaders"))
 
     async def _listen(self, server: FeedServer) -> str:
         await server.start()
@@ -266,20 +266,3 @@ class Front:
         own = self._gateway.figures() if self._gateway is not None else {}
         spans = self._recorder.figures() if self._recorder is not None else {}
         return {**own, **self._access.figures(), **self._log.figures(), **spans}
-
-
-def _tell(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("front_part_failed", part=task.get_name(), exc_info=error)
-
-
-@asynccontextmanager
-async def _running(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
-    """Run it beside, until the block ends."""
-    task = asyncio.create_task(work, name=name)
-    task.add_done_callback(_tell)
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

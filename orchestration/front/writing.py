@@ -5,24 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 from environment.messages import Instant, PerceptionBatch
+from orchestration.gateway.acknowledging import varint
 from orchestration.pb.submind.v1 import forwarding_pb2
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 from orchestration.schema.times import timestamp
 
-_LOW, _MORE, _BITS = 0x7F, 0x80, 7
-
-
-def _written(number: int) -> bytes:
-    """A varint."""
-    parts = bytearray()
-    while number > _LOW:
-        parts.append(number & _LOW | _MORE)
-        number >>= _BITS
-    parts.append(number)
-    return bytes(parts)
-
-
-_varint = lru_cache(maxsize=4096)(_written)
+_varint = lru_cache(maxsize=4096)(varint)
 
 
 @lru_cache(maxsize=1024)
@@ -82,7 +70,7 @@ def forwarded(body: bytes, number: int, said: bytes) -> bytes:
 
     Messages that follow each other are one, with the batches of all.
     """
-    number_field = b"\x08" + _written(number)
-    length = _written(len(number_field) + len(body))
+    number_field = b"\x08" + varint(number)
+    length = varint(len(number_field) + len(body))
     inner = 1 + len(length) + len(number_field) + len(body) + len(said)
-    return b"\x0a%b\x0a%b%b%b%b" % (_written(inner), length, number_field, body, said)
+    return b"\x0a%b\x0a%b%b%b%b" % (varint(inner), length, number_field, body, said)

@@ -16,7 +16,8 @@ _TAILS = [b"%02x\x10\x01\x18%c" % (low, low & _LOW | _MORE) for low in range(256
 """By the last eight bits of the number: the end of the id, new (2), and seq (3), whose low seven bits come first."""
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
+    """A number as protobuf writes it: seven bits a byte, the lowest first."""
     parts = bytearray()
     while number > _LOW:
         parts.append(number & _LOW | _MORE)
@@ -30,9 +31,9 @@ def acknowledgement(batch: int, receipts: Receipts) -> bytes:
     first, after = receipts.first, receipts.first + receipts.count
     if receipts.known or first <= _LOW:
         return pb.PerceiveStreamResponse(batch=batch, receipts=encode.receipts(receipts)).SerializeToString()
-    parts = [b"\x08" + _varint(batch)] if batch else []
+    parts = [b"\x08" + varint(batch)] if batch else []
     while first < after:  # a run of numbers that differ in their low seven bits only
-        stop, rest = min(after, (first | _LOW) + 1), _varint(first >> 7)
+        stop, rest = min(after, (first | _LOW) + 1), varint(first >> 7)
         head = _HEAD % (_LENGTH + len(rest), first >> 8)
         low = first & 0xFF
         parts += [head, (rest + head).join(_TAILS[low : low + stop - first]), rest]

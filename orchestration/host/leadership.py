@@ -19,6 +19,7 @@ from orchestration.host.supervisor import MindSupervisor
 from orchestration.membership.errors import CoordinationError, NotLeading
 from orchestration.membership.fencing import take_lead
 from orchestration.membership.ports import Coordination, LeaderTerm
+from orchestration.tasks import first_of
 
 _log = structlog.get_logger(__name__)
 
@@ -150,7 +151,7 @@ class Leadership:
         self.leads.set()
         _log.info("leads", candidate=self._candidate, token=term.token)
         try:
-            await _first(term.lost, self._overtaken, self._stopping)
+            await first_of(term.lost.wait(), self._overtaken.wait(), self._stopping.wait())
         finally:
             self._appender.close()
             self.leads.clear()
@@ -203,13 +204,3 @@ class Leadership:
                 report.standing_by = self.why
                 report.write()
             await asyncio.sleep(self._look_every)
-
-
-async def _first(*events: asyncio.Event) -> None:
-    """Return when one of them is set."""
-    waiting = [asyncio.create_task(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in waiting:
-            task.cancel()

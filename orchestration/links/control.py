@@ -21,7 +21,7 @@ class ProposedDivision:
 
 @dataclass(frozen=True, slots=True)
 class ProposedEnd:
-    """Likewise."""
+    """An actor's shell passes on that its core proposes to end."""
 
     owner: str
     effect: Retire

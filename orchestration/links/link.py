@@ -16,6 +16,7 @@ from orchestration.links.codec import encode
 from orchestration.links.connection import FrameConnection, LinkContext, call
 from orchestration.links.frames import Batch, Delivery, Frame, Full, Received
 from orchestration.links.outbox import Outbox
+from orchestration.tasks import log_failure
 
 _log = structlog.get_logger(__name__)
 
@@ -65,7 +66,7 @@ class Link:
         self._bell.set()
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name=f"link-{self.endpoint.path}")
-            self._task.add_done_callback(_ended)
+            self._task.add_done_callback(log_failure)
 
     def leave(self, to: str) -> None:
         """What waits for ``to`` is none of this link's business any more."""
@@ -184,8 +185,3 @@ class Link:
             for name in names:
                 if (outbox := before.pop(name, None)) is not None:
                     after[name] = outbox
-
-
-def _ended(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("link_failed", exc_info=error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -28,6 +28,7 @@ from orchestration.runtime.worker.actor import ActorProcess
 from orchestration.runtime.worker.live import Ending
 from orchestration.runtime.worker.restarts import RestartPolicy
 from orchestration.settings import SettingsUpdate
+from orchestration.tasks import first_of
 
 if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan
@@ -156,7 +157,7 @@ class ActorSupervisor:
         if self._actor is not None:
             self.alive.clear()
             self._recalled.set()
-        await _first(self._renewed(before), self._over.wait())
+        await first_of(self._renewed(before), self._over.wait())
 
     async def _renewed(self, before: int) -> None:
         while True:
@@ -168,7 +169,7 @@ class ActorSupervisor:
     async def _place(self) -> str | None:
         """Where the next life is to be; None when it is being stopped."""
         given = asyncio.ensure_future(self._assignment.given())
-        await _first(given, self._stopping.wait())
+        await first_of(given, self._stopping.wait())
         return given.result() if given.done() and not self._stopping.is_set() else None
 
     async def _live(self, node: str) -> Ending | None:
@@ -180,7 +181,7 @@ class ActorSupervisor:
         life = asyncio.ensure_future(self._begin(self._actor))
         pinging = asyncio.create_task(self._ping(node), name=f"ping-{self.name}")
         try:
-            await _first(
+            await first_of(
                 asyncio.wait([life]), self._assignment.withdrawn(node), self._recalled.wait(), self._late(life)
             )
             if not life.done():
@@ -329,16 +330,6 @@ class ActorSupervisor:
         now, then = ({plan.name: plan for plan in one.plans} for one in (self._orders, self._begun))
         came = tuple((plan.name, plan.role, plan.goals) for name, plan in now.items() if name not in then)
         self._directory.tell(Roster(self.name, self._orders.roster, came, tuple(then.keys() - now.keys())))
-
-
-async def _first(*waits: Awaitable[Any]) -> None:
-    """Return when one of them is done; the others are cancelled."""
-    tasks = [asyncio.ensure_future(wait) for wait in waits]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
 
 
 def _cause(error: RayError) -> str:

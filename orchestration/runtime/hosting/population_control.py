@@ -41,6 +41,7 @@ from orchestration.runtime.hosting.lifecycle_hooks import LifecycleHooks
 from orchestration.runtime.hosting.placement_map import PlacementMap
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.ledgers import ledgers_of
+from orchestration.tasks import log_failure
 from orchestration.wiring import plan_of
 
 if TYPE_CHECKING:
@@ -332,9 +333,5 @@ class PopulationControl:
     def _do(self, work: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.create_task(work, name=name)
         self._errands.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._errands.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("growth_failed", exc_info=error)
+        task.add_done_callback(self._errands.discard)
+        task.add_done_callback(log_failure)

@@ -13,6 +13,7 @@ from environment.errors import FencedOut
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.worker.live import Ending
 from orchestration.settings import SettingsUpdate
+from orchestration.tasks import first_of
 
 if TYPE_CHECKING:
     from orchestration.runtime.actor_supervisor import ActorSupervisor
@@ -31,7 +32,7 @@ class SupervisorRegistry:
         self.by_process: dict[str, ActorSupervisor] = {}
         """By the name of the process."""
         self.orders: dict[str, ActorOrders] = {}
-        """Likewise."""
+        """Who lives in each process, by its name."""
         self.fenced = asyncio.Event()
         """Set when it turns out that another run leads."""
         self._make_supervisor = make_supervisor
@@ -84,12 +85,7 @@ class SupervisorRegistry:
 
     async def until_fenced_or(self, stopping: asyncio.Event) -> None:
         """Wait until ``stopping``, or until somebody finds that another run leads."""
-        waiting = [asyncio.create_task(stopping.wait()), asyncio.create_task(self.fenced.wait())]
-        try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in waiting:
-                task.cancel()
+        await first_of(stopping.wait(), self.fenced.wait())
 
     async def settle(self, within: float) -> None:
         """Let everybody finish and save."""

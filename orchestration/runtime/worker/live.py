@@ -30,6 +30,7 @@ from orchestration.runtime.worker.overdue import Overdue, WatchedCore
 from orchestration.runtime.worker.save_schedule import ActorHealth, SaveSchedule
 from orchestration.runtime.worker.watch import LogWatch
 from orchestration.settings import SettingsUpdate
+from orchestration.tasks import log_failure
 
 if TYPE_CHECKING:
     from actors.shell import ActorShell, Driver
@@ -352,7 +353,8 @@ class LiveActor:
             return
         task = asyncio.create_task(self._generate(effect), name=f"generate-{owner}")
         self._thinking.add(task)
-        task.add_done_callback(self._thought)
+        task.add_done_callback(self._thinking.discard)
+        task.add_done_callback(log_failure)
 
     def read(self, owner: str, effect: Read) -> None:
         if self._reader is not None:
@@ -384,11 +386,6 @@ class LiveActor:
         if self._shell is not None:
             self._shell.offer(Generated(effect.token, generation, vector), 1.0, self._clock.now())
             self._bell.set()
-
-    def _thought(self, task: asyncio.Task[None]) -> None:
-        self._thinking.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("generation_failed", exc_info=error)
 
     def _heard(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
