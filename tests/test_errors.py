@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import get_type_hints
 
@@ -28,6 +28,7 @@ MADE_OF = {
     float | None: 1.5,
     tuple[str, ...]: ("one", "two"),
     Iterable[FieldViolation]: (FieldViolation("text", "wrong"),),
+    Sequence[FieldViolation]: (FieldViolation("text", "wrong"),),
     GrowthEvent | None: None,
 }
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import pickle
 import stat
 import subprocess
 import sys
@@ -283,22 +282,6 @@ def test_a_file_that_may_not_be_read_is_named(keys):
     asked = [sys.executable, "-c", READ, str(keys.path)]
     told = subprocess.run(asked, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": ROOT})
     assert "Permission denied" in told.stdout
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        errors.Unauthenticated(),
-        errors.Unauthenticated("why", "TOKEN_EXPIRED"),
-        errors.Forbidden("ann", "operate", "Freeze"),
-        errors.OverAllowance("ann", "access.quotas.streams", 2, 0.5),
-        errors.LoginThrottled(2.0),
-        errors.BadCredentials("the certificate x cannot be read"),
-    ],
-)
-def test_errors_survive_pickling(error):
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was just made
-    assert (type(again), vars(again), str(again)) == (type(error), vars(error), str(error))
 
 
 async def test_a_revocation_that_could_not_be_read_at_first_takes_effect_when_it_can(serve, keys):

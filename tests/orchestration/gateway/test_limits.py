@@ -1,6 +1,5 @@
 """The quick look at plain batches, held against the schema's rules and the slow look."""
 
-import pickle
 from dataclasses import replace
 
 import pytest
@@ -8,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environment.messages import Image, NewPerception, PerceptionBatch, Receipts
-from orchestration.gateway import decode, errors
+from orchestration.gateway import decode
 from orchestration.gateway.acknowledging import acknowledgement
 from orchestration.gateway.errors import IntakeRejected
 from orchestration.gateway.limits import IntakeLimits
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import perception_pb2
-from orchestration.schema.errors import FieldViolation, InvalidRequest
+from orchestration.schema.errors import InvalidRequest
 from orchestration.schema.rules import check
 from orchestration.schema.times import seconds_of, timestamp
 from tests.environment.stores.making import NOON
@@ -124,25 +123,3 @@ def test_times_survive_the_wire_to_the_nanosecond(time):
     assert seconds_of(timestamp(time)) == pytest.approx(time, abs=1e-6)
     if abs(time) > 1e8:
         assert seconds_of(timestamp(time)) == time
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        errors.IntakeRejected("text", "too long", [FieldViolation("time", "wrong")]),
-        errors.InvalidRequest("k", "too many"),
-        errors.IntakeBusy(0.5),
-        errors.TooLarge("gateway.message_bytes", 9, 8),
-        errors.TooMany("gateway.calls", 1, 0.5),
-        errors.TooSlow(3.0),
-        errors.Unknown("trace", "t-1"),
-        errors.Stopping(),
-        errors.UnsafeListen("0.0.0.0:1", "why"),
-        errors.CannotListen("127.0.0.1:1", "why"),
-    ],
-)
-def test_errors_survive_pickling_and_say_what_to_do(error):
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was just made
-    assert type(again) is type(error)
-    assert vars(again) == vars(error)
-    assert str(again) == str(error)

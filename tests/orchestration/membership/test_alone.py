@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,6 @@ from environment.stores.sqlite import open_stores
 from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import (
     BadCoordination,
-    ConfigurationMoved,
-    ConfigurationRefused,
-    CoordinationUnavailable,
     NotLeading,
 )
 from orchestration.membership.fencing import take_lead
@@ -119,20 +115,3 @@ async def test_another_scheme_is_refused_in_a_sentence() -> None:
 def test_a_request_must_leave_time_for_signs_of_life() -> None:
     with pytest.raises(ValueError, match="a third of lease"):
         CoordinationSettings(lease=3, request_timeout=2)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        CoordinationUnavailable("away", 2.0),
-        BadCoordination("wrong"),
-        NotLeading("host", "its lease ended"),
-        ConfigurationRefused(("one", "two")),
-        ConfigurationMoved(1, 2),
-    ],
-)
-def test_errors_survive_pickling(error: Exception) -> None:
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-    assert type(again) is type(error)
-    assert str(again) == str(error)
-    assert vars(again) == vars(error)

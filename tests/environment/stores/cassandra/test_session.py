@@ -1,16 +1,13 @@
 """The session, against a real server that stays up."""
 
 import asyncio
-import pickle
 import random
 
 import pytest
 
 from environment.errors import StoreBroken, StoreUnavailable
-from environment.stores.cassandra.driver.address import InvalidAddress
 from environment.stores.cassandra.driver.connecting import open_session
-from environment.stores.cassandra.driver.errors import NoSuchTable, OutcomeUnknown
-from environment.stores.cassandra.driver.session import CircuitOpen, SessionClosed
+from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from environment.stores.cassandra.driver.settings import CassandraSettings
 
 
@@ -126,20 +123,3 @@ async def test_too_few_replicas_are_told_with_how_many_are_needed(session):
     conditional = await session.prepare("INSERT INTO numbers (a) VALUES (?) IF NOT EXISTS")
     with pytest.raises(StoreUnavailable, match="replicas needed are alive"):
         await session.conditional(conditional, (1,))
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        OutcomeUnknown("cassandra://a:1/b did not answer in time", 0.5),
-        NoSuchTable("cassandra://a:1/b", "its tables are others"),
-        CircuitOpen("cassandra://a:1/b", 1.5),
-        SessionClosed("cassandra://a:1/b"),
-        InvalidAddress("it has another form"),
-    ],
-)
-def test_errors_arrive_in_other_processes_as_they_were(error):
-    there = pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
-    assert type(there) is type(error)
-    assert str(there) == str(error)
-    assert vars(there) == vars(error)

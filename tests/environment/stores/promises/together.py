@@ -2,20 +2,12 @@
 
 import asyncio
 import math
-import pickle
 
 import pytest
 
 from environment.errors import (
-    DuplicateEntry,
     FencedOut,
-    Outlived,
-    SequenceGap,
-    StaleRevision,
-    StoreBroken,
-    StoreFull,
     StoreUnavailable,
-    WrongSchema,
 )
 from environment.messages import (
     Level,
@@ -161,19 +153,3 @@ class CommonPromises:
         await opened.close()
         with pytest.raises(StoreUnavailable, match="closed"):
             await opened.stream.head()
-
-    def test_errors_survive_pickling(self):
-        for error in (
-            StoreUnavailable("busy", 0.5),
-            StoreFull("full", 5.0),
-            StaleRevision("t-1", 1, 2),
-            FencedOut(1, 2),
-            Outlived("stream", 1, 2),
-            SequenceGap(3, 5),
-            DuplicateEntry("c-1", 4),
-            StoreBroken("mind.db", "damaged"),
-            WrongSchema(9, 1, "upgrade"),
-        ):
-            twin = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
-            assert type(twin) is type(error)
-            assert (str(twin), vars(twin), twin.args) == (str(error), vars(error), error.args)
