@@ -38,9 +38,11 @@ class FileWatcher:
         self.sees = all(watched)
         asyncio.get_running_loop().add_reader(self._fd, self._read)
 
-    def forget(self) -> None:
-        """What was written until now is known: the next ``wait`` is for what comes."""
+    def forget(self) -> bool:
+        """What was written until now is known: the next ``wait`` is for what comes. Whether anything was."""
+        written = self._touched.is_set()
         self._touched.clear()
+        return written
 
     async def wait(self, longest: float) -> None:
         """Return when a file was written to since ``forget``, or after ``longest`` seconds."""

@@ -16,6 +16,8 @@ from orchestration.runtime.worker.file_watcher import FileWatcher
 from orchestration.runtime.worker.image_decoder import ImageDecoder
 
 _log = structlog.get_logger(__name__)
+_AGAIN = (0.02, 0.06, 0.2, 0.6)
+"""Seconds after which a log that was written to and had nothing is asked again: a commit is written before it holds."""
 
 
 class LogWatch:
@@ -37,8 +39,10 @@ class LogWatch:
     async def next(self, after: int, limit: int, modality: Modality | None) -> list[Perception]:
         """The perceptions after ``after``, at least one; returns once there are any. Waits a failing store out."""
         settings, pause, told = self._settings, self._settings.fast, False
+        again: list[float] = []
         while True:
-            self._watcher.forget()  # before the look: what is written during it is another reason to look
+            if self._watcher.forget():  # before the look: what is written during it is another reason to look
+                again = [*reversed(_AGAIN)]
             try:
                 found = await self._log.read(after, limit, modality)
             except StoreUnavailable as error:
@@ -52,10 +56,12 @@ class LogWatch:
                 return await self._decoder.see(found)
             if found:
                 return found
-            await self._watcher.wait(settings.certain if self._watcher.sees else pause)
-            pause = min(pause * settings.backoff, settings.idle)
-            if self._watcher.sees:  # many small commits are one reason to look
-                await asyncio.sleep(settings.gather)
+            if not self._watcher.sees:
+                await asyncio.sleep(pause)
+                pause = min(pause * settings.backoff, settings.idle)
+                continue
+            await self._watcher.wait(again.pop() if again else settings.certain)
+            await asyncio.sleep(settings.gather)  # many small commits are one reason to look
 
     @property
     def looks(self) -> Mapping[bytes, ImageFeatures]:

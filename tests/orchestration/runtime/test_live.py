@@ -264,6 +264,22 @@ async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path):
     await stores.close()
 
 
+async def test_what_is_written_before_it_holds_is_looked_for_again(tmp_path):
+    """The kernel tells of a commit when it is written; until it is on the disk nobody sees it."""
+    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
+    (file := tmp_path / "log").touch()
+    watch = LogWatch(stores.perceptions, ReadSettings(certain=600), FileWatcher(file))
+    waiting = asyncio.create_task(watch.next(0, 10, None))
+    await asyncio.sleep(0.05)
+    file.write_text("written")
+    await asyncio.sleep(0.1)
+    await stores.perceptions.append([NewPerception("s", 0.0, 0.0, text="slow disk")])
+    (found,) = await asyncio.wait_for(waiting, 30)
+    assert found.text == "slow disk"
+    watch.close()
+    await stores.close()
+
+
 async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path, living):
     """While the store is away mail waits in a mailbox of fixed size, and the step under way is kept once."""
     core = Keeper()
