@@ -20,7 +20,7 @@ async def front(certificate: trustme.LeafCert, port: int) -> AsyncIterator[int]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             behind_reader, behind_writer = await asyncio.open_connection("127.0.0.1", port)
-            for task in (_pass(reader, behind_writer), _pass(behind_reader, writer)):
+            for task in (pass_on(reader, behind_writer), pass_on(behind_reader, writer)):
                 passing.add(asyncio.ensure_future(task))
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
@@ -33,7 +33,8 @@ async def front(certificate: trustme.LeafCert, port: int) -> AsyncIterator[int]:
         await asyncio.gather(*passing, return_exceptions=True)
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Write what is read, until either end is gone."""
     try:
         while part := await reader.read(65_536):
             writer.write(part)

@@ -8,12 +8,15 @@ import random
 import signal
 import socket
 import subprocess
+import sys
+import textwrap
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import httpx
 
+ROOT = str(Path(__file__).parents[2])
 _PORTS = (20_000, 32_000)
 """Above those of Ray's workers (10002 to 19999), below those of outgoing connections."""
 
@@ -122,3 +125,13 @@ def listens(port: int, host: str = "127.0.0.1") -> bool:
     with socket.socket() as probe:
         probe.settimeout(1.0)
         return probe.connect_ex((host, port)) == 0
+
+
+def run_python(script: str, *arguments: object) -> subprocess.Popen[str]:
+    """An interpreter that runs ``script``, and what it prints."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": ROOT},
+    )

@@ -54,11 +54,16 @@ class SecuredCassandra(CassandraServer):
 
     def client_certificate(self, directory: Path, authority: trustme.CA | None = None) -> tuple[Path, Path]:
         """A client's certificate and its key, issued by the servers' authority or by another."""
-        issued = (authority or self.authority).issue_cert("client@submind.test")
-        certificate, key = directory / "client.pem", directory / "client.key"
-        issued.cert_chain_pems[0].write_to_path(certificate)
-        issued.private_key_pem.write_to_path(key)
-        return certificate, key
+        return client_certificate(directory, "client", authority or self.authority)
+
+
+def client_certificate(directory: Path, name: str, authority: trustme.CA) -> tuple[Path, Path]:
+    """A client's certificate and its key, as files called ``name``."""
+    issued = authority.issue_cert("client@submind.test")
+    certificate, key = directory / f"{name}.pem", directory / f"{name}.key"
+    issued.cert_chain_pems[0].write_to_path(certificate)
+    issued.private_key_pem.write_to_path(key)
+    return certificate, key
 
 
 def _as_pkcs8(file: Path) -> None:

@@ -14,6 +14,7 @@ from aetcd import rpc
 from aetcd.utils import prefix_range_end
 
 from tests.servers.etcd import EtcdServer
+from tests.servers.secured import client_certificate
 
 PASSWORDS = {"root": "the root of it all", "submind": "a mind's own", "stranger": "no mind's"}
 """Users and their passwords. ``submind`` may do everything under ``/submind/``, ``stranger`` under ``/stranger/``."""
@@ -52,11 +53,7 @@ class SecuredEtcd(EtcdServer):
 
     def client_certificate(self, name: str, authority: trustme.CA) -> tuple[Path, Path]:
         """A client's certificate and its key."""
-        issued = authority.issue_cert("client@submind.test")
-        certificate, key = self.directory / f"{name}.pem", self.directory / f"{name}.key"
-        issued.cert_chain_pems[0].write_to_path(certificate)
-        issued.private_key_pem.write_to_path(key)
-        return certificate, key
+        return client_certificate(self.directory, name, authority)
 
     async def secure(self) -> None:
         """Make the users, and ask for them from now on."""

@@ -2,13 +2,9 @@
 
 import asyncio
 import json
-import os
 import signal
 import sqlite3
 import stat
-import subprocess
-import sys
-import textwrap
 import threading
 from pathlib import Path
 
@@ -22,17 +18,7 @@ from environment.stores.sqlite.schema import MIND, PERCEPTIONS, migrate
 from tests.environment.stores.contract import StoreContract
 from tests.environment.stores.making import Backend, entry, live_ids, name, perception, trace
 from tests.environment.stores.promises.collections import CollectionPromises
-
-ROOT = str(Path(__file__).parents[3])
-
-
-def run_python(script: str, *arguments: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": ROOT},
-    )
+from tests.servers.process import run_python
 
 
 class TestThreaded(StoreContract, CollectionPromises):

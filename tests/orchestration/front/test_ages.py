@@ -12,6 +12,7 @@ from orchestration.pb.submind.v1 import mind_pb2, mind_pb2_grpc
 from tests.environment.stores.making import NOON
 from tests.orchestration.gateway.conftest import part, perceived, request, serving
 from tests.orchestration.until import until
+from tests.servers.front import pass_on
 
 AGE = 0.4
 """Seconds; gRPC adds or takes a tenth."""
@@ -32,18 +33,8 @@ class Service:
         self.opened[port] += 1
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
 
-        async def carry(source, target):
-            try:
-                while data := await source.read(65536):
-                    target.write(data)
-                    await target.drain()
-            except OSError:
-                pass
-            finally:
-                target.close()
-
         for pair in ((reader, far_writer), (far_reader, writer)):
-            task = asyncio.create_task(carry(*pair))
+            task = asyncio.create_task(pass_on(*pair))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 

@@ -2,7 +2,6 @@
 
 import random
 import secrets
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,6 @@ from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.stores import open_stores
 from tests.environment.stores.making import NOON, change, connection, entry, live_ids, revision, trace
 
-ROOT = str(Path(__file__).parents[4])
 SMALL = CassandraSettings(record_bytes=1024, generation=16)
 
 

@@ -14,6 +14,7 @@ from environment.stores.cassandra.driver.connecting import open_session
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from environment.stores.cassandra.driver.session import CircuitOpen
 from environment.stores.cassandra.driver.settings import CassandraSettings
+from tests.orchestration.until import until
 from tests.servers.cassandra import CassandraServer
 from tests.servers.fixtures import make_keyspace
 
@@ -155,7 +156,7 @@ async def test_a_killed_server_is_refused_at_once_and_used_again_when_it_is_back
     caplog.set_level(logging.INFO, "environment.stores.cassandra")
     async with unblocked(ticks):
         await asyncio.to_thread(server.kill)
-        await becomes(lambda: any(isinstance(e, CircuitOpen) and 0 < e.retry_after <= 0.5 for e in writers.refused))
+        await until(lambda: any(isinstance(e, CircuitOpen) and 0 < e.retry_after <= 0.5 for e in writers.refused))
         assert session.circuit != "closed"
         began = ticks.passed
         with pytest.raises(StoreUnavailable, match=r"cassandra://127\.0\.0\.1"):
@@ -176,7 +177,7 @@ async def test_a_paused_server_costs_a_timeout_and_nothing_acknowledged(server, 
     async with unblocked(ticks):
         server.pause()
         try:
-            await becomes(lambda: session.circuit != "closed" and len(writers.refused) > 16)
+            await until(lambda: session.circuit != "closed" and len(writers.refused) > 16)
             refused = len(writers.refused)
         finally:
             server.resume()
@@ -185,12 +186,6 @@ async def test_a_paused_server_costs_a_timeout_and_nothing_acknowledged(server, 
     assert refused > 16, "each of them was refused, and tried again"
     assert max(writers.waits) < QUICK.request_timeout + QUICK.deadline + 2.0
     assert await writers.all_there()
-
-
-async def becomes(condition, within=60.0):
-    async with asyncio.timeout(within):
-        while not condition():  # noqa: ASYNC110 - several tasks work
-            await asyncio.sleep(0.05)
 
 
 async def eventually(call, within=60.0):

@@ -13,9 +13,9 @@ from environment.stores.cassandra.commits.fenced_log import LogRow
 from environment.stores.cassandra.commits.record import CommitRecord, Counters, Part, WriterLife
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from tests.environment.stores.cassandra.openings import SMALL, everything, opened
-from tests.environment.stores.cassandra.test_writers_at_once import run_python
 from tests.environment.stores.making import entry, live_ids, trace
 from tests.environment.stores.promises.lives import Life, one_history
+from tests.servers.process import run_python
 
 __all__ = ["opened"]
 

@@ -1,13 +1,9 @@
 """Several processes that write to one mind, killed at any moment."""
 
 import asyncio
-import os
 import random
 import secrets
 import signal
-import subprocess
-import sys
-import textwrap
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +12,9 @@ from environment.errors import StoreUnavailable
 from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteTrace
 from environment.stores.cassandra.stores import open_stores
-from tests.environment.stores.cassandra.openings import ROOT, SMALL, dies_before_its_rows, opened
+from tests.environment.stores.cassandra.openings import SMALL, dies_before_its_rows, opened
 from tests.environment.stores.making import NOON, entry, live_ids, name, trace
+from tests.servers.process import run_python
 
 __all__ = ["opened"]
 
@@ -36,15 +33,6 @@ WRITER = """
 
     asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
 """
-
-
-def run_python(script, *arguments):
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": ROOT},
-    )
 
 
 async def test_two_processes_write_as_one_writer(opened, shared_keyspace):
