@@ -63,7 +63,7 @@ def takers(settings: Settings, event: type[Event]) -> tuple[str, ...]:
 
 
 def peer_of(member: Member) -> Peer:
-    """The same as the directory lists it."""
+    """A member as its peers know it: whether it listens, its goals, what it is about, and whose child it is."""
     listens = Message in plan_of(member).faculty.accepts
     return Peer(member.name, listens, " ".join(member.goals), member.about, member.parent)
 

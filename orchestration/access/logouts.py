@@ -75,7 +75,7 @@ class LogOuts:
             await self._look()
 
     def listen(self) -> None:
-        """The same, without waiting for it."""
+        """Begin to hear what others ended, without waiting for it."""
         if self._due:
             self._begin()
 

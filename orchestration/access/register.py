@@ -78,7 +78,7 @@ class TokenRegister:
         return self.at(digest(token), now)
 
     def at(self, key: str, now: float) -> Caller | None:
-        """The same, by digest."""
+        """Whose token has this digest; None where it is not of these. Raises ``Unauthenticated`` as ``find`` does."""
         caller = self._known.get(key)
         if caller is None:
             if key in self._elsewhere:

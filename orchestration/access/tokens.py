@@ -62,7 +62,7 @@ class TokenQuota(Section):
     perceptions_per_second: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Most perceptions a second."""
     bytes_per_second: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """The same in bytes."""
+    """Most bytes of perceptions a second."""
     streams: int | None = Field(default=None, ge=0)
     """Most streams open at a time."""
 
@@ -123,7 +123,7 @@ def read_tokens(path: Path) -> tuple[TokenEntry, ...]:
 
 
 def parse_tokens(content: bytes, path: Path) -> tuple[TokenEntry, ...]:
-    """The same of what was read already."""
+    """The tokens in ``content``, which was read from ``path``. Raises ``BadCredentials`` as ``read_tokens`` does."""
     try:
         values = yaml.safe_load(content.decode("utf-8")) or {}
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:

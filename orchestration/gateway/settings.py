@@ -41,7 +41,7 @@ class IntakeSettings(Section):
     """Most perceptions waiting for their commit, of all callers together; beyond it callers are asked to come back,
     and streams are held back."""
     pending_bytes: int = Field(default=64 * MIB, ge=KIB)
-    """The same in bytes of payload."""
+    """Most bytes of payload waiting for their commit, of all callers together; beyond it as with ``pending``."""
     per_second: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """Most perceptions a second on average, of all hosts of the mind together and whichever of them leads; beyond it
     callers are asked to come back. Counted at etcd where there is one; 0: not at all."""
@@ -50,7 +50,7 @@ class IntakeSettings(Section):
     commit: int = Field(default=4096, ge=1)
     """Most perceptions in one commit (one batch may be more)."""
     commit_bytes: int = Field(default=16 * MIB, ge=KIB)
-    """The same in bytes of payload."""
+    """Most bytes of payload in one commit (one batch may be more)."""
     commit_linger: Seconds = 0.0
     """How long the first of a commit waits for others. Callers that arrive while a commit is under way share the next
     one in any case, so 0 costs nothing but when many callers send little each to a slow disk."""

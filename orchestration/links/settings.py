@@ -21,7 +21,8 @@ class LinkSettings(Section):
     """Events that may wait for a peer that is slow or away; beyond it the least important are dropped, counted as
     ``limit_hits:outbox``."""
     outboxes: int = Field(default=65_536, ge=16, le=100_000_000)
-    """The same for all peers of a process together, counted as ``limit_hits:outboxes``."""
+    """Events that may wait for all peers of a process together; beyond it the least important are dropped, counted as
+    ``limit_hits:outboxes``."""
     away: Seconds = Field(default=300.0, gt=0)
     """How long a peer that is nowhere is waited for; then what waited for it is dropped, counted as
     ``limit_hits:away``."""

@@ -233,7 +233,7 @@ _OF_PROCESSES: Final = ("mind_", "host_", "gateway_", "http_", "front_", "access
 SHORT: Final = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 """Upper bounds of a histogram's buckets, in seconds, for what should take milliseconds."""
 LONG: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 3600.0)
-"""The same for what may wait."""
+"""Upper bounds of a histogram's buckets, in seconds, for what may wait."""
 BUCKETS: Final = dict.fromkeys((READ_SECONDS, TRACE_SECONDS, STREAM_SECONDS, GENERATE_SECONDS), LONG)
 """Buckets of histograms that do not have those of ``SHORT``."""
 
