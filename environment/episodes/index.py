@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sys import intern
 
 from environment.episodes.words import compounds, stems
-from environment.messages import Instant, Perception, PerceptionRef
+from environment.messages import Instant, Perception, PerceptionRef, perception_id
 
 _K1, _B = 1.2, 0.6
 _NEIGHBOUR = 0.25
@@ -32,20 +32,18 @@ _CANDIDATES = 4000
 class Episode:
     """One thing that was perceived."""
 
-    ref: PerceptionRef
     seq: int
+    time: Instant
+    """Event time."""
+    source: str
+    """Who perceived it."""
     text: str
     trust: float
 
     @property
-    def time(self) -> Instant:
-        """Event time."""
-        return self.ref.time
-
-    @property
-    def source(self) -> str:
-        """Who perceived it."""
-        return self.ref.source
+    def ref(self) -> PerceptionRef:
+        """For citing it."""
+        return PerceptionRef(perception_id(self.seq), self.time, self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +113,8 @@ class EpisodeIndex:
             before = 0
         else:
             line.after = seq
-        ref = PerceptionRef(perception.id, perception.time, perception.source)
-        self._lines[seq] = _Line(
-            Episode(ref, seq, text, perception.trust),
-            tuple(map(intern, dict.fromkeys(found))),
-            max(1, len(found)),
-            before,
-        )
+        episode = Episode(seq, perception.time, intern(perception.source), text, perception.trust)
+        self._lines[seq] = _Line(episode, tuple(map(intern, dict.fromkeys(found))), max(1, len(found)), before)
         for term in self._lines[seq].terms:
             self._postings[term].append(seq)
         self._order.append(seq)
