@@ -20,6 +20,7 @@ from environment.messages import (
     Trace,
     Vector,
 )
+from environment.relations import Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,8 @@ class Candidate:
     """The traces bound with the focus, best first."""
     concerns: tuple[str, ...]
     """Subminds to broadcast to."""
+    links: tuple[Relation, ...] = ()
+    """Why the focus belongs to each of ``bound``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from gateway import PERCEIVE, TEXT, Figures, drive, messages, serving
 
-from environment.messages import Level, NewPerception, PerceptionRef, Thought, ThoughtKind, Trace, perception_id
+from environment.identity import perception_id
+from environment.messages import Level, NewPerception, PerceptionRef, Thought, ThoughtKind, Trace
 from environment.ports import WriteTrace
 from environment.stores.sqlite import open_stores
 

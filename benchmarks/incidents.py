@@ -13,9 +13,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import statistics
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from incident_streams import Stream, streams
 from thoughts import Thought, share, shown, thoughts
@@ -34,6 +35,8 @@ class Tally:
     junk: int = 0
     settled: int = 0
     settling_cited: int = 0
+    back: list[float] = field(default_factory=list)
+    """Seconds from a line that settles an incident to the thought that joins it to another of its lines."""
 
     def add(self, stream: Stream, had: Sequence[Thought]) -> None:
         times = {p.key: p.time for p in stream.history}
@@ -46,7 +49,11 @@ class Tally:
             self.ever += bool(telling)
             self.in_time += bool(telling) and min(telling) <= WITHIN
             self.settled += incident.settles is not None
-            self.settling_cited += any(incident.settles in t.keys for t in had)
+            if incident.settles is not None:
+                citing = [t for t in had if incident.settles in t.keys]
+                self.settling_cited += bool(citing)
+                joining = [t.at for t in citing if len(incident.keys.intersection(t.keys)) > 1]
+                self.back += [min(joining) - times[incident.settles]] if joining else []
 
     def figures(self) -> dict[str, float | None]:
         return {
@@ -56,7 +63,8 @@ class Tally:
             "thoughts": self.thoughts,
             "junk among thoughts": share(self.junk, self.thoughts),
             "lines that settle, cited": share(self.settling_cited, self.settled),
-            "minutes until taken back": None,
+            "taken back within 3 min": share(sum(after <= WITHIN for after in self.back), self.settled),
+            "minutes until taken back": statistics.median(self.back) / 60 if self.back else None,
         }
 
 

@@ -3,9 +3,9 @@
     python benchmarks/loops.py [--seed 0] [--json]
 
 A made-up month (benchmarks/loop_month.py) and the example's day (examples/day.loops.csv) are replayed. A reminder is a
-thought that cites the opening line of a loop, or one that only sounds like such, when half of the time until it is due
-has gone, or an hour after a line without a date. It tells a loop that is open then, until an hour after it is due;
-it is false where the loop is closed or was none. Loops that close in their first half need no reminder.
+thought that cites before all else the opening line of a loop, or one that only sounds like such, when half of the time
+until it is due has gone, or an hour after a line without a date. It tells a loop that is open then, until an hour after
+it is due; it is false where the loop is closed or was none. Loops that close in their first half need no reminder.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def judged(
     for loop in loops:
         opened, closed = times[loop.opens], times.get(loop.closes, float("inf"))
         half = (opened + loop.due) / 2
-        cited = [t.at for t in had if loop.opens in t.keys and t.at >= half]
+        cited = [t.at for t in had if t.keys[:1] == (loop.opens,) and t.at >= half]
         reminders += len(cited)
         false += sum(at >= closed for at in cited)
         if closed > half and half < end:
             wanted += 1
             told += any(at <= min(loop.due + HOUR, closed) for at in cited)
     for decoy in decoys:
-        cited = [t.at for t in had if decoy in t.keys and t.at >= times[decoy] + HOUR]
+        cited = [t.at for t in had if t.keys[:1] == (decoy,) and t.at >= times[decoy] + HOUR]
         reminders += len(cited)
         false += len(cited)
     return {

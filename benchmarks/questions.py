@@ -31,7 +31,8 @@ from thoughts import Thought, share, shown, thoughts
 from actors.answering.answer import answer
 from actors.answering.question import Question
 from environment.episodes.index import EpisodeIndex
-from environment.messages import EntryKind, NewPerception, Perception, perception_id
+from environment.identity import perception_id
+from environment.messages import EntryKind, NewPerception, Perception
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 APART = 300.0

@@ -34,3 +34,20 @@ def answer_id(question: str) -> str:
 def segue_id(before: str, after: str) -> str:
     """The id of the segue between two entries."""
     return derived("c", "segue", before, after)
+
+
+def perception_id(seq: int) -> str:
+    """The id of a perception within its mind: ``p-`` and the 20 hexadecimal digits of its sequence number."""
+    return f"p-{seq:020x}"
+
+
+def perception_seq(name: str) -> int | None:
+    """The sequence number that ``perception_id`` made ``name`` of; None where it made nothing like it."""
+    digits = name[2:]
+    if len(name) != _ID_LENGTH or not name.startswith("p-") or not _HEX.issuperset(digits):
+        return None
+    return int(digits, 16)
+
+
+_ID_LENGTH = 22
+_HEX = frozenset("0123456789abcdef")

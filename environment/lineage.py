@@ -9,6 +9,7 @@ from enum import StrEnum
 from environment.errors import SubliminalError
 from environment.messages import Instant, Perception, PerceptionRef, StreamEntry, Trace
 from environment.ports import Stores
+from environment.relations import Relation
 
 _TEXT = 4000
 _DIGITS = 19
@@ -74,6 +75,8 @@ class Explanation:
     standing: Standing = Standing.KEPT
     trace_id: str = ""
     """Of a perception: under which its way is traced, where whoever asked knows of that."""
+    link: str = ""
+    """Why what is above rests on it: ``answer: answers a question of ann``; empty where it is what that is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ class _Fact:
     below: tuple[str, ...] = ()
     refs: tuple[PerceptionRef, ...] = ()
     """Perceptions it cites, for where what lies between has been forgotten."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Why it rests on some of them, by id."""
 
 
 @dataclass(slots=True)
@@ -205,7 +210,7 @@ class _Telling:
             confidence=entry.confidence,
             trust=entry.trust,
         )
-        return _Fact(node, below or tuple(ref.id for ref in entry.perceptions), entry.perceptions)
+        return _Fact(node, below or tuple(ref.id for ref in entry.perceptions), entry.perceptions, _links(entry.links))
 
     def _trace(self, trace: Trace) -> _Fact:
         thought = trace.thought
@@ -225,7 +230,7 @@ class _Telling:
             evidence=thought.evidence,
             standing=Standing.KEPT if trace.live else Standing.RETIRED,
         )
-        return _Fact(node, tuple(below), thought.perceptions)
+        return _Fact(node, tuple(below), thought.perceptions, _links(thought.links))
 
     def _forgotten(self, name: str, cited_at: Instant) -> Explanation:
         ref = self._cited.get(name)
@@ -242,9 +247,15 @@ class _Telling:
         fact = self._facts.get(draft.id)
         if fact is None:
             return self._forgotten(draft.id, cited_at)
-        node = fact.node
-        children = tuple(self._assemble(child, node.time) for child in draft.children)
-        return replace(node, children=children, truncated=draft.truncated)
+        children = (
+            replace(self._assemble(child, fact.node.time), link=fact.links.get(child.id, ""))
+            for child in draft.children
+        )
+        return replace(fact.node, children=tuple(children), truncated=draft.truncated)
+
+
+def _links(links: Sequence[Relation]) -> dict[str, str]:
+    return {link.to: str(link) for link in links}
 
 
 def _perception_fact(perception: Perception) -> _Fact:

@@ -16,6 +16,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from environment.identity import perception_id
+from environment.relations import Relation
+
 Instant: TypeAlias = Annotated[float, msgspec.Meta(extra={"dated": False})]
 Deadline: TypeAlias = Annotated[float, msgspec.Meta(extra={"dated": True})]
 """An instant that may lie ahead."""
@@ -78,22 +81,6 @@ class Perception(NewPerception):
     """``perception_id(seq)``."""
     seq: int = 0
     """Position in the mind's perception log, from 1, growing; may have gaps."""
-
-
-def perception_id(seq: int) -> str:
-    """The id of a perception within its mind: ``p-`` and the 20 hexadecimal digits of its sequence number."""
-    return f"p-{seq:020x}"
-
-
-def perception_seq(name: str) -> int | None:
-    """The sequence number that ``perception_id`` made ``name`` of; None where it made nothing like it."""
-    digits = name[2:]
-    if len(name) != _ID_LENGTH or not name.startswith("p-") or not _HEX.issuperset(digits):
-        return None
-    return int(digits, 16)
-
-
-_ID_LENGTH, _HEX = 22, frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +233,8 @@ class Thought:
     """What was noticed, in few words (``rate x4``, ``first since 09:10``)."""
     count: int = 1
     """Perceptions folded into it."""
+    links: tuple[Relation, ...] = ()
+    """Why its parents belong together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +306,8 @@ class StreamEntry:
     """The trace that won attention; only a thought has one."""
     author: str = ""
     vector: Vector | None = field(default=None, compare=False, repr=False)
+    links: tuple[Relation, ...] = ()
+    """Why its focus belongs to the others that it came from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from actors.attention.faculty import FACULTY as ATTENTION
 from actors.environment.faculty import FACULTY as ENVIRONMENT
 from actors.faculty import Faculty
 from actors.growth import Divided
+from actors.matters.faculty import FACULTY as MATTERS
 from actors.metacognition.faculty import CONTROL_FACULTY, MONITORING_FACULTY
 from actors.perception.faculty import FACULTY as PERCEPTUAL
 from actors.stream.faculty import FACULTY as STREAM
@@ -18,7 +19,17 @@ from actors.thinking.faculty import FACULTY as THINKING
 GROUP = "submind.faculties"
 """The group of entry points under which a package that is installed offers its ``Faculty``."""
 
-BUILT_IN = (ENVIRONMENT, STREAM, ATTENTION, THINKING, PERCEPTUAL, COGNITIVE, MONITORING_FACULTY, CONTROL_FACULTY)
+BUILT_IN = (
+    ENVIRONMENT,
+    STREAM,
+    ATTENTION,
+    THINKING,
+    MATTERS,
+    PERCEPTUAL,
+    COGNITIVE,
+    MONITORING_FACULTY,
+    CONTROL_FACULTY,
+)
 """Those of this package, in the order in which their actors are born."""
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, create_model, field_validator, model_validator
 
 from actors.attention.settings import AttentionSettings
+from actors.matters.settings import MattersSettings
 from actors.metacognition.settings import MetacognitionSettings
 from actors.perception.settings import PerceptionSettings
 from actors.settings import CognitiveSettings, ShellSettings
@@ -279,6 +280,7 @@ class Settings(Section):
     stream: StreamSettings = StreamSettings()
     """The order of conscious thoughts, and the segues between them."""
     thinking: ThinkingSettings = ThinkingSettings()
+    matters: MattersSettings = MattersSettings()
     """What is done about a conscious thought."""
     metacognition: MetacognitionSettings = MetacognitionSettings()
     """How the mind watches itself, and how far it may change itself."""

@@ -38,12 +38,13 @@ from actors.names import ENVIRONMENT, STREAM
 from actors.peers import PeerDirectory
 from actors.running import RunningRank
 from actors.snapshots import pack, unpack
-from actors.submind.binding import Rarity, kinship
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time, material
+from actors.submind.linking import Rarity, kin, spoken_to, tie
 from actors.substrate.ports import Act, Request, Role
 from environment.identity import entry_id
 from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
+from environment.relations import Relation
 from environment.salience import at as level_at
 
 _SURVEYED = 32
@@ -242,18 +243,9 @@ class AttentionCore(Inward):
         return [ask, WakeAt(now + self._settings.resend_after)]
 
     def _bind(self, focus: Trace) -> tuple[Trace, ...]:
-        """The recent traces about the same thing as the focus that rest on something else."""
-        mine = {p.id for p in focus.thought.perceptions}
-        scored = []
-        for trace in self._recent:
-            thought = trace.thought
-            if thought.kind is not ThoughtKind.PERCEPT or not mine.isdisjoint(p.id for p in thought.perceptions):
-                continue
-            kin = kinship(focus.thought, thought, self._rarity)
-            if kin >= self._settings.bind_above:
-                scored.append((kin, thought.at, trace))
-        scored.sort(key=lambda item: (-item[0], -item[1], item[2].id))
-        return tuple({trace.id: trace for _, _, trace in scored}.values())[: self._settings.bind]
+        """The recent traces about the same thing as the focus that rest on something else, surest and latest first."""
+        percepts = [t for t in self._recent if t.thought.kind is ThoughtKind.PERCEPT]
+        return kin(focus, percepts, self._rarity, self._settings.bind_above)[: self._settings.bind]
 
     def _request(self, focus: Trace, bound: Sequence[Trace]) -> Request:
         time = focus.thought.time
@@ -278,6 +270,7 @@ class AttentionCore(Inward):
             focus=focus,
             bound=bound,
             concerns=self._concerns(focus, bound),
+            links=self._links(focus, bound),
         )
 
     def _hand_over(self, focus: Trace, bound: tuple[Trace, ...], text: str, value: float, now: Instant) -> list[Effect]:
@@ -288,6 +281,11 @@ class AttentionCore(Inward):
             Count("thoughts_conscious_total"),
             WakeAt(now + self._settings.resend_after),
         ]
+
+    def _links(self, focus: Trace, bound: Sequence[Trace]) -> tuple[Relation, ...]:
+        known = spoken_to(t.thought for t in self._recent)
+        ties = [(t.id, tie(focus.thought, t.thought, self._rarity, known)) for t in bound]
+        return tuple(tied.to(name) for name, tied in ties if tied is not None)
 
     def _concerns(self, focus: Trace, bound: Sequence[Trace]) -> tuple[str, ...]:
         authors = [a for t in (focus, *bound) for a in t.authors or (t.thought.author,)]

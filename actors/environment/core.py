@@ -45,9 +45,16 @@ class EnvironmentCore(Inward):
     """
 
     def __init__(
-        self, name: str, environment: SubliminalEnvironment, settings: EnvironmentSettings, chance: Chance
+        self,
+        name: str,
+        environment: SubliminalEnvironment,
+        settings: EnvironmentSettings,
+        chance: Chance,
+        followers: Sequence[str] = (),
     ) -> None:
+        """``followers``: who, beside attention, is told of every new percept, however little it says."""
         self.name = name
+        self._followers = tuple(followers)
         self._environment = environment
         self._settings = settings
         self._chance = chance
@@ -82,6 +89,8 @@ class EnvironmentCore(Inward):
     def _post(self, post: Post, now: Instant) -> list[Effect]:
         outcome = self._environment.post(post.thoughts, now)
         effects = self._done(outcome.writes, outcome.rose)
+        new = tuple(t for t in outcome.rose if t.thought.kind is ThoughtKind.PERCEPT)
+        effects += [Send(follower, Salient(new), 1.0) for follower in self._followers if new]
         effects.append(Send(post.sender, Posted(post.token, outcome.result), 1.0))
         for trace in outcome.rose:
             for parent in trace.thought.parents:

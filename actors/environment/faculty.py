@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from actors.core import Core
 from actors.effects import Note
-from actors.events import Broadcast, Crawl, Diminish, Post, Reinforce, Revise, Survey
+from actors.events import Broadcast, Crawl, Diminish, Post, Reinforce, Revise, Salient, Survey
 from actors.faculty import BuildContext, Faculty
-from actors.names import ENVIRONMENT
+from actors.names import ATTENTION, ENVIRONMENT
 from environment.ports import Progress
 from environment.settings import EnvironmentSettings
 
@@ -21,7 +21,8 @@ async def _build(context: BuildContext) -> Core:
     environment = SubliminalEnvironment(settings, Shard(context.dim, settings.flat_limit))
     async for traces in context.stores.traces.live(progress=_telling(context)):
         environment.load(traces)
-    return EnvironmentCore(context.name, environment, settings, Chance(context.seed, context.name))
+    followers = [name for name in context.takers(Salient) if name != ATTENTION]
+    return EnvironmentCore(context.name, environment, settings, Chance(context.seed, context.name), followers)
 
 
 def _telling(context: BuildContext) -> Progress:

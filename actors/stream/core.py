@@ -203,6 +203,7 @@ class StreamCore(Inward):
             focus=candidate.focus.id,
             author=thought.author,
             vector=thought.vector,
+            links=candidate.links,
         )
         entries.append(entry)
         self._next = entry.seq + 1

@@ -7,23 +7,20 @@ a thought.
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from actors.handover import Goal
-from actors.running import FadingCounts
 from actors.settings import BindingSettings
 from actors.submind.heads import Moments, focus, softmax
-from environment.messages import Instant, Thought
+from actors.submind.linking import Rarity, Tie, kinship, related, tie
+from environment.messages import Instant, Thought, ThoughtKind
+from environment.relations import RelationKind
 
-_HEADS = 5
-_LINK, _LINKS = 0.3, 3
-"""What a shared association counts at most, and how many count."""
-_SAME_SOURCE = 0.1
+_HEADS, _NAMED = 5, 3
 _WEIGHTS = np.array([0.4, 0.15, 0.2, 0.1, 0.15])
 """Kinship, salience of the memory, goal, emotion, another source: summing to 1."""
 
@@ -35,8 +32,8 @@ class Bound:
     event: Thought
     memory: Thought
     goal: Goal
-    kin: float
-    """Kinship of event and memory."""
+    tie: Tie
+    """Why event and memory belong together."""
     focus: float
     """0..1."""
     shared: tuple[str, ...]
@@ -78,46 +75,6 @@ class BindingWindow:
         return len(self._events)
 
 
-def related(a: Thought, b: Thought) -> tuple[str, ...]:
-    """The associations two thoughts share, in the first one's order, which is most telling first."""
-    shared = set(a.associations) & set(b.associations)
-    return tuple(t for t in a.associations if t in shared) if shared else ()
-
-
-class Rarity:
-    """How telling an association is, learned from what a submind meets."""
-
-    def __init__(self, capacity: int = 4096) -> None:
-        self._counts = FadingCounts(capacity)
-
-    def learn(self, terms: Sequence[str]) -> None:
-        """Count the associations of one thought."""
-        self._counts.add(terms)
-
-    def of(self, term: str) -> float:
-        """1 for what was met once or never, falling to 0 for what everything shares."""
-        total = self._counts.total + 20
-        return max(0.0, 1.0 - math.log1p(max(0, self._counts.get(term) - 2)) / math.log(total))
-
-    def dump(self) -> dict[str, int]:
-        """For a snapshot."""
-        return self._counts.dump()
-
-    def load(self, counts: object) -> None:
-        """From a snapshot."""
-        self._counts.load(counts)
-
-
-def kinship(a: Thought, b: Thought, rarity: Rarity) -> float:
-    """How sure it is that two thoughts are about one thing: cosine, and more for each rare association they share.
-
-    What one source says again is less of a connection than what another says of the same.
-    """
-    links = sum(sorted((rarity.of(t) ** 2 for t in related(a, b)), reverse=True)[:_LINKS])
-    same = bool(a.perceptions and b.perceptions and a.perceptions[0].source == b.perceptions[0].source)
-    return float(a.vector @ b.vector) + _LINK * links - (_SAME_SOURCE if same else 0.0)
-
-
 class Binder:
     """Scores combinations; remembers only running moments of its heads."""
 
@@ -142,28 +99,33 @@ class Binder:
         pairs = [pair for event in best for memory in memories if (pair := self._pair(event, memory)) is not None]
         if not pairs:
             return None
-        pairs = sorted(pairs, key=lambda p: -p[2])[: k * k]
+        pairs = sorted(pairs, key=lambda p: -p[2].strength)[: k * k]
         goals = sorted(goals, key=lambda g: -max(float(e.vector @ g.vector) for e in best))[:k]
         triples = [(event, memory, goal) for event, memory, _ in pairs for goal in goals]
-        rows = np.asarray([self._row(event, memory, kin, goal) for event, memory, kin in pairs for goal in goals])
-        kins = [kin for _, _, kin in pairs for _ in goals]
+        rows = np.asarray(
+            [self._row(event, memory, tied.strength, goal) for event, memory, tied in pairs for goal in goals]
+        )
+        ties = [tied for _, _, tied in pairs for _ in goals]
         scores = self.moments.z(rows) @ _WEIGHTS
         self.moments.learn(rows)
         first = int(scores.argmax())
         event, memory, goal = triples[first]
         sharp = focus(softmax(scores, self._settings.temperature))
-        return Bound(event, memory, goal, kins[first], sharp, related(event, memory))
+        return Bound(event, memory, goal, ties[first], sharp, related(event, memory))
 
-    def _pair(self, event: Thought, memory: Thought) -> tuple[Thought, Thought, float] | None:
-        """(Event, memory, kinship) where the memory adds something and belongs to the event."""
-        if event.time - memory.time < self._settings.apart:
-            return None
-        if memory.id == event.id or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
-            return None
+    def _pair(self, event: Thought, memory: Thought) -> tuple[Thought, Thought, Tie] | None:
+        """(Event, memory, tie) where the memory adds something and belongs to the event."""
+        if event.time - memory.time < self._settings.apart or ThoughtKind.RESULT in {event.kind, memory.kind}:
+            return None  # a result says again what it came of
         if float(event.vector @ memory.vector) >= self._settings.same:
             return None
         kin = kinship(event, memory, self.rarity)
-        return None if kin < self._settings.kin else (event, memory, kin)
+        if kin < self._settings.kin or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
+            return None
+        tied = tie(event, memory, self.rarity)
+        if tied is None:
+            tied = Tie(RelationKind.ENTITY, f"both name {', '.join(related(event, memory)[:_NAMED])}", kin)
+        return event, memory, replace(tied, strength=kin)
 
     def _row(self, event: Thought, memory: Thought, kin: float, goal: Goal) -> tuple[float, ...]:
         """Raw head scores."""

@@ -13,7 +13,7 @@ from environment.messages import Instant, PerceptionRef, Thought, ThoughtKind, V
 _PERCEPTIONS = 16
 _TERMS = 8
 _CERTAIN = 0.8
-_KIN, _SPAN, _LIFT = 0.75, 0.8, 0.4
+_KIN, _SPAN, _LIFT = 0.75, 0.5, 0.4
 """Kinship from which a connection across sources lifts its event, over which it comes to its full, and how far."""
 
 
@@ -64,7 +64,7 @@ def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via],
     parents = tuple(p.id for p in parts)
     confidence = min(_CERTAIN, 0.3 + 0.1 * len(bound.shared) + 0.3 * bound.focus)
     across = source_of(bound.event) != source_of(bound.memory)
-    lift = _LIFT * min(1.0, max(0.0, (bound.kin - _KIN) / _SPAN)) if across else 0.0
+    lift = _LIFT * min(1.0, max(0.0, (bound.tie.strength - _KIN) / _SPAN)) if across else 0.0
     salience = bound.event.salience + (1 - bound.event.salience) * lift
     terms = tuple(dict.fromkeys((*bound.shared, *bound.event.associations)))[:_TERMS]
     return Thought(
@@ -87,4 +87,5 @@ def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via],
         associations=terms,
         insights=bound.shared[:3],
         count=sum(p.count for p in parts),
+        links=(bound.tie.to(bound.memory.id),),
     )

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from sys import intern
 
 from environment.episodes.words import compounds, stems
-from environment.messages import Instant, Perception, PerceptionRef, perception_id
+from environment.identity import perception_id
+from environment.messages import Instant, Perception, PerceptionRef
 
 _K1, _B = 1.2, 0.6
 _NEIGHBOUR = 0.25

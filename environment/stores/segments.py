@@ -7,15 +7,8 @@ from dataclasses import dataclass, fields
 from itertools import chain
 from typing import Any, Protocol, TypeVar
 
-from environment.messages import (
-    NO_LABELS,
-    Modality,
-    NewPerception,
-    Perception,
-    PerceptionBatch,
-    Receipts,
-    perception_id,
-)
+from environment.identity import perception_id
+from environment.messages import NO_LABELS, Modality, NewPerception, Perception, PerceptionBatch, Receipts
 
 LONGEST = 256
 """Most perceptions in one row: what is decoded for a single one of them."""

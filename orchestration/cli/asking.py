@@ -210,6 +210,8 @@ def _node(node: Explanation) -> Text:
     if node.salience is not None:
         line.append(f"{bar(node.salience)} ", style="yellow")
     line.append(f"[{safe(node.source if perception else node.author)}] ", style="green")
+    if node.link:
+        line.append(f"{safe(node.link)} — ", style="cyan")
     line.append(safe(node.text), style="" if perception else "bold")
     if node.evidence:
         line.append(f" ({because(node.evidence)})", style="italic")

@@ -15,6 +15,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "replay": ("submind replay yesterday.jsonl --budget 20", "submind replay --data-dir mind-data --since 2026-03-03"),
     "explain": ("submind explain 12",),
     "ask": ("submind ask 'who muted the pager?'", "submind ask 'what broke in hall 3?' 'and who was told?' --json"),
+    "matters": ("submind matters", "submind matters --open --json | jq -r .title"),
+    "matter": ("submind matter m-3f",),
+    "digest": ("submind digest", "submind digest --since 2026-03-03"),
     "search": ("submind search 'a smell of warm metal' --since 2026-03-03 -k 5",),
     "subminds": ("submind subminds", "submind subminds --json | jq -r .name"),
     "connections": (

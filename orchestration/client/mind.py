@@ -14,6 +14,7 @@ import grpc
 from google.protobuf.message import Message
 
 from actors.answering.answer import Reply
+from actors.matters.matter import Matter, OpenLoop
 from environment.lineage import Explanation
 from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
 from environment.search import Hit, SearchFilters
@@ -25,7 +26,7 @@ from orchestration.client.retry_policy import RetryPolicy
 from orchestration.client.upload import Upload, message_of
 from orchestration.gateway.decode import receipts
 from orchestration.gateway.error_answers import BEGAN
-from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, matters_pb2, mind_pb2, perception_pb2
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.methods import method
 from orchestration.schema.trace_messages import decode_hit, decode_trace
@@ -142,6 +143,19 @@ class MindClient:
         request = environment_pb2.AskRequest(question=question, earlier=earlier)
         told = await self.ask("EnvironmentService/Ask", request)
         return decode(Reply, told), told.state
+
+    async def matters(
+        self, since: float | None = None, *, only_open: bool = False, limit: int = 100
+    ) -> tuple[list[Matter], list[OpenLoop]]:
+        """Matters that changed since (mind time), open ones first; what is owed, by when it is due."""
+        request = encode(matters_pb2.ListMattersRequest, since=since, open=only_open, limit=limit)
+        told = await self.ask("MattersService/ListMatters", request)
+        return [decode(Matter, one) for one in told.matters], [decode(OpenLoop, one) for one in told.loops]
+
+    async def matter(self, key: str) -> Matter:
+        """A matter by its id, or how that begins. Raises ``NotFound``."""
+        request = matters_pb2.GetMatterRequest(id=key)
+        return decode(Matter, (await self.ask("MattersService/GetMatter", request)).matter)
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first. Raises ``NotFound``."""

@@ -15,10 +15,11 @@ from environment.search import SearchFilters
 from orchestration.access.caller import CALLER
 from orchestration.access.errors import OverAllowance
 from orchestration.gateway.errors import Unknown
-from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, mind_pb2, nodes_pb2
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, matters_pb2, mind_pb2, nodes_pb2
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.errors import InvalidRequest
 from orchestration.schema.methods import METHODS
+from orchestration.schema.times import seconds_of
 from orchestration.schema.trace_messages import encode_hit, encode_trace
 from orchestration.view.changes import ChangeFilter
 from orchestration.view.tail import EntryFilter, M
@@ -67,6 +68,7 @@ def all_handlers(
     found = {
         **handlers("submind.v1.ConsciousnessService", ConsciousnessService(view, tail)),
         **handlers("submind.v1.EnvironmentService", EnvironmentService(view)),
+        **handlers("submind.v1.MattersService", MattersService(view)),
         **handlers("submind.v1.MindService", MindService(view)),
     }
     if desk is not None:
@@ -178,6 +180,26 @@ class EnvironmentService:
         found = await self._view.ask(request.question, request.earlier)
         state = (await self._view.status()).state.value
         return encode(environment_pb2.AskResponse, found, state=state, asks=asks(request.question))
+
+
+class MattersService:
+    """``submind.v1.MattersService``."""
+
+    def __init__(self, view: MindView) -> None:
+        self._view = view
+
+    async def list_matters(self, request: matters_pb2.ListMattersRequest) -> matters_pb2.ListMattersResponse:
+        """Matters that changed since, and open loops."""
+        since = seconds_of(request.since) if request.HasField("since") else None
+        matters, loops = await self._view.matters(since, only_open=request.open, limit=request.limit or _LIMIT)
+        return encode(matters_pb2.ListMattersResponse, matters=matters, loops=loops)
+
+    async def get_matter(self, request: matters_pb2.GetMatterRequest) -> matters_pb2.GetMatterResponse:
+        """One matter. Raises ``Unknown``, also for a beginning of several ids."""
+        found = await self._view.matter(request.id)
+        if found is None:
+            raise Unknown("matter", request.id)
+        return encode(matters_pb2.GetMatterResponse, matter=found)
 
 
 class MindService:

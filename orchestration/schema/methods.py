@@ -16,13 +16,23 @@ from orchestration.pb.submind.v1 import (
     environment_pb2,
     forwarding_pb2,
     growth_pb2,
+    matters_pb2,
     mind_pb2,
     nodes_pb2,
     options_pb2,
     perception_pb2,
 )
 
-_FILES = (consciousness_pb2, environment_pb2, forwarding_pb2, growth_pb2, mind_pb2, nodes_pb2, perception_pb2)
+_FILES = (
+    consciousness_pb2,
+    environment_pb2,
+    forwarding_pb2,
+    growth_pb2,
+    matters_pb2,
+    mind_pb2,
+    nodes_pb2,
+    perception_pb2,
+)
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 

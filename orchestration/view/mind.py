@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from actors.answering.answer import Reply
 from actors.answering.episodes import EpisodeFollower
+from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, OpenLoop, as_of
 from actors.substrate.ports import Embedder
 from environment import salience
 from environment.index.ports import VectorIndex
@@ -249,6 +250,27 @@ class MindView:
     async def keep(self) -> None:
         """Have what questions are answered from read before somebody asks, until cancelled."""
         await self._episodes.keep(_CATCH_UP)
+
+    async def matters(
+        self, since: Instant | None = None, *, only_open: bool = False, limit: int = 100
+    ) -> tuple[list[Matter], list[OpenLoop]]:
+        """Matters that changed since, the open ones first, by severity, each with its latest lines; what is owed.
+
+        By when it is due.
+        """
+        now = self._clock()
+        kept = await MATTERS.all_of(self._stores.collections)
+        wanted = [as_of(m, now) for m in kept.values() if since is None or m.changed >= since]
+        wanted = [m for m in wanted if m.open or not only_open]
+        wanted.sort(key=lambda m: (not m.open, -m.severity if m.open else -m.changed, m.id))
+        loops = (await LOOPS.all_of(self._stores.collections)).values()
+        owed = sorted((one for one in loops if one.open), key=lambda one: (one.due, one.id))
+        return [replace(m, lines=m.lines[-LATEST:]) for m in wanted[:limit]], owed[:limit]
+
+    async def matter(self, key: str) -> Matter | None:
+        """The one matter whose id is that, or begins so."""
+        found = list((await MATTERS.all_of(self._stores.collections, key)).values())
+        return as_of(found[0], self._clock()) if len(found) == 1 else None
 
     async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
         """The live traces that are most salient now, with their salience, the most salient first."""

@@ -9,6 +9,7 @@ import pytest
 from environment.lineage import Bounds, Explanation, NodeKind, Standing, UnknownId, explain
 from environment.messages import EntryKind, Image, Level, NewPerception, PerceptionRef, StreamEntry, Trace
 from environment.ports import WriteEntries, WriteLevel, WriteTrace
+from environment.relations import Relation, RelationKind
 from environment.stores.sqlite import open_stores
 from tests.environment.worlds import NOON, thought
 
@@ -48,6 +49,13 @@ def tree(node: Explanation) -> object:
 
 def nodes(node: Explanation) -> list[Explanation]:
     return [node, *(found for child in node.children for found in nodes(child))]
+
+
+async def test_it_says_why_what_was_joined_belongs_together(stores):
+    one, two = kept(1), kept(2)
+    top = entry(1, one.id, one.id, two.id, links=(Relation(two.id, RelationKind.ANSWER, "speaks to ann"),))
+    await stores.commit([*map(WriteTrace, (one, two)), WriteEntries((top,))])
+    assert [child.link for child in (await explain(stores, "1")).children] == ["", "answer: speaks to ann"]
 
 
 async def test_an_entry_leads_down_to_its_perceptions(stores):

@@ -6,8 +6,9 @@ import secrets
 
 import pytest
 
+from environment.identity import perception_id
 from environment.lineage import NodeKind, Standing
-from environment.messages import NewPerception, perception_id
+from environment.messages import NewPerception
 from environment.stores.copying import MARGIN
 from environment.stores.opening import open_stores
 from orchestration.client import MindClient

@@ -12,16 +12,8 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from environment.errors import FencedOut
-from environment.messages import (
-    Instant,
-    Modality,
-    NewPerception,
-    Perception,
-    PerceptionBatch,
-    Receipt,
-    Receipts,
-    perception_seq,
-)
+from environment.identity import perception_seq
+from environment.messages import Instant, Modality, NewPerception, Perception, PerceptionBatch, Receipt, Receipts
 from environment.ports import PreparedBatch
 from environment.stores.codec import decode_perceptions, encode_perceptions
 from environment.stores.segments import (

@@ -7,6 +7,7 @@ import { announce, byId, narrow, typing } from "./dom.js";
 import { Follower } from "./follow.js";
 import { Growth } from "./growth.js";
 import { Health } from "./health.js";
+import { Matters } from "./matters.js";
 import { Network } from "./network.js";
 import { Panel } from "./panel.js";
 import { SayBox } from "./say.js";
@@ -36,6 +37,7 @@ const network = new Network({
   onLink: (owner, peer) => go(lineAddress(owner, peer)),
 });
 const changes = new Changes();
+const matters = new Matters();
 const growth = new Growth({ name: () => say.who, onChange: () => Promise.all([growth.look(), askStatus(), askWorld()]) });
 const chart = new SalienceChart({ onOpen: (id) => go(`#id=${encodeURIComponent(id)}`) });
 const say = new SayBox();
@@ -121,7 +123,7 @@ function poll(ask, every) {
 }
 
 const askStatus = poll(async () => {
-  const [status] = await Promise.all([get("v1/status"), growth.look()]);
+  const [status] = await Promise.all([get("v1/status"), growth.look(), matters.look()]);
   health.update(status, growth.word);
   const waiting = status.perceptions?.head ?? 0;
   byId("empty-arrived").hidden = waiting === 0;

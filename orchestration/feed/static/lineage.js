@@ -63,6 +63,7 @@ function heading(node) {
     "div",
     { class: "origin" },
     el("span", { class: "kind", text: NAMES[node.kind] ?? node.kind }),
+    node.link && outside(node.link, { class: "detail" }),
     who && outside(who, { class: "source" }),
     node.time && el("time", { class: "clock", datetime: node.time, title: `${short(node.time)} \u00b7 ${node.time}`, text: exact(node.time) }),
     Number.isFinite(node.salience) && gauge(node.salience, "salience"),

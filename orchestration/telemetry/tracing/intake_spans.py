@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from environment.messages import Receipts, perception_id
+from environment.identity import perception_id
+from environment.messages import Receipts
 from orchestration.telemetry.tracing.ids import CallerSpan, span_id
 from orchestration.telemetry.tracing.spans import MOST_LINKS, Kind, Recorder, Span, Value
 

@@ -11,7 +11,8 @@ import yaml
 from actors.answering.answer import answer
 from actors.answering.question import Asks, Question, asks
 from environment.episodes.index import EpisodeIndex
-from environment.messages import Perception, perception_id
+from environment.identity import perception_id
+from environment.messages import Perception
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NOON = 43_200.0

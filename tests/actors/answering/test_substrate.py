@@ -7,7 +7,8 @@ import pytest
 from actors.answering.episodes import EpisodeFollower
 from actors.answering.substrate import AnsweringSubstrate
 from actors.substrate.ports import Act, Generation, Material, Request, Role
-from environment.messages import NewPerception, perception_id
+from environment.identity import perception_id
+from environment.messages import NewPerception
 from environment.stores.sqlite import open_stores
 from tests.orchestration.until import until
 

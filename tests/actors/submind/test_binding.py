@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.handover import Goal
 from actors.settings import BindingSettings
-from actors.snapshots import pack, unpack
-from actors.submind.binding import Binder, BindingWindow, Rarity, kinship, related
+from actors.submind.binding import Binder, BindingWindow
 from environment.messages import PerceptionRef
 from tests.actors.making import thought, unit
 
@@ -29,7 +27,8 @@ def event(**given):
 
 
 def memory(**given):
-    return thought(**{"time": 1000.0, "vector": near(1, 2, 0.7), "source": "alerts", **given})
+    shared = {"source": "alerts", "associations": ("fan-22b",)}
+    return thought(**{"time": 1000.0, "vector": near(1, 2, 0.7), **shared, **given})
 
 
 def bind(events, memories, goals=GOALS, binder=None):
@@ -38,16 +37,17 @@ def bind(events, memories, goals=GOALS, binder=None):
 
 def test_what_is_about_one_thing_is_bound():
     one, other = event(), memory(associations=("fan-22b", "filter"))
-    bound = bind([one], [memory(vector=unit(77)), other])
+    bound = bind([one], [memory(vector=unit(77), associations=()), other])
     assert (bound.event, bound.memory) == (one, other)
     assert bound.shared == ("fan-22b",)
+    assert str(bound.tie.to(other.id)) == "entity: both name fan-22b"
     assert 0 <= bound.focus <= 1
 
 
 def test_nothing_related_is_nothing_bound():
     assert bind([event()], []) is None
     assert bind([], [memory()]) is None
-    assert bind([event()], [memory(vector=unit(77))]) is None
+    assert bind([event()], [memory(vector=unit(77), associations=())]) is None
 
 
 def test_the_same_perception_is_not_bound_with_itself():
@@ -66,36 +66,6 @@ def test_what_was_said_a_moment_ago_is_no_memory():
     assert bind([event()], [memory(time=10_000.0 - 200)]) is None
     assert bind([event()], [memory(time=10_000.0 - 301)]) is not None
     assert bind([event()], [memory(time=20_000.0)]) is None
-
-
-def test_rare_shared_terms_and_another_source_make_kin():
-    rarity = Rarity()
-    for i in range(500):
-        rarity.learn(("compressor", f"once-{i}"))
-    assert rarity.of("fan-22b") == 1.0
-    assert rarity.of("once-7") > 0.9
-    assert 0 <= rarity.of("compressor") < 0.2
-
-    def kin(*shared, source="alerts"):
-        return kinship(event(associations=shared), memory(associations=shared, source=source), rarity)
-
-    assert kin("fan-22b") > kin("compressor") >= kin()
-    assert kin("fan-22b") > kin("fan-22b", source="chat")
-    assert kin() == pytest.approx(0.7, abs=1e-5)
-
-
-def test_what_everything_shares_is_forgotten_and_kept_through_a_snapshot():
-    rarity, again = Rarity(capacity=100), Rarity(capacity=100)
-    for i in range(5000):
-        rarity.learn((f"once-{i}", "usual"))
-    again.load(unpack(pack(rarity.dump()), object))
-    assert len(rarity.dump()) <= 102
-    assert again.of("usual") == rarity.of("usual") < 0.3
-
-
-def test_shared_terms_keep_their_order():
-    assert related(event(associations=("a", "b", "c")), memory(associations=("c", "a"))) == ("a", "c")
-    assert related(event(), memory()) == ()
 
 
 terms = st.lists(st.sampled_from(["fan-22b", "room2", "bank", "letter", "oven"]), max_size=4, unique=True)
@@ -131,7 +101,7 @@ def test_no_binding_rests_twice_on_one_perception(events, memories, rounds):
         assert bound.event.time - bound.memory.time >= SETTINGS.apart
         assert set(bound.shared) == set(bound.event.associations) & set(bound.memory.associations)
         assert 0 <= bound.focus <= 1
-        assert bound.kin >= SETTINGS.kin
+        assert bound.tie.strength >= SETTINGS.kin
 
 
 def test_the_order_of_candidates_does_not_matter():

@@ -6,8 +6,8 @@ from actors.substrate.ports import Act, Generation
 from actors.thinking.core import ThinkingCore
 from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
-from environment.identity import answer_id
-from environment.messages import EntryKind, Modality, Perception, PerceptionRef, ThoughtKind, perception_id
+from environment.identity import answer_id, perception_id
+from environment.messages import EntryKind, Modality, Perception, PerceptionRef, ThoughtKind
 from tests.actors.making import entry, thought, trace, unit
 
 

@@ -2,7 +2,8 @@
 
 from environment.episodes.index import EpisodeIndex
 from environment.episodes.words import stems
-from environment.messages import Perception, perception_id
+from environment.identity import perception_id
+from environment.messages import Perception
 
 
 def line(seq, text, source="chat", time=None):

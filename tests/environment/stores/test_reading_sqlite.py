@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from environment.messages import Level, perception_id
+from environment.identity import perception_id
+from environment.messages import Level
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteTrace
 from environment.stores.sqlite import open_stores
 from tests.environment.stores.making import NOON, change, connection, entry, perception, revision, trace

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from environment.messages import SubmindReport, SubmindState
+from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
+from environment.messages import PerceptionRef, SubmindReport, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
 from orchestration.cli.safety import safe
 from tests.environment.stores.making import NOON, change, connection, perception, trace
@@ -54,6 +55,27 @@ async def test_ask_answers_a_conversation(lived: Any, at: list[str]) -> None:
     told = await submind("ask", "where are the zebras?", "--json", *at)
     assert (told.code, told.objects[0]["known"], told.objects[0]["parts"]) == (1, False, [])
     assert (await submind("ask", " ", *at)).code == 2
+
+
+async def test_matters_and_a_digest(lived: Any, at: list[str]) -> None:
+    ref = PerceptionRef("p-1", NOON, f"guard{HOSTILE}")
+    lines = [MatterLine(f"t-{n}", f"line {n} {HOSTILE}", ref, 0.5, 0.4, "names pump") for n in range(3)]
+    wet = Matter("m-1a", "brine on the floor", MatterState.GROWING, NOON, 9e9, 0.8, lines, 3, ["guard"], [], [1])
+    loop = OpenLoop("l-1", f"i'll send it by 15:00 {HOSTILE}", ref, NOON, asked=False)
+    assert "nothing is going on" in (await submind("matters", *at)).err
+    await lived.stores.commit([MATTERS.write(wet.id, wet), LOOPS.write(loop.id, loop)])
+    for command in ("matters", "digest"):
+        shown = await submind(command, *at)
+        assert (shown.code, "\x1b" in shown.out) == (0, False)
+        assert "growing" in shown.out
+        assert "i'll send it by 15:00" in shown.out
+        assert ("line 2" in shown.out) is (command == "digest")
+    course = await submind("matter", "m-1", *at)
+    assert [n for n in range(3) if f"line {n}" in course.out] == [0, 1, 2]
+    assert "names pump" in course.out
+    assert (await submind("matters", "--json", *at)).objects[0]["title"] == "brine on the floor"
+    assert (await submind("matter", "pump", *at)).code == 2
+    assert (await submind("matter", "m-2", *at)).code == 1
 
 
 async def test_search_finds_by_meaning(lived: Any, at: list[str]) -> None:

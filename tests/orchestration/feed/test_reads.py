@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from actors.substrate.embedding import WordLlamaEmbedder
-from environment.messages import Level
+from environment.messages import Level, PerceptionRef
 from environment.ports import WriteConnections, WriteEntries, WriteReport, WriteTrace
 from orchestration.schema.times import rfc3339
 from orchestration.view.settings import ViewSettings
@@ -229,6 +230,7 @@ async def test_the_interface_is_described_whole(feed):
     assert {
         "/v1/stream", "/v1/stream/events", "/v1/ask", "/v1/explain/{id}", "/v1/search", "/v1/traces", "/v1/traces/{id}",
         "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/connections/events",
+        "/v1/matters", "/v1/matters/{id}",
         "/v1/status", "/v1/perceptions", "/v1/session", "/metrics", "/healthz", "/readyz",
     } == set(paths)  # fmt: skip
     refs = set(_refs(described))
@@ -277,3 +279,32 @@ async def test_long_lists_come_page_by_page(feed):
             refused = await get(feed, path, status=422, page_token=wrong)
             assert "leave it out to begin anew" in str(refused["errors"]), refused
         await get(feed, path, status=422, page_size=-1)
+
+
+async def test_matters_and_what_is_owed(feed):
+    ref = PerceptionRef("p-1", NOON, "guard")
+    lines = [MatterLine(f"t-{n}", f"line {n}", ref, 0.5, 0.4, "names pump") for n in range(5)]
+    wet = Matter(
+        "m-1", "brine on the floor", MatterState.GROWING, NOON, feed.now[0], 0.8, lines, 7, ["guard"], ["pump"], [3]
+    )
+    old = replace(wet, id="m-2", changed=feed.now[0] - 7200, severity=0.9)
+    over = replace(wet, id="m-3", state=MatterState.SETTLED, settled_by=lines[4], severity=1.0)
+    loop = OpenLoop("l-1", "i'll send it by 15:00", ref, NOON + 3600, asked=False)
+    done = replace(loop, id="l-2", closed_by=ref)
+    writes = [MATTERS.write(one.id, one) for one in (wet, old, over)] + [
+        LOOPS.write(one.id, one) for one in (loop, done)
+    ]
+    await feed.stores.commit(writes)
+    told = await get(feed, "/v1/matters")
+    assert [(one["id"], one["state"]) for one in told["matters"]] == [
+        ("m-2", "steady"),
+        ("m-1", "growing"),
+        ("m-3", "settled"),
+    ]
+    assert [line["text"] for line in told["matters"][1]["lines"]] == ["line 3", "line 4"]
+    assert told["matters"][2]["settled_by"]["perception"]["source"] == "guard"
+    assert [one["text"] for one in told["loops"]] == ["i'll send it by 15:00"]
+    recent = await get(feed, "/v1/matters", since=rfc3339(feed.now[0] - 60), open=True)
+    assert [one["id"] for one in recent["matters"]] == ["m-1"]
+    assert len((await get(feed, "/v1/matters/m-1"))["lines"]) == 5
+    await get(feed, "/v1/matters/m-9", status=404)

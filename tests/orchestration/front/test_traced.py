@@ -5,7 +5,7 @@ import asyncio
 import grpc
 import pytest
 
-from environment.messages import perception_id
+from environment.identity import perception_id
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.settings import GatewaySettings

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from opentelemetry.sdk.trace.sampling import Decision, TraceIdRatioBased
 from pydantic import ValidationError
 
-from environment.messages import Receipts, perception_id
+from environment.identity import perception_id
+from environment.messages import Receipts
 from orchestration.telemetry.settings import TracingSettings
 from orchestration.telemetry.tracing.export import headers_in, otlp
 from orchestration.telemetry.tracing.ids import TraceIds, caller_of, span_id

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import groupby
 
-from environment.messages import Modality, Perception, perception_seq
+from environment.identity import perception_seq
+from environment.messages import Modality, Perception
 from environment.stores.cassandra.log.header import Header, LogHeader
 from environment.stores.cassandra.log.layout import Segment, chunk_of, first_of, last_of
 from environment.stores.cassandra.log.segments import SegmentTable

@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 from environment.errors import FencedOut, MoveRefused, StoreBroken, WrongSchema
-from environment.messages import Level, perception_seq
+from environment.identity import perception_seq
+from environment.messages import Level
 from environment.population import MEMBERS, write_growth, write_member
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
 from environment.stores.backup import taking

@@ -3,7 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from environment.messages import Level, perception_seq
+from environment.identity import perception_seq
+from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
 from environment.stores.backup import taking
 from environment.stores.copying import Copy, differences, tally

@@ -1,0 +1,328 @@
+"""Follows matters: what belongs to them, where they stand, what is owed, and when it is over."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import msgspec
+
+from actors.core import Description, Inward
+from actors.effects import Commit, Count, Effect, Send, WakeAt
+from actors.events import Broadcast, Configured, Event, Posted, Reinforce, Salient, Started, Tick
+from actors.matters.cues import CueReader
+from actors.matters.matter import LOOPS, MATTERS, REMINDERS, Matter, MatterLine, MatterState, OpenLoop, begun, join
+from actors.matters.members import Members
+from actors.matters.settings import MattersSettings
+from actors.names import ENVIRONMENT
+from actors.snapshots import pack, unpack
+from actors.submind.budget import Allowance
+from actors.submind.composing import apart, clock_time
+from actors.submind.linking import Rarity, tie
+from actors.submind.retransmit import RetransmitBuffer
+from environment.identity import derived, thought_id
+from environment.messages import EntryKind, Instant, StreamEntry, Thought, ThoughtKind, Trace, Vector
+
+_ENTRIES = 32
+_TOLD = 0.97
+"""Salience of what must be said in time."""
+_MEMBERS = 8
+"""Lines of a matter, on average, by which others find it."""
+_WHOLE = 200
+"""Characters of a line that is quoted whole; of a longer one only the sentence that says what is owed."""
+_DAY = 86_400.0
+_PATIENCE = 60.0
+"""Seconds between two looks at what is due, at least."""
+_CLOSES = 0.8
+"""How telling must be what a line and an open loop both name, for the line to close it."""
+
+
+class MattersCore(Inward):
+    """The one that follows matters.
+
+    Guarantees: a matter and a loop are written in the step that changes them; a reminder is said at most twice, a
+    settlement once for each time that a matter was settled; the number of those followed is bounded. What is told
+    to it while it is away is missed: a matter is found again by the next line of it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dim: int,
+        matters: Mapping[str, Matter],
+        loops: Mapping[str, OpenLoop],
+        settings: MattersSettings,
+    ) -> None:
+        self.name, self.saved = name, _Saved
+        self._settings = settings
+        self._reader = CueReader(settings)
+        self._matters: OrderedDict[str, Matter] = OrderedDict(
+            sorted(matters.items(), key=lambda kept: (kept[1].changed, kept[0]))[-settings.most :]
+        )
+        self._loops = {key: loop for key, loop in loops.items() if loop.open}
+        self._of = {line.trace: key for key, matter in self._matters.items() for line in matter.lines}
+        self._members = Members(dim, settings.most * _MEMBERS)
+        self._recent: OrderedDict[str, Trace] = OrderedDict()
+        self._rarity = Rarity()
+        self._allowance = Allowance(settings.reminders_per_hour)
+        self._unacknowledged = RetransmitBuffer(name)
+
+    def handle(self, event: Event, now: Instant) -> list[Effect]:
+        match event:
+            case Salient(again=False):
+                return [effect for trace in event.traces for effect in self._perceived(trace, now)]
+            case Broadcast():
+                return self._conscious(event.entry, event.focus, now)
+            case Posted():
+                self._unacknowledged.arrived(event.ids)
+                return []
+            case Configured(section=MattersSettings() as settings):
+                self._settings, self._reader = settings, CueReader(settings)
+                self._allowance.configure(settings.reminders_per_hour, now)
+                return self._tend(now)
+            case Started() | Tick():
+                return [*self._unacknowledged.tend(now), *self._tend(now)]
+            case _:
+                return []
+
+    def _perceived(self, trace: Trace, now: Instant) -> list[Effect]:
+        """A line was perceived: it may belong to a matter, open a loop, or close one."""
+        thought = trace.thought
+        if (
+            thought.kind is not ThoughtKind.PERCEPT
+            or not thought.perceptions
+            or trace.id in self._recent
+            or trace.id in self._of
+        ):
+            return []
+        effects = self._close_loops(thought)
+        found = self._members.nearest(thought, self._rarity, self._settings.join)
+        if found is not None:
+            key, tied = found
+            matter = self._matters[key]
+            effects += self._add(matter, trace, tied.reason, now)
+            if matter.entries and self._settings.lift:
+                effects.append(Send(ENVIRONMENT, Reinforce(trace.id, self.name, self._settings.lift)))
+        self._rarity.learn(thought.associations)
+        self._recent[trace.id] = trace
+        while len(self._recent) > self._settings.recent:
+            self._recent.popitem(last=False)
+        return [*effects, *self._open_loop(thought, now)]
+
+    def _add(self, matter: Matter, trace: Trace, link: str, now: Instant) -> list[Effect]:
+        cue = self._reader.settles(trace.thought.text)
+        settles = bool(cue) and not any(cue in each.text.lower() for each in matter.lines)
+        before = matter.state
+        line = join(matter, trace, link, now, self._settings.lines, settles=settles, over=bool(cue))
+        self._of[trace.id] = matter.id
+        self._members.add(matter.id, trace)
+        effects = self._write(matter, now)
+        if settles and before is not MatterState.SETTLED and matter.entries and matter.severity >= self._settings.worth:
+            worst = max(matter.lines, key=lambda each: (each is not line, each.salience, each.trace))
+            effects += self._say(
+                f"Settled: {matter.title}. {_quoted(line)}",
+                (line, worst),
+                trace.thought.vector,
+                matter.terms,
+                "settled",
+                now,
+            )
+            effects.append(Count("matters_settled_total"))
+        return effects
+
+    def _conscious(self, entry: StreamEntry, focus: Trace | None, now: Instant) -> list[Effect]:
+        """What became conscious is a matter, or belongs to one."""
+        if entry.kind is not EntryKind.THOUGHT or focus is None:
+            return []
+        known = [self._of[i] for i in (*entry.lineage, *focus.thought.parents) if i in self._of]
+        effects: list[Effect] = []
+        if known:
+            matter = self._matters[known[0]]
+        elif focus.thought.kind in {ThoughtKind.PERCEPT, ThoughtKind.INSIGHT}:
+            trace = focus if focus.thought.kind is ThoughtKind.PERCEPT else self._first(focus)
+            if trace is None:
+                return []
+            matter, effects = self._begin(trace, now)
+        else:
+            return []
+        if entry.seq not in matter.entries:
+            matter.entries = [*matter.entries, entry.seq][-_ENTRIES:]
+        return [*effects, *self._write(matter, now)]
+
+    def _first(self, focus: Trace) -> Trace | None:
+        """The line that an insight focuses on."""
+        return next((self._recent[i] for i in focus.thought.parents if i in self._recent), None)
+
+    def _begin(self, trace: Trace, now: Instant) -> tuple[Matter, list[Effect]]:
+        matter = begun(trace, derived("m", trace.id), now)
+        self._matters[matter.id] = matter
+        self._of[trace.id] = matter.id
+        self._members.add(matter.id, trace)
+        effects: list[Effect] = [Count("matters_begun_total")]
+        for other in [each for each in self._recent.values() if each.id not in self._of]:
+            tied = tie(trace.thought, other.thought, self._rarity)
+            if tied is not None and tied.strength >= self._settings.join:
+                join(matter, other, tied.reason, now, self._settings.lines)
+                self._of[other.id] = matter.id
+                self._members.add(matter.id, other)
+        while len(self._matters) > self._settings.most:
+            gone = min(self._matters.values(), key=lambda m: (m.open, m.changed, m.id))
+            effects.append(Count("limit_hits:matters"))
+            self._let_go(gone)
+        return matter, effects
+
+    def _let_go(self, matter: Matter) -> None:
+        del self._matters[matter.id]
+        self._members.release(matter.id)
+        for line in matter.lines:
+            self._of.pop(line.trace, None)
+
+    def _write(self, matter: Matter, now: Instant) -> list[Effect]:
+        return [Commit(MATTERS.write(matter.id, matter, time=matter.began, expires=now + self._settings.keep))]
+
+    def _open_loop(self, thought: Thought, now: Instant) -> list[Effect]:
+        due = self._reader.due(thought.text, thought.time)
+        if due is None or due.at <= now or due.at - thought.time < self._settings.soon:
+            return []
+        key = derived("l", thought.id)
+        terms = list(thought.associations)
+        same = [o for o in self._loops.values() if o.due == due.at and set(o.terms) & set(terms)]
+        if key in self._loops or same:
+            return []
+        if len(self._loops) >= self._settings.loops:
+            return [Count("limit_hits:loops")]
+        text = thought.text if len(thought.text) <= _WHOLE else due.clause
+        loop = OpenLoop(key, text, thought.perceptions[0], due.at, due.asked, thought.trust, terms)
+        self._loops[key] = loop
+        return [self._keep(loop), Count("loops_opened_total"), WakeAt(self._remind_at(loop))]
+
+    def _close_loops(self, thought: Thought) -> list[Effect]:
+        named = set(thought.associations)
+        effects: list[Effect] = []
+        for loop in [loop for loop in self._loops.values() if not named.isdisjoint(loop.terms)]:
+            worth = sum(self._rarity.of(term) ** 2 for term in named & set(loop.terms))
+            if worth >= _CLOSES and thought.time > loop.perception.time and self._reader.settles(thought.text):
+                loop.closed_by = thought.perceptions[0]
+                del self._loops[loop.id]
+                effects += [self._keep(loop), Count("loops_closed_total")]
+        return effects
+
+    def _keep(self, loop: OpenLoop) -> Effect:
+        return Commit(LOOPS.write(loop.id, loop, time=loop.due, expires=loop.due + self._settings.keep))
+
+    def _remind_at(self, loop: OpenLoop) -> Instant:
+        if loop.told:
+            return loop.due
+        return loop.due - min(self._settings.notice, (loop.due - loop.perception.time) / 4)
+
+    def _tend(self, now: Instant) -> list[Effect]:
+        """Remind of what falls due or was missed; let go of what rests."""
+        effects: list[Effect] = []
+        for loop in sorted(self._loops.values(), key=lambda each: (each.due, each.id)):
+            if self._remind_at(loop) > now:
+                continue
+            if not self._allowance.ready(now):
+                effects.append(Count("limit_hits:reminders"))
+                break
+            missed = now >= loop.due
+            once = loop.due - loop.perception.time < self._settings.long
+            loop.told = REMINDERS if missed or once else 1
+            if not loop.open:
+                del self._loops[loop.id]
+            said = f"“{loop.text}” ({loop.perception.source}, {apart(loop.perception.time, now)})"
+            text = f"Due {_when(loop.due, now)}: {said}."
+            if missed:
+                text = f"Missed, it was due {_when(loop.due, now)}: {said}. Nothing since says that it is done."
+            effects += [self._keep(loop), Count("reminders_total")]
+            line = MatterLine("", loop.text, loop.perception, _TOLD, loop.trust)
+            effects += self._say(text, (line,), self._vector(loop), loop.terms, f"due/{loop.told}", now)
+        for matter in [m for m in self._matters.values() if now - m.changed > self._settings.rest]:
+            self._let_go(matter)
+        due = min((self._remind_at(loop) for loop in self._loops.values()), default=None)
+        return [*effects, WakeAt(max(due, now + _PATIENCE))] if due is not None else effects
+
+    def _vector(self, loop: OpenLoop) -> Vector:
+        for trace in self._recent.values():
+            if trace.thought.perceptions[0].id == loop.perception.id:
+                return trace.thought.vector
+        return self._members.nothing
+
+    def _say(
+        self,
+        text: str,
+        lines: tuple[MatterLine, ...],
+        vector: Vector,
+        terms: list[str],
+        part: str,
+        now: Instant,
+    ) -> list[Effect]:
+        """Post something that is to be said at once."""
+        if not self._allowance.take(now):
+            return [Count("limit_hits:reminders")]
+        perceptions = tuple(dict.fromkeys(line.perception for line in lines))
+        parents = tuple(perception.id for perception in perceptions)  # what was perceived is never revised
+        thought = Thought(
+            id=thought_id(self.name, parents, part),
+            author=self.name,
+            kind=ThoughtKind.RESULT,
+            text=text,
+            time=now,
+            at=now,
+            vector=vector,
+            salience=_TOLD,
+            confidence=0.6,
+            trust=min(line.trust for line in lines),
+            perceptions=perceptions,
+            parents=parents,
+            depth=1,
+            associations=tuple(terms[:8]),
+            insights=(part.partition("/")[0],),
+        )
+        return self._unacknowledged.post([thought], now)
+
+    def describe(self) -> Description:
+        still = sum(matter.open for matter in self._matters.values())
+        figures = {"matters_open": float(still), "loops_open": float(len(self._loops))}
+        return Description("matters", "follow what is going on until it is settled", (), figures)
+
+    def snapshot(self) -> bytes:
+        return pack(
+            _Saved(
+                members=self._members.dump(),
+                recent=list(self._recent.values()),
+                rarity=self._rarity.dump(),
+                left=self._allowance.left,
+                at=self._allowance.at,
+                waiting=self._unacknowledged.dump(),
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        saved = unpack(state, _Saved)
+        for key, trace in saved.members:
+            if key in self._matters:
+                self._members.add(key, trace)
+        self._recent.update((trace.id, trace) for trace in saved.recent)
+        self._rarity.load(saved.rarity)
+        self._allowance.left, self._allowance.at = saved.left, saved.at
+        self._unacknowledged.load(saved.waiting)
+
+
+class _Saved(msgspec.Struct):
+    members: list[tuple[str, Trace]]
+    recent: list[Trace]
+    rarity: dict[str, int]
+    left: float
+    at: Instant | None
+    waiting: list[Thought]
+
+
+def _quoted(line: MatterLine) -> str:
+    return f"{line.perception.source} {clock_time(line.perception.time)}: “{line.text}”"
+
+
+def _when(due: Instant, now: Instant) -> str:
+    if due // _DAY == now // _DAY:
+        return f"at {clock_time(due)}"
+    return f"{datetime.fromtimestamp(due, UTC):%a %-d %b} {clock_time(due)}"

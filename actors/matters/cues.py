@@ -1,0 +1,117 @@
+"""What a line says of a matter: when something is due, that it is promised or asked for, that it is over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from actors.matters.settings import MattersSettings
+from environment.messages import Instant
+
+_SENTENCE = re.compile(r"(?<=[.!?;])(?<!\d\.)\s+|\n+")
+_TOKENS, _NAMED = 6, 2
+"""Words of which a time is made at most, with a figure in it and without."""
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|isn't|wasn't|aren't|won't|can't|cannot|don't|didn't|doesn't)\s+(?:\w+\s+){0,2}$"
+)
+_HOUR, _DAY = 3600.0, 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Something that is owed: which words say so, and by when."""
+
+    clause: str
+    at: Instant
+    asked: bool
+    """Whether somebody asks for it; else it is promised, or is due by itself."""
+
+
+def _any(words: Sequence[str]) -> re.Pattern[str]:
+    longest = sorted(words, key=len, reverse=True)
+    return re.compile(rf"(?<![\w'-])(?:{'|'.join(map(re.escape, longest)) or '(?!)'})(?![\w'-])", re.IGNORECASE)
+
+
+class CueReader:
+    """Reads lines by the words of the settings."""
+
+    def __init__(self, settings: MattersSettings) -> None:
+        self._settings = settings
+        self._due = _any(settings.due_words)
+        self._promise = _any(settings.promise_words)
+        self._request = _any(settings.request_words)
+        self._settle = _any(settings.settle_words)
+        self._parts = _any(tuple(settings.parts_of_day))
+
+    def due(self, text: str, time: Instant) -> Due | None:
+        """What is owed by a time that lies ahead of ``time``, at most ``ahead`` seconds."""
+        for sentence in _SENTENCE.split(text):
+            promised, asked = self._affirmed(self._promise, sentence), bool(self._request.search(sentence))
+            for found in self._due.finditer(sentence):
+                if found[0].lower() in {"until", "till"} and not promised and not asked:
+                    continue  # a state, not a debt
+                at = self._time(sentence[found.end() :], time)
+                if at is not None and not self._denied(sentence, found.start()):
+                    return Due(sentence, at, asked and not promised)
+            if promised or asked:
+                part = self._parts.search(sentence)
+                if part is not None:
+                    at = time - time % _DAY + self._settings.parts_of_day[part[0].lower()] * _HOUR
+                    if at > time:
+                        return Due(sentence, at, asked and not promised)
+        return None
+
+    def settles(self, text: str) -> str:
+        """What in a line says that something is over; empty where nothing does, or it asks, denies or announces it."""
+        for sentence in _SENTENCE.split(text):
+            found = self._settle.search(sentence)
+            if (
+                found is not None
+                and not sentence.rstrip().endswith("?")
+                and not _NEGATION.search(sentence[: found.start()])
+            ):
+                return "" if self._promise.search(sentence[: found.start()]) else found[0].lower()
+        return ""
+
+    def _affirmed(self, words: re.Pattern[str], sentence: str) -> bool:
+        found = words.search(sentence)
+        return found is not None and not self._denied(sentence, found.start())
+
+    def _denied(self, sentence: str, place: int) -> bool:
+        """Whether it is said not to be so, or to have been so: a debt that is over or never was."""
+        before = sentence[:place].lower()
+        return (
+            bool(_NEGATION.search(before))
+            or bool(re.search(r"\b(?:was|were|had|no)\b", before))
+            or bool(self.settles(sentence))
+        )
+
+    def _time(self, rest: str, now: Instant) -> Instant | None:
+        """The time that a text begins with, if that lies ahead."""
+        import dateparser  # noqa: PLC0415 - a quarter of a second, for who needs it
+
+        words = re.split(r"(\s+)", rest.strip().removeprefix(":").strip())
+        part = self._parts.match(rest.strip())
+        if part is not None:
+            at = now - now % _DAY + self._settings.parts_of_day[part[0].lower()] * _HOUR
+            return at if at > now else None
+        base = datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+        settings = {
+            "RELATIVE_BASE": base,
+            "PREFER_DATES_FROM": "future",
+            "RETURN_AS_TIMEZONE_AWARE": False,
+            "REQUIRE_PARTS": [],
+        }
+        for count in range(min(_TOKENS, (len(words) + 1) // 2), 0, -1):
+            said = "".join(words[: 2 * count - 1]).strip(" .,;:!?()")
+            if not said or not (any(map(str.isdigit, said)) or count <= _NAMED):
+                continue
+            found = dateparser.parse(said, languages=list(self._settings.languages), settings=settings)
+            if found is not None:
+                if found.hour == found.minute == 0 and not re.search(r"\d:\d|midnight", said):
+                    found += timedelta(hours=23, minutes=59)  # a day is over at its end
+                at = found.replace(tzinfo=UTC).timestamp()
+                return at if now < at <= now + self._settings.ahead else None
+        return None

@@ -1,0 +1,51 @@
+"""The follower of matters declares itself."""
+
+from __future__ import annotations
+
+from actors.core import Core
+from actors.events import Broadcast, Posted, Salient
+from actors.faculty import BuildContext, Faculty
+from actors.matters.settings import MattersSettings
+from actors.names import MATTERS
+
+
+async def _build(context: BuildContext) -> Core:
+    from actors.matters import matter
+    from actors.matters.core import MattersCore
+
+    kept = context.stores.collections
+    matters, loops = await matter.MATTERS.all_of(kept), await matter.LOOPS.all_of(kept)
+    return MattersCore(context.name, context.dim, matters, loops, context.section(MattersSettings))
+
+
+FACULTY = Faculty(
+    role=MATTERS,
+    about="what is going on, until it is settled",
+    build=_build,
+    sections={"matters": MattersSettings},
+    accepts=frozenset({Broadcast, Posted, Salient}),
+    names=(MATTERS,),
+    always=True,
+    collections=frozenset({"matters", "loops"}),
+    metrics={
+        "matters_begun_total": "Matters that began.",
+        "matters_settled_total": "Matters that a line settled, and that was said.",
+        "matters_open": "Matters followed that are not settled.",
+        "loops_opened_total": "Promises, requests and deadlines noticed.",
+        "loops_closed_total": "Of these, how many a later line closed.",
+        "loops_open": "Open loops followed.",
+        "reminders_total": "Reminders of what falls due or was missed.",
+    },
+    from_zero=("matters_begun_total", "reminders_total"),
+    tunable={
+        (
+            "matters.join",
+            "matters.lift",
+            "matters.rest",
+            "matters.notice",
+            "matters.reminders_per_hour",
+        ): ("compared with one line or one loop at a time; what was joined or said stays so"),
+    },
+    place="apart",
+    rank=4,
+)

@@ -1,0 +1,176 @@
+"""What is kept of a matter and of an open loop, and how a line joins one. Pure values: time is given."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from environment.collections import Collection
+from environment.messages import Instant, PerceptionRef, Trace
+
+QUIET = 3600.0
+"""Seconds without a line after which a matter is steady."""
+LATEST = 2
+"""Lines of a matter that a list of matters shows."""
+REMINDERS = 2
+"""Of one loop: before it is due, and when it was missed."""
+_TITLE = 90
+_CLAUSE = re.compile(r"(?<=[.!?;])\s+|,\s+|\s+[-–—]\s+|:\s+")
+_TERMS = 24
+
+
+class MatterState(StrEnum):
+    """Where a matter stands."""
+
+    NEW = "new"
+    """One line, so far."""
+    GROWING = "growing"
+    """More came lately."""
+    STEADY = "steady"
+    """Nothing came for a while, and nothing said that it is over."""
+    SETTLED = "settled"
+    """A line said that it is over, or was nothing."""
+    REOPENED = "reopened"
+    """Something came of it after that."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatterLine:
+    """One line of a matter's course."""
+
+    trace: str
+    text: str
+    perception: PerceptionRef
+    salience: float
+    """0..1, when it was perceived."""
+    trust: float = 0.5
+    """0..1."""
+    link: str = ""
+    """Why it belongs there; empty for the one that the matter began with."""
+
+
+@dataclass(slots=True)
+class Matter:
+    """What a person would give a title."""
+
+    id: str
+    title: str
+    state: MatterState
+    began: Instant
+    """Event time of its earliest line."""
+    changed: Instant
+    """Mind time of its last change."""
+    severity: float
+    """0..1: the highest salience among its lines."""
+    lines: list[MatterLine]
+    """In order of event time; bounded, the first is kept."""
+    count: int
+    """All lines, those included that are not kept."""
+    sources: list[str]
+    terms: list[str]
+    """What two or more of its lines name, or the first one; latest first."""
+    entries: list[int] = field(default_factory=list)
+    """Numbers of the entries of the stream that are about it; bounded."""
+    settled_by: MatterLine | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether it is not settled."""
+        return self.state is not MatterState.SETTLED
+
+
+@dataclass(slots=True)
+class OpenLoop:
+    """Something that is owed by a time: a promise, a request, a deadline."""
+
+    id: str
+    text: str
+    """The line that says so, or its sentence."""
+    perception: PerceptionRef
+    due: Instant
+    asked: bool
+    """Whether somebody asked for it; else it was promised, or is due by itself."""
+    trust: float = 0.5
+    terms: list[str] = field(default_factory=list)
+    told: int = 0
+    """How often one was reminded: once before it was due, once when it was missed."""
+    closed_by: PerceptionRef | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether nothing closed it, and nobody was told that it was missed."""
+        return self.closed_by is None and self.told < REMINDERS
+
+
+MATTERS = Collection("matters", Matter)
+LOOPS = Collection("loops", OpenLoop)
+
+
+def title_of(text: str) -> str:
+    """The clauses that a line begins with, as many as fit a title."""
+    if len(text) <= _TITLE:
+        return text.rstrip(" .;,")
+    ends = [found.start() for found in _CLAUSE.finditer(text) if found.start() <= _TITLE]
+    cut = ends[-1] if ends and ends[-1] > _TITLE // 3 else text.rfind(" ", 0, _TITLE)
+    return text[: cut if cut > 0 else _TITLE].rstrip(" .;,:") + " …"
+
+
+def line_of(trace: Trace, link: str = "") -> MatterLine:
+    """A trace as a line; it cites what the trace focuses on."""
+    thought = trace.thought
+    salience = round(thought.salience, 3)
+    return MatterLine(trace.id, thought.text, thought.perceptions[0], salience, thought.trust, link)
+
+
+def begun(trace: Trace, key: str, now: Instant) -> Matter:
+    """The matter that a trace begins."""
+    line = line_of(trace)
+    return Matter(
+        id=key,
+        title=title_of(line.text),
+        state=MatterState.NEW,
+        began=line.perception.time,
+        changed=now,
+        severity=line.salience,
+        lines=[line],
+        count=1,
+        sources=[line.perception.source],
+        terms=list(trace.thought.associations),
+    )
+
+
+def join(
+    matter: Matter, trace: Trace, link: str, now: Instant, keep: int, *, settles: bool = False, over: bool = False
+) -> MatterLine:
+    """Put a line into a matter's course, and say where it stands then.
+
+    ``settles``: the line ends it; ``over``: it says at least nothing else.
+    """
+    line, terms = line_of(trace, link), trace.thought.associations
+    matter.lines.append(line)
+    matter.lines.sort(key=lambda each: (each.perception.time, each.trace))
+    if len(matter.lines) > keep:
+        del matter.lines[1 : 1 + len(matter.lines) - keep]
+    matter.count += 1
+    matter.began = min(matter.began, line.perception.time)
+    matter.changed = now
+    if line.salience > matter.severity and not settles:
+        matter.severity, matter.title = line.salience, title_of(line.text)
+    if line.perception.source not in matter.sources:
+        matter.sources.append(line.perception.source)
+    matter.terms = list(dict.fromkeys([*(t for t in terms if t in matter.terms), *matter.terms, *terms]))[:_TERMS]
+    if settles and matter.state is not MatterState.SETTLED:
+        matter.state, matter.settled_by = MatterState.SETTLED, line
+    elif matter.state is MatterState.SETTLED:
+        if not over:
+            matter.state = MatterState.REOPENED
+    elif matter.state is not MatterState.REOPENED:
+        matter.state = MatterState.GROWING
+    return line
+
+
+def as_of(matter: Matter, now: Instant) -> Matter:
+    """Where it stands by now: one of which nothing came for a while is steady."""
+    still = matter.open and now - matter.changed >= QUIET
+    return replace(matter, state=MatterState.STEADY) if still else matter

@@ -1,0 +1,105 @@
+"""Configuration of matters and open loops."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from environment.config import Seconds, Section, Share
+
+
+class MattersSettings(Section):
+    """What is followed, how it is told that something belongs to it, and when it is over."""
+
+    join: float = Field(default=0.75, ge=0)
+    """Strength of a link (cosine, more for what both name) from which a line belongs to a matter."""
+    most: int = Field(default=200, ge=1, le=10_000)
+    """Matters followed at a time; beyond it the one that changed longest ago is let go, settled ones first, counted as
+    ``limit_hits:matters``. It is kept until it expires."""
+    lines: int = Field(default=24, ge=2, le=256)
+    """Lines kept of a matter: the first, and the latest; the others are counted."""
+    recent: int = Field(default=512, ge=8, le=100_000)
+    """Latest lines in which the beginnings of a new matter are looked for."""
+    worth: Share = 0.42
+    """Salience of its most salient line from which it is said that a matter is settled."""
+    rest: Seconds = 2 * 86_400.0
+    """A matter that got no line for so long takes no more: what comes then begins another."""
+    keep: Seconds = 30 * 86_400.0
+    """How long a matter is kept after its last change."""
+    lift: Share = 0.3
+    """By how much a line is reinforced that adds to a matter that became conscious before. 0: not at all."""
+    loops: int = Field(default=500, ge=1, le=100_000)
+    """Open loops followed at a time; beyond it the one due last is let go, counted as ``limit_hits:loops``."""
+    soon: Seconds = 3600.0
+    """What is due sooner than that is on everybody's mind, and not followed."""
+    long: Seconds = 86_400.0
+    """That it was missed is also said of what there was so much time for; of the rest one is reminded once."""
+    ahead: Seconds = 60 * 86_400.0
+    """What is due later than that is not followed."""
+    notice: Seconds = 86_400.0
+    """How long before it falls due one is reminded, at most a quarter of the time there was."""
+    reminders_per_hour: float = Field(default=4.0, gt=0)
+    """Reminders and settlements said, in the long run; more wait, counted as ``limit_hits:reminders``."""
+    languages: tuple[str, ...] = Field(default=("en",), min_length=1)
+    """In which dates are read: codes of dateparser."""
+    parts_of_day: dict[str, float] = Field(
+        default={
+            "this morning": 12.0,
+            "lunch": 14.0,
+            "this afternoon": 18.0,
+            "end of the day": 18.0,
+            "end of day": 18.0,
+            "close of business": 18.0,
+            "eod": 18.0,
+            "today": 23.98,
+            "tonight": 23.98,
+        }
+    )
+    """Hour of the day (UTC) by which what is due "today", "after lunch" and so on is due."""
+    due_words: tuple[str, ...] = (
+        "by",
+        "before",
+        "until",
+        "till",
+        "due",
+        "expires",
+        "closes",
+        "deadline",
+        "no later than",
+    )
+    """What stands before the time at which something is due."""
+    promise_words: tuple[str, ...] = (
+        "will",
+        "i'll",
+        "we'll",
+        "she'll",
+        "he'll",
+        "they'll",
+        "you'll",
+        "going to",
+        "has to",
+        "have to",
+        "must",
+    )
+    """What promises or demands something; with a time it is an open loop."""
+    request_words: tuple[str, ...] = (
+        "can you",
+        "could you",
+        "would you",
+        "can somebody",
+        "could somebody",
+        "can someone",
+        "could someone",
+        "please",
+    )
+    """What asks for something; with a time it is an open loop."""
+    settle_words: tuple[str, ...] = Field(
+        default=(
+            *("fixed", "resolved", "solved", "recovered", "restored", "repaired", "replaced", "cleared"),
+            *("closed", "done", "settled", "sorted", "finished", "completed", "cancelled", "not needed"),
+            *("false alarm", "nothing wrong", "nothing's wrong", "nothing is wrong", "all clear", "ignore"),
+            *("is back", "are back", "back to normal", "back on", "back up", "back in", "caught up", "normal again"),
+            *("on again", "up again", "works again", "working again", "ready again", "enabled again", "running again"),
+            *("ok", "stable", "healthy", "ready", "clean", "no longer", "went through", "is with you", "has it"),
+        )
+    )
+    """What says that something is over, done, or was nothing."""

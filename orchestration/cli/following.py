@@ -1,0 +1,130 @@
+"""What is going on in a running mind: matters, one matter, a digest."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from actors.matters.matter import Matter, MatterLine, MatterState, OpenLoop
+from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.options import Json
+from orchestration.cli.output import bar, clock, console, emit
+from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.safety import safe
+from orchestration.cli.times import moment
+from orchestration.clock import wall
+from orchestration.pb.submind.v1 import matters_pb2
+from orchestration.schema.convert import encode
+
+app = typer.Typer(add_completion=False)
+
+_DAY = 86_400.0
+_STYLE = {
+    MatterState.SETTLED: "green",
+    MatterState.STEADY: "dim",
+    MatterState.GROWING: "yellow",
+    MatterState.REOPENED: "red",
+}
+
+Since = Annotated[str | None, typer.Option(metavar="TIME", help="Only what changed since.", show_default=False)]
+
+
+@app.command()
+@calling
+def matters(
+    at: Server,
+    only_open: Annotated[bool, typer.Option("--open", help="Only those that are not settled.")] = False,
+    since: Since = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="Most of each.")] = 50,
+    json: Json = False,
+) -> None:
+    """List what is going on, the open matters first, by severity; then what is owed, by when it is due."""
+    begins = None if since is None else moment("--since", since)
+    found, owed = ask(at, lambda client: client.matters(begins, only_open=only_open, limit=limit))
+    if json:
+        for each in found:
+            emit(encode(matters_pb2.Matter, each))
+        for one in owed:
+            emit(encode(matters_pb2.OpenLoop, one))
+        return
+    _show(found, owed)
+
+
+@app.command()
+@calling
+def matter(
+    at: Server,
+    wanted: Annotated[str, typer.Argument(metavar="ID", help="Its id, or how that begins.")],
+    json: Json = False,
+) -> None:
+    """Show the course of a matter, line by line, why each belongs there, and where it stands."""
+    if not wanted.startswith("m-"):
+        raise Failure("give the id of a matter, as `submind matters` shows it: m-…", MISUSED)
+    found = ask(at, lambda client: client.matter(wanted))
+    if json:
+        emit(encode(matters_pb2.Matter, found))
+        return
+    out = console()
+    out.print(_head(found))
+    for line in found.lines:
+        out.print(_line(line))
+    if (left := found.count - len(found.lines)) > 0:
+        out.print(Text(f"  and {left} more that are not kept", style="dim italic"))
+    if found.entries:
+        thoughts = ", ".join(map(str, found.entries))
+        out.print(Text(f"  thoughts: {thoughts} (submind explain {found.entries[-1]})", style="dim"))
+
+
+@app.command()
+@calling
+def digest(at: Server, since: Since = None, json: Json = False) -> None:
+    """Tell in a screenful what happened since you last looked: a day ago, where nothing else is said."""
+    begins = wall() - _DAY if since is None else moment("--since", since)
+    found, owed = ask(at, lambda client: client.matters(begins, limit=12))
+    if json:
+        emit(encode(matters_pb2.ListMattersResponse, matters=found, loops=owed))
+        return
+    _show(found, owed[:6], course=True)
+
+
+def _show(found: list[Matter], owed: list[OpenLoop], course: bool = False) -> None:
+    out = console()
+    for each in found:
+        out.print(_head(each))
+        for line in each.lines if course else ():
+            if line is not each.settled_by:
+                out.print(_line(line))
+    for loop in owed:
+        due = Text(f"due {clock(loop.due)} ", style="magenta")
+        due.append(f"[{safe(loop.perception.source)}] ", style="green")
+        due.append(safe(loop.text), style="")
+        out.print(due)
+    if not found and not owed:
+        console(error=True).print("nothing is going on")
+
+
+def _head(matter: Matter) -> Text:
+    line = Text(overflow="fold")
+    line.append(f"{bar(matter.severity)} ", style="yellow")
+    line.append(f"{matter.state.value:<8} ", style=_STYLE.get(matter.state, "bold"))
+    line.append(safe(matter.title), style="bold")
+    sources = ", ".join(safe(source) for source in matter.sources[:4])
+    lines = "1 line" if matter.count == 1 else f"{matter.count} lines"
+    line.append(f"  {lines} from {sources}, since {clock(matter.began)}", style="dim")
+    line.append(f"  {matter.id[:12]}", style="dim")
+    if matter.state is MatterState.SETTLED and matter.settled_by is not None:
+        line.append("\n")
+        line.append(_line(matter.settled_by))
+    return line
+
+
+def _line(line: MatterLine) -> Text:
+    shown = Text("  ", overflow="fold")
+    shown.append(f"{clock(line.perception.time)} ", style="cyan")
+    shown.append(f"[{safe(line.perception.source)}] ", style="green")
+    shown.append(safe(line.text))
+    if line.link:
+        shown.append(f"  {safe(line.link)}", style="dim italic")
+    return shown

@@ -1,0 +1,114 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
+from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class MatterState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MATTER_STATE_UNSPECIFIED: _ClassVar[MatterState]
+    MATTER_STATE_NEW: _ClassVar[MatterState]
+    MATTER_STATE_GROWING: _ClassVar[MatterState]
+    MATTER_STATE_STEADY: _ClassVar[MatterState]
+    MATTER_STATE_SETTLED: _ClassVar[MatterState]
+    MATTER_STATE_REOPENED: _ClassVar[MatterState]
+MATTER_STATE_UNSPECIFIED: MatterState
+MATTER_STATE_NEW: MatterState
+MATTER_STATE_GROWING: MatterState
+MATTER_STATE_STEADY: MatterState
+MATTER_STATE_SETTLED: MatterState
+MATTER_STATE_REOPENED: MatterState
+
+class MatterLine(_message.Message):
+    __slots__ = ("trace", "text", "perception", "salience", "link")
+    TRACE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTION_FIELD_NUMBER: _ClassVar[int]
+    SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    LINK_FIELD_NUMBER: _ClassVar[int]
+    trace: str
+    text: str
+    perception: _perception_pb2.PerceptionRef
+    salience: float
+    link: str
+    def __init__(self, trace: _Optional[str] = ..., text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., salience: _Optional[float] = ..., link: _Optional[str] = ...) -> None: ...
+
+class Matter(_message.Message):
+    __slots__ = ("id", "title", "state", "began", "changed", "severity", "lines", "count", "sources", "terms", "entries", "settled_by")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    BEGAN_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    SEVERITY_FIELD_NUMBER: _ClassVar[int]
+    LINES_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
+    TERMS_FIELD_NUMBER: _ClassVar[int]
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    SETTLED_BY_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    title: str
+    state: MatterState
+    began: _timestamp_pb2.Timestamp
+    changed: _timestamp_pb2.Timestamp
+    severity: float
+    lines: _containers.RepeatedCompositeFieldContainer[MatterLine]
+    count: int
+    sources: _containers.RepeatedScalarFieldContainer[str]
+    terms: _containers.RepeatedScalarFieldContainer[str]
+    entries: _containers.RepeatedScalarFieldContainer[int]
+    settled_by: MatterLine
+    def __init__(self, id: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[MatterState, str]] = ..., began: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., changed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., severity: _Optional[float] = ..., lines: _Optional[_Iterable[_Union[MatterLine, _Mapping]]] = ..., count: _Optional[int] = ..., sources: _Optional[_Iterable[str]] = ..., terms: _Optional[_Iterable[str]] = ..., entries: _Optional[_Iterable[int]] = ..., settled_by: _Optional[_Union[MatterLine, _Mapping]] = ...) -> None: ...
+
+class OpenLoop(_message.Message):
+    __slots__ = ("id", "text", "perception", "due", "asked")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTION_FIELD_NUMBER: _ClassVar[int]
+    DUE_FIELD_NUMBER: _ClassVar[int]
+    ASKED_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    text: str
+    perception: _perception_pb2.PerceptionRef
+    due: _timestamp_pb2.Timestamp
+    asked: bool
+    def __init__(self, id: _Optional[str] = ..., text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., due: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., asked: _Optional[bool] = ...) -> None: ...
+
+class ListMattersRequest(_message.Message):
+    __slots__ = ("since", "open", "limit")
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    OPEN_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    since: _timestamp_pb2.Timestamp
+    open: bool
+    limit: int
+    def __init__(self, since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., open: _Optional[bool] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListMattersResponse(_message.Message):
+    __slots__ = ("matters", "loops")
+    MATTERS_FIELD_NUMBER: _ClassVar[int]
+    LOOPS_FIELD_NUMBER: _ClassVar[int]
+    matters: _containers.RepeatedCompositeFieldContainer[Matter]
+    loops: _containers.RepeatedCompositeFieldContainer[OpenLoop]
+    def __init__(self, matters: _Optional[_Iterable[_Union[Matter, _Mapping]]] = ..., loops: _Optional[_Iterable[_Union[OpenLoop, _Mapping]]] = ...) -> None: ...
+
+class GetMatterRequest(_message.Message):
+    __slots__ = ("id",)
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
+class GetMatterResponse(_message.Message):
+    __slots__ = ("matter",)
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    matter: Matter
+    def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ...) -> None: ...

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import numpy as np
+
+from actors.effects import Commit, Count, Effect, Send
+from actors.events import Broadcast, Post, Posted, Reinforce, Salient, Started, Tick
+from actors.matters.core import MattersCore
+from actors.matters.matter import LOOPS, MATTERS, Matter, MatterState, OpenLoop
+from actors.matters.settings import MattersSettings
+from environment.messages import Thought, Trace
+from tests.actors.making import DIM, entry, thought, trace, unit
+
+NOON = 1_772_539_200.0  # 2026-03-03T12:00:00Z
+HOUR = 3600.0
+
+
+class World:
+    """A core, and what it has written."""
+
+    def __init__(self, **settings: object) -> None:
+        self.settings = MattersSettings(**settings)
+        self.matters: dict[str, Matter] = {}
+        self.loops: dict[str, OpenLoop] = {}
+        self.effects: list[Effect] = []
+        self.answers = True
+        """Whether the environment confirms what is posted."""
+        self.core = self.born()
+
+    def born(self) -> MattersCore:
+        return MattersCore("matters", DIM, self.matters, self.loops, self.settings)
+
+    def tell(self, event: object, now: float) -> list[Thought]:
+        """What it posts of that."""
+        self.effects = self.core.handle(event, now)
+        for effect in self.effects:
+            if isinstance(effect, Commit):
+                document = effect.write.document
+                if document.collection == "matters":
+                    self.matters[document.key] = MATTERS.value(document)
+                else:
+                    self.loops[document.key] = LOOPS.value(document)
+        posts = [e.event for e in self.effects if isinstance(e, Send) and isinstance(e.event, Post)]
+        said = [one for post in posts for one in post.thoughts]
+        if said and self.answers:
+            self.core.handle(Posted("", tuple(one.id for one in said)), now)
+        return said
+
+    def line(
+        self, text: str, at: float, *terms: str, conscious: int = 0, about: int = 1, **given: object
+    ) -> list[Thought]:
+        """Somebody says something; it becomes conscious where it has a number."""
+        made = trace(thought(text=text, time=at, associations=terms, vector=near(about), **given))
+        said = self.tell(Salient((made,)), at)
+        if conscious:
+            self.tell(Broadcast(entry(conscious, of=made.thought), made), at)
+        self.last = made
+        return said
+
+    last: Trace
+
+
+def near(topic: int) -> np.ndarray:
+    """About the same as others of that topic, and not the same."""
+    vector = unit(topic) + 0.3 * unit(1000 + np.random.default_rng(topic).integers(1 << 30))
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def test_what_becomes_conscious_is_a_matter_with_the_lines_about_it() -> None:
+    world = World()
+    world.line("pump B hums", NOON, "pump b", salience=0.3)
+    world.line("lunch is served", NOON + 60, "lunch", about=2)
+    world.line("PANIC pump B dry, brine on the floor", NOON + 120, "pump b", conscious=1, salience=0.8)
+    world.line("pump B: brine reaches hall 3", NOON + 300, "pump b", source="guard", salience=0.5)
+    (matter,) = world.matters.values()
+    assert matter.title == "PANIC pump B dry, brine on the floor"
+    assert [line.text for line in matter.lines] == [
+        "pump B hums",
+        "PANIC pump B dry, brine on the floor",
+        "pump B: brine reaches hall 3",
+    ]
+    assert matter.lines[-1].link == "both name pump b"
+    assert (matter.state, matter.sources, matter.entries) == (MatterState.GROWING, ["chat", "guard"], [1])
+    raised = [e.event.trace_id for e in world.effects if isinstance(e, Send) and isinstance(e.event, Reinforce)]
+    assert raised == [world.last.id], "what adds to a conscious matter is lifted"
+
+
+def test_what_settles_a_trouble_is_said_once_and_what_comes_then_reopens_it() -> None:
+    world = World()
+    world.line("PAGE pump B dry", NOON, "pump b", conscious=1, salience=0.8)
+    (said,) = world.line("pump B is not broken: false alarm, probe was loose", NOON + 60, "pump b", source="mags")
+    assert said.text.startswith("Settled: PAGE pump B dry. mags 12:01: “pump B is not broken")
+    assert said.perceptions[0].source == "mags"
+    assert len(said.perceptions) == 2
+    assert not world.line("pump B: false alarm confirmed", NOON + 90, "pump b", source="ops")
+    (matter,) = world.matters.values()
+    assert matter.state is MatterState.SETTLED
+    world.line("pump B dry again, brine rises", NOON + 600, "pump b")
+    assert world.matters[matter.id].state is MatterState.REOPENED
+
+
+def test_routine_that_is_done_is_no_news() -> None:
+    world = World()
+    world.line("backup of pump B began", NOON, "pump b", conscious=1, salience=0.3)
+    assert not world.line("backup of pump B finished", NOON + 60, "pump b")
+    assert next(iter(world.matters.values())).state is MatterState.SETTLED
+
+
+def test_one_is_reminded_before_it_is_due_and_when_it_was_missed() -> None:
+    world = World()
+    world.line("I'll send Ada the kelgo report by 5 March, 12:00", NOON, "kelgo", "ada", trust=0.3)
+    (loop,) = world.loops.values()
+    assert loop.due == NOON + 48 * HOUR
+    assert not world.tell(Tick(), NOON + 30 * HOUR)
+    (before,) = world.tell(Tick(), NOON + 36 * HOUR)
+    assert before.text == "Due at 12:00: “I'll send Ada the kelgo report by 5 March, 12:00” (chat, 2 d earlier)."
+    assert (before.trust, before.perceptions) == (0.3, (loop.perception,))
+    assert not world.tell(Tick(), NOON + 40 * HOUR)
+    (missed,) = world.tell(Tick(), NOON + 48 * HOUR)
+    assert missed.text.startswith("Missed, it was due at 12:00: ")
+    assert not world.tell(Tick(), NOON + 90 * HOUR)
+    assert not any(one.open for one in world.loops.values())
+
+
+def test_what_is_done_in_time_needs_no_reminder() -> None:
+    world = World()
+    world.line("I'll send Ada the kelgo report by 5 March, 12:00", NOON, "kelgo", "ada")
+    world.line("Ada, no news of the kelgo report", NOON + HOUR, "kelgo", "ada")
+    assert next(iter(world.loops.values())).open
+    world.line("Ada, the kelgo report is with you now", NOON + 2 * HOUR, "kelgo", "ada")
+    assert next(iter(world.loops.values())).closed_by is not None
+    assert not world.tell(Tick(), NOON + 48 * HOUR)
+
+
+def test_reminders_are_rationed_and_none_is_lost() -> None:
+    world = World(reminders_per_hour=1.0)
+    for n in range(3):
+        world.line(f"I'll send the kelgo{n} report by 4 March, 1{n}:00", NOON, f"kelgo{n}", about=10 + n)
+    assert len(world.tell(Tick(), NOON + 24 * HOUR)) == 1
+    assert [e.metric for e in world.effects if isinstance(e, Count)].count("limit_hits:reminders") == 1
+    said = [one for hour in range(1, 8) for one in world.tell(Tick(), NOON + (24 + hour) * HOUR)]
+    assert {one.text.partition("kelgo")[2][0] for one in said} >= {"1", "2"}
+
+
+def test_its_life_goes_on_after_a_crash_and_from_a_snapshot() -> None:
+    world = World()
+    world.line("PAGE pump B dry", NOON, "pump b", conscious=1, salience=0.8)
+    world.line("I'll look at it by 15:00", NOON + 60, "look")
+    before = world.core.snapshot()
+    world.core = world.born()
+    world.core.restore(before)
+    world.core.handle(Started(), NOON + 120)
+    world.answers = False
+    (said,) = world.line("pump B: false alarm", NOON + 180, "pump b")
+    assert said.text.startswith("Settled: ")
+    (again,) = world.tell(Tick(), NOON + 200)
+    assert again.id == said.id, "what nobody confirmed is posted again"
+    world.answers = True
+    world.tell(Posted("", (said.id,)), NOON + 210)
+    (reminder,) = world.tell(Tick(), NOON + 3 * HOUR)
+    assert reminder.text.startswith("Missed, ")
+
+
+def test_matters_are_bounded_and_settled_ones_go_first() -> None:
+    world = World(most=2)
+    for n in range(3):
+        world.line(f"kelgo{n} is on fire", NOON + n, f"kelgo{n}", conscious=n + 1, about=20 + n)
+        if n == 1:
+            world.line("kelgo1: false alarm", NOON + 1.5, "kelgo1", about=21)
+    assert world.core.describe().figures["matters_open"] == 2
+    world.line("kelgo1 smells", NOON + 10, "kelgo1", about=21)
+    assert [m.count for m in world.matters.values()] == [1, 2, 1], "what was let go takes no more"
