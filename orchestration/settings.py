@@ -280,8 +280,9 @@ class Settings(Section):
     stream: StreamSettings = StreamSettings()
     """The order of conscious thoughts, and the segues between them."""
     thinking: ThinkingSettings = ThinkingSettings()
-    matters: MattersSettings = MattersSettings()
     """What is done about a conscious thought."""
+    matters: MattersSettings = MattersSettings()
+    """What is followed until it is settled, and what is owed."""
     metacognition: MetacognitionSettings = MetacognitionSettings()
     """How the mind watches itself, and how far it may change itself."""
     substrate: SubstrateSettings = SubstrateSettings()

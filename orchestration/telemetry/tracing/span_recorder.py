@@ -40,7 +40,7 @@ from actors.events import (
     Revise,
     Salient,
 )
-from actors.names import ENVIRONMENT
+from actors.names import ATTENTION, ENVIRONMENT
 from environment.identity import entry_id
 from environment.messages import EntryKind, PerceptionRef, StreamEntry, Thought, ThoughtKind
 from environment.ports import WriteEntries
@@ -143,7 +143,10 @@ class SpanRecorder:
                     self._leave(thought, trace_id, base + 1)
             case Salient(traces, _, again) if not again:
                 for trace in traces:
-                    self._attend(trace.thought, trace.id, trace.version)
+                    if self._actor == ATTENTION:
+                        self._attend(trace.thought, trace.id, trace.version)
+                    else:
+                        self._follow(trace.thought, trace.id, trace.version)
             case Conscious(candidate):
                 self._receive(candidate.focus.thought, candidate.id)
         return None
@@ -217,6 +220,14 @@ class SpanRecorder:
             self._offered.keep(entry_id(trace_id, version), place)
             parent = span_id(trace, "leave", trace_id, str(version))
             self._tell("attend", place, parent, Kind.CONSUMER, thought)
+
+    def _follow(self, thought: Thought, trace_id: str, version: int) -> None:
+        """Somebody who follows what is perceived may think of the perception later."""
+        trace = self._recorder.trace_of(thought.perceptions)
+        if trace is not None:
+            left = span_id(trace, "leave", trace_id, str(version))
+            name = thought.perceptions[0].id
+            self._heard.keep(name, Place(trace, left, name, self._began))
 
     def _receive(self, thought: Thought, entry: str) -> None:
         trace = self._recorder.trace_of(thought.perceptions)

@@ -152,7 +152,7 @@ async def test_who_is_configured_under_the_name_of_one_that_was_born_lives_as_th
     (own,) = [order for order in orders if order.name == child]
     assert [plan.goal for plan in own.plans] == ["Find out why."]
     assert own.parts[child] == (1.0 if ended else 0.5)
-    assert len({order.name for order in orders}) == len(orders) == 8
+    assert len({order.name for order in orders}) == len(orders) == 9
     assert sum(1 / shares_of(order) for order in orders) <= 1 + 1e-9
     population._links = told = Told()
     for name in ("causes", child):
