@@ -175,8 +175,7 @@ class MattersCore(Inward):
     def _let_go(self, matter: Matter) -> None:
         del self._matters[matter.id]
         self._members.release(matter.id)
-        for line in matter.lines:
-            self._of.pop(line.trace, None)
+        self._of = {trace: key for trace, key in self._of.items() if key != matter.id}  # of lines not kept as well
 
     def _write(self, matter: Matter, now: Instant) -> list[Effect]:
         return [Commit(MATTERS.write(matter.id, matter, time=matter.began, expires=now + self._settings.keep))]

@@ -160,6 +160,18 @@ def test_its_life_goes_on_after_a_crash_and_from_a_snapshot() -> None:
     assert reminder.text.startswith("Missed, ")
 
 
+def test_of_a_matter_that_was_let_go_no_line_is_left() -> None:
+    world = World(most=1, lines=2)
+    seen = []
+    for n in range(4):
+        world.line(f"pump B hums {n}", NOON + n, "pump b", conscious=int(n == 0))
+        seen.append(world.last)
+    old = seen[1]
+    world.line("kelgo burns", NOON + 9, "kelgo", conscious=2, about=30)
+    world.tell(Broadcast(entry(3, of=old.thought), old), NOON + 10)  # its matter is gone, and it was not kept in it
+    assert world.matters[world.core._of[old.id]].entries == [3]
+
+
 def test_matters_are_bounded_and_settled_ones_go_first() -> None:
     world = World(most=2)
     for n in range(3):
