@@ -16,9 +16,10 @@ from orchestration.simulation.replay import Replay
 
 @dataclass(frozen=True)
 class Thought:
-    """A conscious one: ``at``, seconds of mind time, is when it was had; ``keys`` are of the lines that it cites."""
+    """A conscious one: ``at``, mind time, is when it was had, ``time`` when what it tells of was; ``keys`` of lines cited."""
 
     at: float
+    time: float
     text: str
     keys: tuple[str, ...]
 
@@ -43,7 +44,7 @@ async def thoughts(
         finally:
             await stores.close()
     kept = [e for e in entries if e.kind is kind]
-    return [Thought(e.at, e.text, tuple(keys[p.id] for p in e.perceptions)) for e in kept]
+    return [Thought(e.at, e.time, e.text, tuple(keys[p.id] for p in e.perceptions)) for e in kept]
 
 
 def share(part: int, of: int) -> float | None:
