@@ -16,7 +16,7 @@ from orchestration.simulation.replay import Replay
 
 @dataclass(frozen=True)
 class Thought:
-    """A conscious one: ``at``, mind time, is when it was had, ``time`` that of what it tells; ``keys`` of lines cited."""
+    """A conscious one: ``at``, mind time, is when it was had, ``time`` that of its subject; ``keys`` what it cites."""
 
     at: float
     time: float
