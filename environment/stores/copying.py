@@ -232,11 +232,6 @@ class Copy:
                 self.tell(mark.stage, count)
 
 
-def going_on(source: str) -> str:
-    """The command that finishes a move from ``source``."""
-    return "submind restore FILE" if source.startswith(BACKUP) else f"submind copy --from {source}"
-
-
 async def mark_of(stores: Movable) -> Mark | None:
     """How far a copy into ``stores`` has come; None where none was begun."""
     return await MOVING.get(stores.collections, _MARK)

@@ -47,7 +47,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("preparing", "Write a commented mind.yaml to begin with."),
     "migrate": ("moving.migrating", "Bring the tables of a mind's Cassandra to this version's schema."),
     "configure": ("configuring", "Change settings of a mind while it runs, and see who changed what."),
-    "copy": ("moving.copying", "Move a stopped mind to another store: whole, resumable, compared."),
     "audit": ("auditing", "Who did what to the mind: orders, changes, log-ins, refusals."),
     "token": ("tokens", "Make, list and revoke the tokens that callers show."),
     "backup": ("moving.backing", "Copy a mind into one file, whole, while it runs."),

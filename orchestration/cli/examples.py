@@ -39,7 +39,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "submind configure attention.per_hour=3 --coordination etcd://e1:2379",
         "submind configure --list",
     ),
-    "copy": ("submind copy --from mind-data --to 'cassandra://db1,db2/minds?dc=dc1'",),
     "audit": ("submind audit --data-dir mind-data --refused --since 2026-03-03",),
     "token": ("submind token new web-1 --scope perceive --file tokens.yaml > web-1.token",),
     "token new": (

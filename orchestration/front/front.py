@@ -226,7 +226,7 @@ class Front:
         self._owned.push_async_callback(stores.close)
         moving = await mark_of(stores)
         if moving is not None and moving.stage:
-            raise StillMoving(settings.store.address.partition("?")[0], moving.source)
+            raise StillMoving(settings.store.address.partition("?")[0])
         return stores
 
     async def _follow(self, leaders: Leaders) -> None:

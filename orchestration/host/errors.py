@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from environment.errors import FieldedError
-from environment.stores.copying import going_on
 
 
 class HostError(Exception):
@@ -25,10 +24,9 @@ class StillMoving(FieldedError, HostError):
     """The mind has not arrived where it is to run."""
 
     place: str
-    source: str
 
     def __str__(self) -> str:
-        return f"the mind is still moving to {self.place}: finish `{going_on(self.source)}` first"
+        return f"the mind is still moving to {self.place}: finish `submind restore FILE` first"
 
 
 class LogCutShort(FieldedError, HostError):

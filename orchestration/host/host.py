@@ -165,7 +165,7 @@ class Host:
         """Raise ``StillMoving`` or ``LogCutShort``."""
         moving = await mark_of(stores)
         if moving is not None and moving.stage:
-            raise StillMoving(str(address_of(self.settings, self.data_dir)).partition("?")[0], moving.source)
+            raise StillMoving(str(address_of(self.settings, self.data_dir)).partition("?")[0])
         embedded = embedded_in(self.settings, self.data_dir)
         if embedded is not None:
             await check_log_reaches_cursors(stores, _readers(self.settings), str(embedded))

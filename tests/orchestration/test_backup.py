@@ -146,32 +146,3 @@ async def test_out_of_files_into_an_empty_cluster(tmp_path, store, etcd_of_its_o
     finally:
         await asyncio.to_thread(here.end)
         await asyncio.to_thread(there.end)
-
-
-@pytest.mark.soak
-async def test_out_of_a_cluster_into_files(tmp_path, store):
-    name, file = f"m-{secrets.token_hex(4)}", tmp_path / "mind.submind"
-    there = LivingMind(tmp_path / "there", speaking_run, cluster_env(store, name))
-    here = LivingMind(tmp_path / "here", speaking_run, {"SUBMIND__MIND__NAME": name})
-    try:
-        await asyncio.to_thread(there.start)
-        source = Source(there.grpc)
-        await source.until(300)
-        before = dict(source.acknowledged)
-        taken = await submind(
-            "backup", "--store", store, "--name", name, "--to", file, "--json", env=PATIENT, within=480
-        )
-        assert taken.code == 0, taken.err
-        during = len(source.acknowledged) - len(before)
-        await source.until(len(source.acknowledged) + 50)
-        await source.end()
-        assert during > 0
-        here.data_dir.mkdir(parents=True)
-        told = await submind("restore", file, "--data-dir", here.data_dir)
-        assert told.code == 0, told.err + told.out
-        await asyncio.to_thread(here.start)
-        assert await goes_on(here, here.data_dir, name, before) > 0
-        assert not there.report()["standing_by"]  # the old one never noticed
-    finally:
-        await asyncio.to_thread(here.end)
-        await asyncio.to_thread(there.end)

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator
 
 from environment.errors import SubliminalError, WrongSchema
-from environment.stores.copying import going_on, mark_of
+from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
 from orchestration.cli.doctor.checks import Finding, State
 from orchestration.cli.doctor.hosts import hosts
@@ -82,7 +82,7 @@ async def _store(settings: Settings) -> AsyncIterator[Finding]:
                 "arrival",
                 State.BAD,
                 f"the mind is still moving in from {mark.source}",
-                f"`{going_on(mark.source)}`, as it was given, goes on with it",
+                "`submind restore FILE`, as it was given, goes on with it",
             )
     except SubliminalError as error:
         yield Finding("store", State.BAD, str(error), "look at the servers: nodetool status")

@@ -1,4 +1,4 @@
-"""What ``submind copy`` and ``submind restore`` have in common: a mind arrives somewhere, and the proof of it."""
+"""How a mind arrives somewhere, and the proof of it."""
 
 from __future__ import annotations
 
@@ -104,10 +104,6 @@ def shown(address: str) -> str:
     """An address for people: without what is behind its question mark."""
     directory = directory_of(address)
     return address.partition("?")[0] if directory is None else str(directory.resolve())
-
-
-async def nothing() -> None:
-    """There is nothing to be done first."""
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from environment.errors import FencedOut, MoveRefused, StoreUnavailable
 from environment.messages import NewPerception
 from environment.ports import LAST_EPOCH, WriteLevel, WriteState
 from environment.stores import copying
-from environment.stores.copying import MARGIN, Copy, differences, margin, mark_of, tally
+from environment.stores.copying import MARGIN, Copy, differences, margin, tally
 from tests.environment.stores.furnished import GivingOut, furnish, opening
 from tests.environment.stores.making import NOON, document, live_ids, perception, revision, trace, vector
 
@@ -107,19 +107,6 @@ async def test_it_is_resumed_wherever_it_was_interrupted(old, opened, after, mon
     assert differences(wanted, await tally(new)) == []
 
 
-async def test_interrupted_at_every_other_write_it_still_arrives_once(old, opened, monkeypatch):
-    monkeypatch.setattr(copying, "_PAGE", 5)
-    new = await opened("new")
-    for _ in range(200):
-        try:
-            await Copy(old, GivingOut(new, 4, after=True), "old").run()
-        except StoreUnavailable:
-            continue
-        break
-    assert (await mark_of(new)).stage == ""
-    assert differences(await tally(old), await tally(new)) == []
-
-
 async def test_once_done_it_is_not_done_again(old, opened):
     new = await opened("new")
     await Copy(old, new, "old").run()
@@ -181,21 +168,6 @@ async def test_a_difference_is_found_in_every_kind(old, opened):
     assert [d.kind for d in differences(before, await tally(new))] == ["traces"]
     await new.perceptions.append([NewPerception("ops", NOON, NOON, text="one too many")])
     assert [d.kind for d in differences(before, await tally(new))] == ["perceptions", "traces"]
-
-
-async def test_an_empty_mind_moves_as_well(opened):
-    old, new = await opened("old"), await opened("new")
-    await Copy(old, new, "old").run()
-    assert differences(await tally(old), await tally(new)) == []
-
-
-async def test_a_picture_is_read_with_few_others(opened, monkeypatch):
-    monkeypatch.setattr(copying, "_READ_BYTES", 40_000)
-    old, new = await opened("old"), await opened("new")
-    await furnish(old)
-    await old.perceptions.append([perception(n, text="x" * 9000) for n in range(30)])
-    await Copy(old, new, "old").run()
-    assert differences(await tally(old), await tally(new)) == []
 
 
 def test_copies_of_copies_never_use_up_the_terms_there_are():

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
+from environment.stores.opening import open_stores
+from tests.environment.stores.furnished import furnish
+from tests.environment.stores.making import NOON
 from tests.orchestration.cli.conftest import environ, submind
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "day.jsonl"
@@ -63,3 +69,39 @@ async def test_what_cannot_be_replayed_is_told(tmp_path: Path) -> None:
 
 def left(directory: Path) -> list[str]:
     return [path.name for path in directory.iterdir()]
+
+
+@pytest.fixture
+async def old(tmp_path: Path) -> Path:
+    stores = await open_stores(tmp_path / "old", "mind")
+    await furnish(stores)
+    await stores.close()
+    return tmp_path / "old"
+
+
+async def test_a_mind_replays_what_it_perceived_itself(old: Path, tmp_path: Path) -> None:
+    whole = await submind("replay", "--data-dir", old, "--json")
+    assert whole.code == 0, whole.err
+    assert whole.objects
+    by_address = await submind("replay", "--store", f"sqlite:{old}", "--json")
+    assert by_address.objects == whole.objects
+    at = datetime.fromtimestamp(NOON + 120, UTC).isoformat()
+    early = await submind("replay", "--data-dir", old, "--until", at)
+    late = await submind("replay", "--data-dir", old, "--since", at)
+    counts = [int(done.err.split(" thoughts of ")[1].split()[0]) for done in (early, late)]
+    assert sum(counts) == 43
+    assert min(counts) > 0
+
+
+async def test_a_replay_has_one_history(old: Path, tmp_path: Path) -> None:
+    for given, told in (
+        ((), "give a FILE"),
+        (("-", "--data-dir", old), "two histories"),
+        (("-", "--since", "2026-01-01T00:00:00Z"), "a mind's own log"),
+        (("--data-dir", tmp_path / "nowhere"), "there is no mind in"),
+        (("--data-dir", old, "--since", "2030-01-01T00:00:00Z"), "perceived nothing in that time"),
+        (("--data-dir", old, "--since", "yesterday-ish"), "--since"),
+    ):
+        done = await submind("replay", *given)
+        assert done.code in {1, 2}, given
+        assert told in done.err, given

@@ -6,14 +6,14 @@ from functools import partial
 
 import pytest
 
-from environment.errors import FencedOut, MoveRefused, StoreBroken, WrongSchema
+from environment.errors import FencedOut, StoreBroken, WrongSchema
 from environment.identity import perception_seq
 from environment.messages import Level
 from environment.population import MEMBERS, write_growth, write_member
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
 from environment.stores.backup import taking
 from environment.stores.backup.archive import GONE
-from environment.stores.copying import MARGIN, Copy, differences, going_on, mark_of, tally
+from environment.stores.copying import MARGIN, Copy, differences, mark_of, tally
 from environment.stores.sqlite.snapshot import open_snapshot, read_answers
 from tests.environment.stores.backup.taken import take
 from tests.environment.stores.making import NOON, entry, perception, revision, trace
@@ -132,41 +132,6 @@ async def test_whoever_wrote_before_cannot_write_where_it_was_restored(living, s
         with pytest.raises(FencedOut):
             await new.perceptions.lead(late)
     assert await new.lead() > epoch + MARGIN
-
-
-async def test_a_restore_goes_on_where_it_was_interrupted(living, snapshot, opened, tmp_path, monkeypatch):
-    from environment.errors import StoreUnavailable
-    from tests.environment.stores.furnished import GivingOut
-
-    monkeypatch.setattr(taking, "_BLOCK", 3000)
-    backup = await take(snapshot, tmp_path / "a.submind")
-    wanted = await tally(living)
-    new = await opened("new")
-    interruptions = 0
-    for nth in range(2, 400):
-        try:
-            await Copy(backup, GivingOut(new, nth, after=bool(nth % 2)), "backup 1").run()
-        except StoreUnavailable:
-            interruptions += 1
-            continue
-        break
-    assert interruptions > 3
-    assert differences(wanted, await tally(new)) == []
-    with pytest.raises(MoveRefused, match="came here from backup 1"):
-        await Copy(backup, new, "backup 2").run()
-    assert (await mark_of(new)).stage == ""
-
-
-async def test_a_house_in_which_somebody_lives_is_left_alone(snapshot, opened, tmp_path):
-    backup = await take(snapshot, tmp_path / "a.submind")
-    new = await opened("new")
-    await new.perceptions.append([perception(1)])
-    before = await tally(new)
-    with pytest.raises(MoveRefused, match="with perceptions"):
-        await Copy(backup, new, "backup 1").run()
-    assert differences(before, await tally(new)) == []
-    assert going_on("backup 1") == "submind restore FILE"
-    assert "--from /old" in going_on("/old")
 
 
 async def test_a_snapshot_makes_and_changes_nothing(living, snapshot, tmp_path):
