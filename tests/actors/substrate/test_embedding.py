@@ -1,8 +1,6 @@
 """The embedded embedder: what it promises of every text there is."""
 
-import asyncio
 import json
-import logging
 import subprocess
 import sys
 import time
@@ -50,12 +48,6 @@ async def test_shapes_and_the_empty_batch():
     assert (vectors[0] == vectors[2]).all()
 
 
-def test_embedding_never_suspends():
-    coroutine = EMBEDDER.embed(["no other task gets a turn"])
-    with pytest.raises(StopIteration):
-        coroutine.send(None)
-
-
 @pytest.mark.parametrize("text", ["", "   ", "!!! --- ???", "\x00\x01\x02", "\u200f\u202e", "…", "\ud800", "___"])
 def test_nothing_to_say_is_a_zero_row(text):
     assert not EMBEDDER.embed_now([text]).any()
@@ -70,11 +62,6 @@ def test_hostile_texts_have_vectors(text):
     vector = EMBEDDER.embed_now([text])[0]
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-4)
     assert time.process_time() - started < 5
-
-
-def test_unseen_marks_change_nothing():
-    clean, marked = EMBEDDER.embed_now(["the compressor stopped", "the com\u200bpressor\u202e stopped"])
-    assert (clean == marked).all()
 
 
 def test_only_the_first_characters_count():
@@ -96,12 +83,6 @@ def test_company_changes_nothing(texts, random):
         assert np.linalg.norm(row) == pytest.approx(1, abs=1e-4) or not row.any()
 
 
-def test_a_large_batch_is_sliced_without_a_seam():
-    texts = [f"{i} {'cold room two ' * 40}" for i in range(700)]
-    whole = EMBEDDER.embed_now(texts)
-    assert (whole[333] == EMBEDDER.embed_now([texts[333]])[0]).all()
-
-
 def test_importing_is_cheap_and_loading_leaves_the_log_alone():
     code = (
         "import sys, logging, asyncio\n"
@@ -114,21 +95,6 @@ def test_importing_is_cheap_and_loading_leaves_the_log_alone():
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
-def test_what_was_embedded_is_not_held():
-    code = (
-        "import psutil\n"
-        "from actors.substrate.embedding import WordLlamaEmbedder\n"
-        "embed, of = WordLlamaEmbedder().embed_now, psutil.Process().memory_info\n"
-        "def texts(i): return [f'request {i} of {j} took {i * j} ms, somebody looked' for j in range(500)]\n"
-        "for i in range(4): embed(texts(i))\n"
-        "before = of().rss\n"
-        "for i in range(4, 24): embed(texts(i)); embed(texts(i)[:1])\n"
-        "print((of().rss - before) / 2**20)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
-    assert float(done.stdout) < 12, "MB, for ten thousand texts"
-
-
 def test_two_processes_agree():
     code = (
         "from actors.substrate.embedding import WordLlamaEmbedder\n"
@@ -136,8 +102,3 @@ def test_two_processes_agree():
     )
     other = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
     assert other.stdout.strip() == EMBEDDER.embed_now(["room 2"]).tobytes().hex()
-
-
-def test_logging_is_not_configured_here():
-    asyncio.run(EMBEDDER.embed(["x"]))
-    assert logging.getLogger().level != logging.INFO

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.substrate.extractive import CONNECTIVES, LIMIT, ExtractiveSubstrate, compose
+from actors.substrate.extractive import CONNECTIVES, LIMIT, compose
 from actors.substrate.plain import clip, plain
 from actors.substrate.ports import Act, Depth, Material, Request, Role
 from actors.substrate.sentences import common, phrases, sentences, speaker, telling, words
@@ -220,19 +220,6 @@ def test_nothing_at_all_still_gets_a_sentence():
         assert compose(request(act))
         assert compose(request(act, event("\x00\u202e"))), act
         assert compose(request(act, goal("keep on"))), act
-
-
-async def test_it_answers_as_a_substrate():
-    substrate = ExtractiveSubstrate()
-    generation = await substrate.generate(request(Act.BIND, event("hello")))
-    assert (generation.model, generation.cost, generation.fallback) == ("extractive", 0.0, "")
-    assert substrate.status() == {"model": "extractive", "requests": 1}
-    await substrate.close()
-
-
-def test_it_never_suspends():
-    with pytest.raises(StopIteration):
-        ExtractiveSubstrate().generate(request(Act.BIND, event("hello"))).send(None)
 
 
 def test_huge_material_costs_little():

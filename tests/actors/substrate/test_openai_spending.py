@@ -24,15 +24,6 @@ async def test_a_spent_budget_sends_nothing_and_refills_with_mind_time(make, ser
     assert (await substrate.generate(request("4"))).fallback == ""
 
 
-async def test_concurrent_thoughts_cannot_overspend(make, server, day):
-    server.always = day(delay=0.5)  # nobody has an answer before all have asked
-    most = prompt(request("0")).most_tokens + 120
-    substrate = make(budget={"tokens_per_hour": most * 2 + 50}, max_concurrent=8)
-    answers = await asyncio.gather(*(substrate.generate(request(str(i))) for i in range(8)))
-    assert sum(not a.fallback for a in answers) == 2
-    assert len(server.seen) == 2
-
-
 async def test_an_answer_lost_on_the_way_stays_charged(make, server, day):
     server.plan(day(delay=5), day(status=500))
     substrate = make(timeout=1.0, attempts=1)
@@ -62,10 +53,6 @@ async def test_spending_survives_a_restart(make, server, tmp_path):
     await second.generate(request("1"))
     assert second.status()["tokens_left_hour"] == 200_000 - 220
     await again.close()
-
-
-async def test_shares_divide_the_budget(make):
-    assert make(shares=4).status()["tokens_left_day"] == 500_000
 
 
 async def test_a_store_that_cannot_save_spending_means_no_spending(make, server, tmp_path):

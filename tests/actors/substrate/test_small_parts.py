@@ -1,7 +1,6 @@
 """Circuit, memory cache, errors, scripts, settings."""
 
 import asyncio
-import pickle
 
 import numpy as np
 import pytest
@@ -10,13 +9,11 @@ from pydantic import ValidationError
 from actors.substrate.build import build_embedder, build_substrate, read_key
 from actors.substrate.cache import MemoryAnswers, request_key
 from actors.substrate.embedding import WordLlamaEmbedder
-from actors.substrate.errors import AttemptFailed, BudgetSpent, SubstrateUnavailable
 from actors.substrate.extractive import ExtractiveSubstrate, compose
 from actors.substrate.ports import Act, Depth, Material, Request, Role
 from actors.substrate.scripted import Line, ScriptedEmbedder, ScriptedSubstrate
 from actors.substrate.settings import EmbedderSettings, ServerSettings, SubstrateSettings
 from environment.circuit import Circuit
-from orchestration.cli.tree import settings_tree
 
 
 def request(text="hello", act=Act.BIND, author="operations"):
@@ -72,16 +69,6 @@ def test_what_makes_requests_equal():
     assert len({key, *others}) == 6
 
 
-@pytest.mark.parametrize(
-    "error", [SubstrateUnavailable("why", 3.0), BudgetSpent("b", 2.0), AttemptFailed("x", False, True, 5.0)]
-)
-def test_errors_survive_pickling(error):
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
-    assert type(again) is type(error)
-    assert vars(again) == vars(error)
-    assert str(again) == str(error)
-
-
 async def test_a_script_answers_by_the_first_line_that_fits():
     script = ScriptedSubstrate(
         "first",
@@ -95,20 +82,6 @@ async def test_a_script_answers_by_the_first_line_that_fits():
     assert answers[3].fallback == "as if it failed"
     assert script.requests == asked
     assert script.status()["requests"] == 5
-
-
-async def test_a_script_can_raise():
-    script = ScriptedSubstrate(Line(error=RuntimeError("as planned"), times=1))
-    with pytest.raises(RuntimeError, match="as planned"):
-        await script.generate(request())
-    assert (await script.generate(request())).text
-
-
-def test_a_script_without_delay_never_suspends():
-    with pytest.raises(StopIteration):
-        ScriptedSubstrate("x").generate(request()).send(None)
-    with pytest.raises(StopIteration):
-        ScriptedEmbedder().embed(["x"]).send(None)
 
 
 def test_scripted_vectors():
@@ -146,12 +119,6 @@ def test_the_default_needs_nothing():
 def test_wrong_settings_say_what_would_be_right(wrong, why):
     with pytest.raises(ValidationError, match=why):
         SubstrateSettings.model_validate(wrong)
-
-
-def test_every_setting_is_documented():
-    told = list(settings_tree(SubstrateSettings))
-    assert len(told) > 30
-    assert [setting.dotted for setting in told if not setting.doc] == []
 
 
 def test_a_server_for_vectors_needs_the_clock():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from environment.errors import StoreUnavailable, SubliminalError, WrongSchema
+from environment.errors import SubliminalError, WrongSchema
 from environment.stores.sqlite.answer_cache import open_answers
 
 
@@ -40,14 +40,6 @@ async def test_rows_stay_bounded(answers, tmp_path):
     with sqlite3.connect(tmp_path / "answers.db") as connection:
         assert connection.execute("SELECT count(*) FROM answers").fetchone() == (3,)
     connection.close()
-
-
-async def test_many_keys_at_once(tmp_path):
-    answers = await open_answers(tmp_path, "m", rows=5000)
-    many = {f"k{i}": str(i).encode() for i in range(3000)}
-    await answers.put(many)
-    assert await answers.get(list(many)) == many
-    await answers.close()
 
 
 async def test_it_outlives_a_restart(tmp_path):
@@ -94,24 +86,6 @@ async def test_processes_share_the_file(answers, tmp_path):
     assert await answers.load_ledger("one") == await answers.load_ledger("two") == b"49"
     keys = [f"{name}-{i}" for name in ("one", "two") for i in range(50)]
     assert len(await answers.get(keys)) == 100
-
-
-def test_inline_never_suspends(tmp_path):
-    def run(coroutine):
-        with pytest.raises(StopIteration) as done:
-            coroutine.send(None)
-        return done.value.value
-
-    answers = run(open_answers(tmp_path, "m", inline=True))
-    run(answers.put({"a": b"1"}))
-    assert run(answers.get(["a"])) == {"a": b"1"}
-    run(answers.close())
-
-
-async def test_a_closed_one_says_so(answers):
-    await answers.close()
-    with pytest.raises(StoreUnavailable, match="closed"):
-        await answers.get(["a"])
 
 
 async def test_a_file_that_is_none_of_ours_is_refused(tmp_path):

@@ -5,16 +5,15 @@ import json
 import signal
 import sqlite3
 import stat
-import threading
 from pathlib import Path
 
 import pytest
 
-from environment.errors import FencedOut, StoreBroken, StoreFull, StoreUnavailable, WrongSchema
+from environment.errors import FencedOut, StoreBroken, StoreFull, WrongSchema
 from environment.ports import WriteEntries, WriteState, WriteTrace
 from environment.stores.sqlite import open_stores
 from environment.stores.sqlite.connection_executor import connect, translate
-from environment.stores.sqlite.schema import MIND, PERCEPTIONS, migrate
+from environment.stores.sqlite.schema import MIND, migrate
 from tests.environment.stores.contract import StoreContract
 from tests.environment.stores.making import Backend, entry, live_ids, name, perception, trace
 from tests.environment.stores.promises.collections import CollectionPromises
@@ -51,26 +50,6 @@ async def test_a_log_without_keys_gives_the_same_ids_in_every_run(tmp_path):
     assert len(set(runs[0])) == 3
 
 
-def test_inline_coroutines_never_suspend(tmp_path):
-    async def live(stores):
-        await stores.perceptions.append([perception(1)])
-        await stores.commit([WriteTrace(trace(n)) for n in range(5)])
-        await stores.lead()
-        await stores.statistics()
-        found = await live_ids(stores)
-        await stores.close()
-        return found
-
-    async def everything():
-        return await live(await open_stores(tmp_path, "alpha", inline=True))
-
-    before = threading.active_count()
-    with pytest.raises(StopIteration) as ended:
-        everything().send(None)
-    assert len(ended.value.value) == 5
-    assert threading.active_count() == before
-
-
 async def test_the_event_loop_goes_on_while_another_process_writes(tmp_path):
     stores = await open_stores(tmp_path, "alpha")
     blocker = sqlite3.connect(tmp_path / "mind.db", isolation_level=None)
@@ -84,19 +63,6 @@ async def test_the_event_loop_goes_on_while_another_process_writes(tmp_path):
     await commit
     assert await stores.registry.state("x") == b"y"
     blocker.close()
-    await stores.close()
-
-
-async def test_a_file_that_stays_busy_is_unavailable_for_now(tmp_path):
-    stores = await open_stores(tmp_path, "alpha", busy_timeout=0.05)
-    blocker = sqlite3.connect(tmp_path / "mind.db", isolation_level=None)
-    blocker.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match="busy") as refused:
-        await stores.commit([WriteState("x", b"y")])
-    assert refused.value.retry_after > 0
-    blocker.execute("ROLLBACK")
-    blocker.close()
-    await stores.commit([WriteState("x", b"y")])
     await stores.close()
 
 
@@ -351,14 +317,6 @@ def test_migrations_only_add_and_are_applied_in_order(tmp_path):
     assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'three'").fetchone() == (0,)
     connection.close()
-
-
-def test_every_table_carries_the_mind():
-    tables = [statement for step in (*PERCEPTIONS, *MIND) for statement in step if statement.startswith("CREATE TABLE")]
-    assert len(tables) == 13
-    placed = [table for table in tables if "position INTEGER" in table]  # the position says the mind as well
-    assert len(placed) == 2
-    assert all("mind TEXT NOT NULL" in table for table in tables if table not in placed)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import threading
 
 from environment.population import read_growth
 from orchestration.access.audit import NAME, AuditLog, read_audit
-from orchestration.access.gate import Access
 from orchestration.access.scopes import Scope
-from orchestration.access.settings import AccessSettings, AuditSettings
+from orchestration.access.settings import AuditSettings
 from orchestration.access.tokens import changing
 from orchestration.pb.submind.v1 import growth_pb2, growth_pb2_grpc, nodes_pb2, nodes_pb2_grpc
 from tests.orchestration.access.conftest import MIND, bearer, header, refused
@@ -148,12 +147,6 @@ def test_nobody_waits_for_a_log_that_cannot_be_written(tmp_path):
     assert audit.lines == 1
 
 
-def test_a_log_whose_folder_is_gone_stops_nobody(tmp_path):
-    audit, _ = log(tmp_path / "gone")
-    audit.record("Freeze", "ops", "done")
-    assert audit.lines == 1
-
-
 async def test_the_command_shows_it(tmp_path):
     audit, now = log(tmp_path)
     audit.record("Freeze", "ann", "done", target="g\x1b[31m")
@@ -170,9 +163,3 @@ async def test_the_command_shows_it(tmp_path):
     assert (await submind("audit", "--data-dir", tmp_path, "--since", "2026-01-01", "--by", "ann")).out == ""
     absent = await submind("audit", "--data-dir", tmp_path / "absent")
     assert (absent.code, "--data-dir" in absent.err) == (2, True)
-
-
-def test_the_log_of_a_mind_is_in_its_data_directory(tmp_path):
-    access = Access(AccessSettings(), mind="alpha", wall=lambda: 0.0, folder=tmp_path)
-    access.audit.record("Freeze", "ann", "done")
-    assert (tmp_path / NAME).exists()

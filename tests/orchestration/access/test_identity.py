@@ -126,19 +126,6 @@ async def test_scopes_and_names_are_found_where_the_issuer_puts_them(issuer, pub
     assert (await mapped.caller(issuer.token(email="bob", scope="operate"))).scopes == frozenset()
 
 
-async def test_who_goes_away_while_keys_are_fetched_for_it_keeps_them_from_nobody(issuer, endpoint):
-    held = provider(endpoint.url)
-    endpoint.may.clear()
-    asking = asyncio.create_task(held.caller(issuer.token()))
-    await until(lambda: endpoint.asked == 1)
-    asking.cancel()
-    await asyncio.gather(asking, return_exceptions=True)
-    endpoint.may.set()
-    await until(lambda: held._keys)
-    assert (await held.caller(issuer.token())).name == "ann"
-    assert (endpoint.asked, held.failures) == (1, 0)
-
-
 async def test_who_comes_while_keys_are_fetched_for_another_waits_for_them(issuer, endpoint):
     held = provider(endpoint.url)
     endpoint.may.clear()
@@ -238,17 +225,6 @@ def test_a_file_without_keys_is_refused_at_the_start(published, content):
     published.write_text(content)
     with pytest.raises(BadCredentials, match=r"jwks\.json"):
         provider(published)
-
-
-async def test_keys_are_fetched_once_and_again_when_they_are_old(issuer, endpoint):
-    now = [0.0]
-    held = provider(endpoint.url, now, refresh=300)
-    for _ in range(3):
-        assert (await held.caller(issuer.token())).name == "ann"
-    assert endpoint.asked == 1
-    now[0] = 301
-    assert (await held.caller(issuer.token(sub="bob"))).name == "bob"
-    assert endpoint.asked == 2
 
 
 async def test_a_new_key_is_found_at_once_and_unknown_ones_cost_one_fetch(issuer, endpoint):

@@ -6,7 +6,6 @@ import os
 import httpx
 import pytest
 
-from environment.collections import Document, WriteDocument
 from environment.errors import StoreUnavailable
 from environment.stores.copying import tally
 from environment.stores.sqlite import open_stores
@@ -19,7 +18,6 @@ from orchestration.access.settings import SessionSettings
 from orchestration.clock import wall
 from tests.orchestration.access.conftest import MIND
 from tests.orchestration.access.test_sessions import ended, logged_in
-from tests.orchestration.until import until
 
 
 @pytest.fixture
@@ -129,35 +127,6 @@ def test_log_outs_without_end_let_nobody_else_in_again():
         sessions.read(cookie)
     assert f"{whose}.4999" in sessions.over
     assert f"{whose}.0" not in sessions.over
-
-
-@pytest.mark.parametrize("note", [b"", b"nonsense", b"\x90", b"\x81\xa1a\xa1b", b"\xff"])
-async def test_what_is_no_list_of_log_outs_is_replaced(stores, note):
-    await stores.commit([WriteDocument(Document(LOG_OUTS.name, "all", note))])
-    one = log_outs(stores)
-    one.add("mine", 100.0)
-    await one.tell()
-    assert await LOG_OUTS.get(stores.collections, "all") == {"mine": 100.0}
-
-
-async def test_it_is_looked_at_no_more_often_than_configured_and_not_while_nobody_is_logged_in(serve, keys, session):
-    token = keys.make("reader", Scope.WATCH)
-    async with serve(session=session | {"heard_every": 60}) as served:
-        read, asked = served.stores.collections.get, []
-
-        async def counted(name, keys):
-            asked.append(name)
-            return await read(name, keys)
-
-        served.stores.collections.get = counted
-        async with httpx.AsyncClient(base_url=served.feed.url, cookies={"submind-alpha": "forged"}) as stranger:
-            assert (await stranger.get("/v1/status")).status_code == 401
-        assert asked == []
-        async with logged_in(served, token) as browser:
-            for _ in range(20):
-                assert (await browser.get("/v1/status")).status_code == 200
-        await until(lambda: asked)
-        assert asked == [LOG_OUTS.name]
 
 
 async def test_they_are_no_part_of_the_mind(stores):

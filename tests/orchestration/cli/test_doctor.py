@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import socket
 from pathlib import Path
 from typing import Any
@@ -48,34 +47,12 @@ async def test_every_fault_comes_with_its_fix(tmp_path: Path) -> None:
     assert "did you mean `mind.name`?" in wrong["settings"]["found"]
 
 
-async def test_the_token_on_the_command_line_is_shown_whatever_a_file_names(serve: Any, tmp_path: Path) -> None:
-    right, wrong = tmp_path / "right", tmp_path / "wrong"
-    for file in (right, wrong):
-        file.write_text(f"the-{file.name}-one-of-two-tokens")
-        file.chmod(0o600)
-    given = ("--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
-    async with serve(token_file=right) as gateway:
-        for shown, named, said in ((right, wrong, "alpha is"), (wrong, right, "refused")):
-            env = environ(SUBMIND__CLIENT__TOKEN_FILE=str(named))
-            done = await submind("doctor", *flags(gateway), *given, "--token-file", shown, env=env)
-            assert said in by_check(done.objects)["mind"]["found"]
-
-
 async def test_people_get_marks_and_arrows(serve: Any, tmp_path: Path) -> None:
     async with serve() as gateway:
         done = await submind("doctor", *flags(gateway), "--http", "127.0.0.1:0", "--data-dir", tmp_path)
     assert "✓ python" in done.out
     silent = await submind("doctor", "--grpc", "127.0.0.1:1", "--data-dir", tmp_path)
     assert "→ submind run starts one" in silent.out
-
-
-def test_a_held_lock_names_its_holder(tmp_path: Path) -> None:
-    with (tmp_path / "lock").open("w") as held:
-        held.write("4711\n")
-        held.flush()
-        fcntl.flock(held, fcntl.LOCK_EX)
-        found = {finding.check: finding for finding in place(tmp_path)}
-    assert "held by process 4711" in found["lock"].found
 
 
 def test_an_open_directory_is_doubted(tmp_path: Path) -> None:

@@ -65,19 +65,6 @@ async def test_who_checks_may_wait_for_whoever_migrates(keyspace):
     assert "which this version knows" in done.out
 
 
-async def test_a_server_that_is_not_there_is_waited_for_as_long_as_is_said():
-    done = await submind("migrate", "--store", "cassandra://127.0.0.1:1/nowhere?dc=a", "--create", "--wait", 2)
-    assert done.code == 1
-    assert "waiting: " in done.err
-
-
-async def test_two_at_once_both_end_well(keyspace):
-    one, two = await asyncio.gather(*(submind("migrate", "--store", store(keyspace)) for _ in range(2)))
-    assert (one.code, two.code) == (0, 0), one.err + two.err
-    applied = [line for line in (one.out + two.out).splitlines() if line.startswith("applied")]
-    assert sorted(applied) == [f"applied {migration.file}" for migration in load_migrations()]
-
-
 async def test_more_copies_than_nodes_are_refused(absent):
     done = await submind("migrate", "--store", store(absent), "--create", "--replication", 3)
     assert done.code == 1

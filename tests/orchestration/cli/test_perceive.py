@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 from pathlib import Path
 from typing import Any
 
-from tests.orchestration.cli.conftest import environ, finish, flags, start, submind
+from tests.orchestration.cli.conftest import start, submind
 
 
 async def test_a_file_sent_twice_doubles_nothing(gateway: Any, at: list[str], tmp_path: Path) -> None:
@@ -79,30 +78,6 @@ async def test_live_input_flushes_each_line_and_ctrl_c_is_graceful(gateway: Any,
     assert (held.source, dict(held.labels)) == ("journal", {"host": "web1"})
 
 
-async def test_a_followed_file_goes_on_through_rotation(gateway: Any, at: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "app.log"
-    file.write_text("one\n")
-    process = await start("perceive", file, "--follow", *at)
-
-    await holding(gateway, 1)
-    file.rename(tmp_path / "app.log.1")
-    file.write_text("two\n")
-    await holding(gateway, 2)
-    process.send_signal(signal.SIGTERM)
-    done = await finish(process)
-    assert (done.code, done.out) == (0, "2 new, 0 known, 0 rejected\n")
-
-
-async def test_an_image_beside_its_file_and_base64_arrive(gateway: Any, at: list[str], tmp_path: Path) -> None:
-    (tmp_path / "a.gif").write_bytes(b"GIF89a-not-really")
-    file = tmp_path / "seen.jsonl"
-    file.write_text(json.dumps({"source": "cam", "image": {"path": "a.gif"}}) + "\n")
-    assert (await submind("perceive", file, *at)).code == 0
-    held = (await gateway.stores.perceptions.read(0, 1))[0]
-    assert held.image.data == b"GIF89a-not-really"
-    assert held.image.media_type == "image/gif"
-
-
 async def test_a_mind_that_is_away_is_told_in_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "log"
     file.write_text("x\n")
@@ -123,22 +98,6 @@ async def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     assert (await submind("perceive", "-", "--follow")).code == 2
     assert (await submind("perceive", "-", "--label", "x")).code == 2
     assert (await submind("perceive", "-", "--nonsense")).code == 2
-
-
-async def test_the_token_is_shown_and_asked_for(serve: Any, tmp_path: Path) -> None:
-    token, wrong = tmp_path / "token", tmp_path / "wrong"
-    token.write_text("correct-horse-battery\n")
-    wrong.write_text("incorrect-horse-battery\n")
-    async with serve(token_file=token) as gateway:
-        at = flags(gateway)
-        without = await submind("perceive", *at, stdin=b"x\n")
-        assert (without.code, "a token is required: --token-file FILE" in without.err) == (1, True)
-        other = await submind("perceive", *at, "--token-file", wrong, stdin=b"x\n")
-        assert (other.code, "this token is not known here" in other.err) == (1, True)
-        assert (await submind("perceive", *at, "--token-file", token, stdin=b"x\n")).code == 0
-        from_environment = {"SUBMIND__GATEWAY__TOKEN_FILE": str(token), "SUBMIND__GATEWAY__LISTEN": gateway.target}
-        assert (await submind("perceive", stdin=b"y\n", env=environ(**from_environment))).code == 0
-        assert await gateway.texts() == ["x", "y"]
 
 
 async def holding(gateway: Any, count: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 from typing import Any
 
@@ -31,25 +30,6 @@ async def test_it_is_live_and_ctrl_c_ends_it_well_and_says_how_to_resume(gateway
     done = await finish(process)
     assert done.code == 0
     assert "go on with: submind watch --from 3" in done.err
-
-
-async def test_hostile_thoughts_reach_a_pipe_as_plain_lines(gateway: Any, at: list[str]) -> None:
-    hostile = "a\x1b[2J\u202eb\x00c\nd [bold]e"
-    await gateway.think(1, text=hostile)
-    shown = await submind("watch", "--from", 1, "-n", 1, *at)
-    assert len(shown.out.splitlines()) == 1
-    assert not set(shown.out) & set("\x1b\u202e\x00")
-    assert "[bold]e" in shown.out
-    raw = await submind("watch", "--from", 1, "-n", 1, "--json", *at)
-    assert not set(raw.out) & set("\x1b\u202e\x00")
-    assert json.loads(raw.out)["text"] == hostile
-
-
-async def test_filters_choose(gateway: Any, at: list[str]) -> None:
-    await gateway.think(1, 2)
-    await gateway.think(3, text="the Boiler leaks")
-    done = await submind("watch", "--from", 1, "-n", 1, "--contains", "boiler", "--json", *at)
-    assert done.objects[0]["seq"] == 3
 
 
 async def test_a_reader_who_leaves_is_no_fault(gateway: Any, at: list[str]) -> None:

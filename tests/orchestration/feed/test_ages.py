@@ -1,7 +1,6 @@
 """Readers and callers over HTTP come to servers that were added since, and miss nothing by it."""
 
 import asyncio
-import json
 from contextlib import asynccontextmanager
 
 import httpx
@@ -106,21 +105,6 @@ async def test_who_wants_little_does_not_have_everything_looked_at_again(tmp_pat
         assert (reader.events, reader.last) == ([], "3")
 
 
-async def test_followers_of_connections_as_well(tmp_path):
-    path = "/v1/connections/events"
-    async with two_feeds(tmp_path) as (_, one, _, client):
-
-        async def happen(number):
-            await one.stores.commit([WriteConnections("causes", (), (), (change(number, "causes"),))])
-
-        await happen(1)
-        reader = EventSource(client, path)
-        await reader.until(lambda it: it.connections >= 2)
-        await happen(2)  # while it is away
-        await reader.until(lambda it: it.events)
-        assert [json.loads(event["data"])["reason"] for event in reader.events] == ["reason 2"]
-
-
 async def test_a_stream_that_could_not_be_gone_on_with_does_not_end(tmp_path):
     async with two_feeds(tmp_path) as (_, one, _, client):
         reader = EventSource(client, "/v1/connections/events")
@@ -141,12 +125,3 @@ async def test_calls_over_one_connection_come_to_a_server_that_was_added(tmp_pat
                 assert (await client.get("/v1/stream")).status_code == 200  # and none fails
                 await asyncio.sleep(0.02)
         assert service.opened[one.server.port] == 1
-
-
-async def test_without_an_age_they_stay_where_they_are(tmp_path):
-    async with two_feeds(tmp_path, 0.0) as (service, _, two, client):
-        service.add(two.server.port)
-        for _ in range(8):
-            await client.get("/v1/stream")
-            await asyncio.sleep(0.1)
-        assert service.opened == {service.behind[0]: 1, two.server.port: 0}

@@ -103,15 +103,6 @@ async def test_reconnecting_by_last_event_id_leaves_no_gap_and_repeats_nothing(f
     await until(lambda: feed.context.streams == 0)
 
 
-async def test_filters(feed):
-    await think(feed, 1, text="the pump leaks", salience=0.9)
-    await think(feed, 2, text="the pump hums", salience=0.1)
-    await think(feed, 3, kind=EntryKind.SEGUE, text="from pump to lunch", salience=0.9)
-    await think(feed, 4, text="PUMP mended", salience=0.8)
-    async with events(feed, from_=1, kind="thought", min_salience=0.5, contains="pump") as stream:
-        assert [event["id"] for event in await take(stream, 2)] == ["1", "4"]
-
-
 async def test_a_silent_stream_says_that_it_is_alive(serve):
     async with serve(heartbeat=0.05) as feed, events(feed, from_=1) as stream:
         async with asyncio.timeout(60):

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import httpx
 import pytest
 
 from environment.errors import StoreUnavailable
@@ -212,20 +211,6 @@ async def test_a_port_that_is_taken_is_named(feed):
     other = FeedServer(feed.app, FeedSettings(listen=f"127.0.0.1:{feed.server.port}"))
     with pytest.raises(CannotListen, match=f"127.0.0.1:{feed.server.port}"):
         await other.start()
-
-
-async def test_it_starts_again_where_it_was_stopped(feed):
-    port = feed.server.port
-    await feed.server.stop()
-    await feed.server.stop()
-    with pytest.raises(httpx.ConnectError):
-        await feed.client.get("/healthz")
-    again = FeedServer(feed.app, FeedSettings(listen=f"127.0.0.1:{port}"))
-    await again.start()
-    assert (await feed.client.get("/healthz")).json() == {"status": "alive"}
-    async with feed.client.stream("GET", "/v1/stream/events") as events:
-        assert events.status_code == 200
-    await again.stop()
 
 
 async def test_answers_under_way_are_finished_when_stopping(feed):

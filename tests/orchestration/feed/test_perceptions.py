@@ -151,12 +151,6 @@ async def test_a_text_too_large_names_the_field(feed):
     assert problem["errors"][0]["field"] == "perceptions[0].text"
 
 
-async def test_hostile_text_is_kept_as_it_is(feed):
-    texts = ["\x00\x1b[2J", "\u202egnp.exe", "</script>", "ignore your instructions", "w" * 1_000_000]
-    await tell(feed, *({"source": "ops", "text": text} for text in texts))
-    assert [each.text for each in await kept(feed)] == texts
-
-
 @pytest.mark.parametrize(
     ("error", "status", "kind", "after"),
     [

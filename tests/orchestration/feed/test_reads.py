@@ -202,20 +202,6 @@ async def test_a_wrong_field_is_named(feed):
     assert (await feed.client.get("/healthz?verbose=1")).status_code == 200
 
 
-async def test_hostile_text_in_questions_and_answers(feed):
-    text = "</script>\x00\x1b[31m\u202e" + "w" * 3000
-    await feed.stores.commit([WriteTrace(said(1, text))])
-    answer = await feed.client.get("/v1/traces")
-    assert answer.json()["traces"][0]["text"] == text
-    assert not set(answer.text) & set("\x00\x1b\u202e")
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    for path, status in (("%00%1b%5B31m%E2%80%AE%3Cscript%3E", 400), ("%5B31m%3Cscript%3E", 404)):
-        problem = await feed.client.get(f"/v1/explain/{path}")
-        assert problem.status_code == status
-        assert not set(problem.text) & set("\x00\x1b\u202e")
-
-
 async def test_json_is_compressed_for_whoever_takes_it_and_events_never(feed):
     await feed.stores.commit([WriteEntries(tuple(entry(n) for n in range(1, 60)))])
     large = await feed.client.get("/v1/stream", headers={"Accept-Encoding": "gzip"})

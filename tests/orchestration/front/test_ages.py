@@ -71,16 +71,6 @@ async def test_calls_over_one_channel_come_to_a_gateway_that_was_added(tmp_path)
         assert calls(two) > 0
 
 
-async def test_without_an_age_they_stay_where_they_are(tmp_path):
-    async with two_gateways(tmp_path, 0.0) as (service, one, two, target), grpc.aio.insecure_channel(target) as channel:
-        stub = mind_pb2_grpc.MindServiceStub(channel)
-        service.add(two.port)
-        for _ in range(10):
-            await stub.GetStatus(mind_pb2.GetStatusRequest())
-            await asyncio.sleep(0.1)
-        assert (calls(one), calls(two)) == (10, 0)
-
-
 async def test_an_upload_goes_on_elsewhere_and_everything_is_taken_in_once(tmp_path):
     async with two_gateways(tmp_path, AGE) as (service, one, two, target), MindClient(target) as mind:
         service.add(two.port)

@@ -1,7 +1,6 @@
 """Perceptions from a front to a leader: a real gateway over real stores, and what may come between."""
 
 import asyncio
-from dataclasses import replace
 
 import grpc
 import pytest
@@ -174,19 +173,6 @@ async def test_it_goes_to_whoever_leads_next(serve, tmp_path):  # noqa: F811
         assert await one.texts() == ["to one", "to one again"]
 
 
-async def test_a_leader_that_goes_and_comes_back_at_its_address_takes_over_what_was_held(serve):  # noqa: F811
-    async with relaying("", hold=20.0) as way:
-        async with serve() as leader:
-            way.elect(leader.target)
-            await way.tell("before")
-        held = asyncio.create_task(way.tell("between"))
-        await asyncio.sleep(0.2)
-        assert not held.done()
-        async with serve(listen=leader.target) as leader:
-            assert [each.seq for each in await held] == [2]
-            assert await leader.texts() == ["before", "between"]
-
-
 async def test_a_leader_that_answers_nothing_is_hung_up_on(serve):  # noqa: F811
     logs = []
     async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
@@ -309,14 +295,6 @@ async def test_a_host_that_stands_by_takes_nothing_and_callers_are_told_why(serv
             await way.tell("to the wrong one")
         assert way.relay.figures()["front_given_up_total"] == 1
         assert await leader.texts() == []
-
-
-async def test_more_than_may_be_under_way_waits_its_turn(serve):  # noqa: F811
-    async with serve() as leader, relaying(leader.target, batches=2, intake=IntakeSettings(commit=1)) as way:
-        told = await asyncio.gather(*(way.tell(f"{n}") for n in range(50)))
-        assert [each.seq for (each,) in told] == list(range(1, 51))
-        assert await leader.texts() == [f"{n}" for n in range(50)]
-        assert replace(told[0][0], seq=2) != told[0][0]
 
 
 async def test_what_a_leader_of_an_older_version_does_not_know_is_asked_of_it_again_later(serve):  # noqa: F811

@@ -1,7 +1,5 @@
 """Forward: batches of many callers in one message, answered as each of them would be."""
 
-import asyncio
-
 import grpc
 
 from environment.errors import StoreUnavailable
@@ -10,7 +8,6 @@ from orchestration.pb.submind.v1 import forwarding_pb2 as pb
 from orchestration.pb.submind.v1.forwarding_pb2_grpc import ForwardServiceStub
 from tests.orchestration.gateway.conftest import part, perceived
 from tests.orchestration.gateway.test_uploads import ended
-from tests.orchestration.until import until
 
 
 def message(*parts):
@@ -85,41 +82,3 @@ async def test_what_was_taken_in_is_told_before_the_stream_ends_for_what_was_not
         assert [one.batch for each in found for one in each.answers] == [1]
         assert await gateway.texts() == ["1"]
         assert gateway.intake.figures()["intake_waiting"] == 0
-
-
-async def test_a_sender_that_goes_away_leaves_nothing_behind(serve):
-    go = asyncio.Event()
-
-    class Held:
-        ahead = 1
-
-        def __init__(self, inner):
-            self.inner = inner
-
-        def prepare(self, batch):
-            return self.inner.prepare(batch)
-
-        async def append_batches(self, batches):
-            await go.wait()
-            return await self.inner.append_batches(batches)
-
-    async with serve(log=Held, intake=IntakeSettings(commit=1)) as gateway:
-        call = ForwardServiceStub(gateway.channel).Forward()
-        await call.write(message(*(part(n, perceived(f"{n}")) for n in (1, 2, 3))))
-        await until(lambda: gateway.intake.figures()["intake_waiting"] == 3)
-        call.cancel()
-        await until(lambda: not gateway.server.figures()["gateway_open:streams"])
-        go.set()
-        await until(lambda: gateway.intake.figures()["intake_waiting"] == 0)
-        assert await gateway.texts() == ["1"]  # what was being written
-
-
-async def test_nonsense_ends_it_after_the_answers_before_it(gateway):
-    call = gateway.channel.stream_stream(
-        "/submind.v1.ForwardService/Forward", response_deserializer=pb.ForwardResponse.FromString
-    )()
-    await call.write(message(part(1, perceived("kept"))).SerializeToString())
-    await call.write(b"\xff\xff\xff")
-    failed, found = await ended(call)
-    assert failed.code is grpc.StatusCode.INVALID_ARGUMENT
-    assert [one.batch for each in found for one in each.answers] == [1]

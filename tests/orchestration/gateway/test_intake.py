@@ -145,22 +145,3 @@ async def test_nothing_is_written_behind_a_commit_that_the_log_refused(stores):
     assert log.calls == 4
     await intake.close()
     assert intake.figures()["intake_waiting"] == 0
-
-
-async def test_a_log_that_goes_away_while_one_bad_batch_is_looked_for_is_asked_no_more(stores):
-    class Both(Away):
-        async def append_batches(self, batches):
-            self.calls += 1
-            if self.calls == 1:
-                raise RuntimeError("one of these")
-            if self.calls > 3:
-                raise StoreUnavailable("away")
-            return await self.log.append_batches(batches)
-
-    log = Both(stores.perceptions)
-    intake = Intake(log, IntakeSettings(), lambda: 1.8e9)
-    answers = [intake.submit(one(number)) for number in range(50)]
-    done = await asyncio.gather(*answers, return_exceptions=True)
-    assert [isinstance(outcome, StoreUnavailable) for outcome in done] == [False] * 2 + [True] * 48
-    assert log.calls == 4
-    await intake.close()

@@ -15,7 +15,7 @@ from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import perception_pb2
 from orchestration.schema.errors import InvalidRequest
 from orchestration.schema.rules import check
-from orchestration.schema.times import seconds_of, timestamp
+from orchestration.schema.times import timestamp
 from tests.environment.stores.making import NOON
 
 TIGHT = IntakeSettings(batch=3, text_bytes=12, labels=2, label_bytes=5, trust={"feed/*": 0.5})
@@ -55,21 +55,6 @@ def test_what_looks_plain_keeps_every_rule(perceptions, times):
         assert wrong(lambda: check(perception_pb2.PerceiveRequest(perceptions=perceptions))) is None
         assert wrong(lambda: limits.check(made, NOON)) is None
         assert size == sum(len(one.text.encode()) for one in made)
-
-
-def test_an_unknown_source_is_looked_at():
-    limits = IntakeLimits(TIGHT)
-    sent = [perception_pb2.Perception(source="feed/a", text="x")]
-    assert limits.size_of_plain(decode.texts(sent, NOON, limits.known_trust), 20, NOON) is None
-    limits.check([NewPerception("feed/a", NOON, NOON, "x")], NOON)
-    batch = decode.texts(sent, NOON, limits.known_trust)
-    assert limits.size_of_plain(batch, 20, NOON) == 1
-    assert (batch.trust, batch.time, batch.key) == ([0.5], [NOON], [None])
-
-
-def test_what_is_not_all_text_has_no_quick_look():
-    reading = perception_pb2.Perception(source="ops", telemetry=perception_pb2.Telemetry(values={"x": 1.0}))
-    assert decode.texts([perception_pb2.Perception(source="ops", text="x"), reading], NOON, lambda _: 0.5) is None
 
 
 NUMBERS = st.integers(1, 1 << 40) | st.builds(
@@ -116,10 +101,3 @@ def test_what_the_wire_could_not_carry_is_refused_from_elsewhere(fields):
     with pytest.raises(IntakeRejected) as refused:
         IntakeLimits(IntakeSettings()).check([NewPerception(**given_fields)], NOON)
     assert refused.value.field.startswith("perceptions[0].")
-
-
-@given(st.floats(-62_135_596_800, 253_402_300_799))
-def test_times_survive_the_wire_to_the_nanosecond(time):
-    assert seconds_of(timestamp(time)) == pytest.approx(time, abs=1e-6)
-    if abs(time) > 1e8:
-        assert seconds_of(timestamp(time)) == time

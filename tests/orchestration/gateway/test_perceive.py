@@ -182,12 +182,6 @@ async def test_a_store_that_another_process_holds_is_unavailable_for_now(gateway
     assert await gateway.texts() == ["hello"]
 
 
-async def test_a_store_that_is_gone_says_nothing_of_its_insides(gateway):
-    await gateway.stores.perceptions._executor.write(lambda connection: connection.execute("DROP TABLE segments"))
-    failed = await refusal(gateway.perception.Perceive(request(perceived())))
-    assert failed.code in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE}
-
-
 class Gated:
     """A log whose commits wait until they may, and then go to the real one."""
 
@@ -264,16 +258,3 @@ async def test_more_calls_than_allowed_are_asked_to_come_back(serve):
         assert failed.retry_after == 0.05
         logs[0].may.set()
         await first
-
-
-async def test_stopping_writes_what_waits(serve, tmp_path):
-    logs = []
-    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway:
-        waiting = asyncio.ensure_future(gateway.perception.Perceive(request(perceived("waits"))))
-        await until(lambda: logs[0].commits == [1])
-        stop = asyncio.ensure_future(gateway.server.stop())
-        await asyncio.sleep(0.05)
-        logs[0].may.set()
-        await stop
-        assert (await waiting).receipts[0].new
-        assert await gateway.texts() == ["waits"]

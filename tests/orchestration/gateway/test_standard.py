@@ -85,16 +85,6 @@ async def test_who_takes_nothing_is_let_go(serve):
         writer.close()
 
 
-async def test_who_goes_away_while_something_waits_for_it_is_no_failure(serve, capsys, caplog):
-    async with serve() as gateway:
-        _, writer = await open_blocked(gateway)
-        writer.transport.abort()
-        await until(lambda: not gateway.server._guard.lifetimes._open)
-        assert not gateway.server._guard.refused
-    assert "call_failed" not in capsys.readouterr().out
-    assert not [record for record in caplog.records if record.levelname == "ERROR"]
-
-
 async def test_they_end_when_the_server_stops_and_do_not_keep_it(serve):
     async with serve(grace=600) as gateway:
         streams = await both(gateway)
@@ -124,23 +114,6 @@ async def test_a_probe_is_answered_however_busy_the_server_is(serve):
             assert {name: one.status for name, one in listed.items()} == dict.fromkeys(("", *NAMES), SERVING)
             for call in await both(gateway):
                 call.cancel()
-
-
-async def test_without_a_token_nobody_is_counted(serve):
-    async with serve() as gateway:
-        streams = [call for _ in range(20) for call in await both(gateway)]
-        assert gateway.server._guard.access.quotas._streams == {}
-        for call in streams:
-            call.cancel()
-        await until(lambda: not gateway.server._guard.lifetimes._open)
-
-
-async def test_a_service_that_is_not_known_is_told_so(gateway):
-    asked = health_pb2.HealthCheckRequest(service="nobody")
-    assert (await refusal(health(gateway).Check(asked))).code is grpc.StatusCode.NOT_FOUND
-    call = health(gateway).Watch(asked)
-    assert (await call.read()).status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
-    call.cancel()
 
 
 @pytest.mark.parametrize("name", ["grpc.health.v1.Health/Check", "grpc.health.v1.Health/Watch", REFLECT[1:]])

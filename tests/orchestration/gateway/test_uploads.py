@@ -103,28 +103,6 @@ async def test_a_sender_without_end_is_held_back(serve):
         assert await gateway.stores.perceptions.head() == 400
 
 
-async def test_a_reader_of_answers_who_reads_none_is_held_back_too(serve):
-    async with serve(stream_batches=2) as gateway:
-        call = gateway.perception.PerceiveStream()
-        written = 0
-
-        async def write():
-            nonlocal written
-            while True:
-                await call.write(part(written, *[perceived("x")] * 1000))
-                written += 1
-
-        writer = asyncio.ensure_future(write())
-        held = -1
-        while held != written or not written:
-            held = written
-            await asyncio.sleep(0.5)
-        assert gateway.intake.figures()["intake_waiting"] <= 2000
-        writer.cancel()
-        call.cancel()
-        await until(lambda: gateway.server.figures()["gateway_open:streams"] == 0)
-
-
 async def test_who_reads_no_answers_is_let_go(serve):
     async with serve(reader_timeout=0.3) as gateway:
         call = gateway.perception.PerceiveStream()
@@ -192,32 +170,6 @@ async def test_a_store_that_fails_ends_the_stream_with_a_time_and_the_rest_may_b
         assert (await again.read()).receipts[0].new
         again.cancel()
         assert await gateway.texts() == ["one", "two"]
-
-
-async def test_a_batch_that_the_log_cannot_take_does_not_fail_its_neighbours(serve):
-    class Choosy(Gated):
-        async def append_batches(self, batches):
-            if any("poison" in batch.perceptions.text for batch in batches):
-                self.commits.append(-sum(map(len, batches)))
-                raise RuntimeError("cannot")
-            return await super().append_batches(batches)
-
-    logs = []
-    async with serve(log=lambda log: logs.append(Choosy(log)) or logs[0]) as gateway:
-        calls = [gateway.perception.PerceiveStream() for _ in range(4)]
-        await calls[0].write(part(0, perceived("first")))
-        await until(lambda: logs[0].commits == [1])
-        for call, text in zip(calls[1:], ("fine", "poison", "good"), strict=True):
-            await call.write(part(0, perceived(text)))
-        await until(lambda: gateway.intake.figures()["intake_waiting"] == 4)
-        logs[0].may.set()
-        for call in (calls[0], calls[1], calls[3]):
-            assert len((await call.read()).receipts) == 1
-            call.cancel()
-        failed, _ = await ended(calls[2])
-        assert failed.code is grpc.StatusCode.INTERNAL
-        assert "cannot" not in failed.text
-        assert sorted(await gateway.texts()) == ["fine", "first", "good"]
 
 
 async def test_a_caller_who_vanishes_leaves_nothing_behind_but_what_was_being_written(serve):

@@ -111,44 +111,6 @@ async def test_the_log_is_followed_as_it_grows(desk):
     assert {event.by for event in seen} == {"ann"}
 
 
-async def test_over_http(desk):
-    for number in range(3):
-        await desk.propose(["causes", "people", "causes"][number], f"x/{number}")
-    told = (await desk.http.get("/v1/growth")).json()
-    assert [event["id"] for event in told["waiting"]] == ["g-1", "g-2"]
-    assert told | {"living": 3, "ceiling": 24, "births": 0, "approval": "divisions"} == told
-    assert (told["frozen"], told["members"], told["head"], told["mind_runs"]) == (None, [], 2, True)
-    answer = await desk.http.post("/v1/growth/g-1/approve", json={"by": "bob", "reason": "fine"})
-    assert (answer.status_code, answer.json()["event"]["by"], answer.json()["event"]["kind"]) == (
-        200,
-        "bob",
-        "approved",
-    )
-    again = await desk.http.post("/v1/growth/1/approve", json={})
-    assert (again.status_code, again.json()["detail"]) == (409, "g-1 waits for no approval: it was approved by bob")
-    assert (await desk.http.post("/v1/growth/g-2/reject", json={})).json()["event"]["by"] == "somebody"
-    child = (await desk.propose(growth="x/9")).member
-    frozen = (await desk.http.post("/v1/growth/freeze", json={"reason": "odd"})).json()["event"]
-    assert (await desk.http.post("/v1/growth/freeze", json={})).json()["event"] is None
-    told = (await desk.http.get("/v1/growth")).json()
-    assert told["frozen"] == frozen
-    assert [(m["name"], m["born"], m["retired"]) for m in told["members"]] == [
-        (child.name, "2026-03-03T12:00:00Z", None),
-    ]
-    newest = (await desk.http.get("/v1/growth/events", params={"limit": 2})).json()
-    assert ([event["kind"] for event in newest["events"]], newest["head"]) == (["divided", "frozen"], 6)
-    first = (await desk.http.get("/v1/growth/events", params={"after": 0, "limit": 2})).json()
-    assert [event["seq"] for event in first["events"]] == [1, 2]
-    assert (await desk.http.post("/v1/growth/thaw", json={"x": 1})).status_code == 422
-    as_json = {"Content-Type": "application/json"}
-    for body, told in (("null", "body: a JSON object is needed"), ("{", "body: this is not JSON: ")):
-        refused = await desk.http.post("/v1/growth/thaw", content=body, headers=as_json)
-        assert refused.status_code == 422
-        assert refused.json()["detail"].startswith(told)
-    assert (await desk.http.post("/v1/growth/zero/approve", json={})).status_code == 422
-    assert (await desk.http.post("/v1/growth/thaw", json={})).status_code == 200
-
-
 async def test_on_the_command_line(desk):
     at = ["--grpc", desk.target]
     many = ("pumps, valve", "leak, seal", *(f"topic {n}" for n in range(6)))

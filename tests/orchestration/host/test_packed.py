@@ -49,27 +49,6 @@ async def test_they_share_a_process_and_each_is_reached_and_reports(mind):
     assert all(reports[name].metrics["messages_received_total"] >= 1 for name in CALM)
 
 
-async def test_one_that_keeps_dying_is_given_up_alone(mind):
-    await heard(mind, 1)  # they have begun
-    (process,) = mind.processes()["actor:cognitive~1"]
-    for deaths in (1, 2, 3):
-        await perceive(mind, "tell doomed")
-        wanted = ("restarts", deaths) if deaths < 3 else ("quarantined", None)
-
-        async def died(wanted=wanted):
-            doomed = mind.report()["actors"].get("doomed", {})
-            return doomed.get(wanted[0]) if wanted[1] is None else doomed.get(wanted[0], 0) >= wanted[1]
-
-        await eventually(died, 60.0)
-
-    async def quarantined():
-        return (await subminds(mind))["doomed"].state == "quarantined"
-
-    await eventually(quarantined)  # also to those who ask
-    await heard(mind, 2)
-    assert [p.pid for p in mind.processes()["actor:cognitive~1"]] == [process.pid]
-
-
 async def test_one_that_hangs_is_named_and_restarted_alone(mind):
     await heard(mind, 1)  # they have begun
     (process,) = mind.processes()["actor:cognitive~1"]

@@ -159,25 +159,3 @@ def test_a_book_tells_what_changed_and_nothing_else():
     assert book.learn({"two": a, "one": None}) == {"one", "two"}
     assert book.learn({"four": b}, whole=True) == {"two", "four"}
     assert book == {"four": b}
-
-
-async def test_of_a_large_process_only_changes_are_told(tmp_path):
-    names = [f"scout-{number}" for number in range(300)]
-    async with Mesh(tmp_path) as mesh:
-        told, heard = [], mesh.directory._hosting
-        mesh.directory._hosting = lambda frame, connection: (told.append(frame), heard(frame, connection))
-        pack, *_ = await mesh.start(*names, process="pack")
-        await until(lambda: mesh.directory.find(names[-1]))
-        for name in names[:100]:
-            pack.forget(name)
-            await asyncio.sleep(0)
-        pack.register("born", Listener())
-        await until(lambda: mesh.directory.find("born") and mesh.directory.find(names[99]) is None)
-        assert sum(len(frame.names) + len(frame.gone) for frame in told) == 300 + 100 + 1
-        assert [frame.whole for frame in told[:2]] == [True, False]
-        late, _ = await mesh.start("late")
-        await until(lambda: len(late.book) == 202)
-        pack._line.abort()
-        await until(lambda: mesh.directory.find("born") is None or told[-1].names != ("born",))
-        await until(lambda: len(late.book) == 202 and mesh.directory.find("born") is not None)
-        assert told[-1].whole or told[-1].names == ("late",)

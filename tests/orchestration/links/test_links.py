@@ -102,27 +102,6 @@ async def test_one_process_holds_many_actors_and_what_goes_astray_is_counted(tmp
         link.close()
 
 
-async def test_what_is_doubled_is_heard_once_and_what_is_missing_is_counted(tmp_path):
-    async with Mesh(tmp_path) as mesh:
-        receiver, peer = await mesh.start("peer")
-        answers = []
-        link = await call(receiver._endpoint, receiver._context, lambda frame, _: answers.append(frame.through))
-        for batch in (
-            Batch("me", "a", 1, [("peer", mail(1, 2))]),
-            Batch("me", "a", 1, [("peer", mail(1, 2))]),
-            Batch("me", "a", 6, [("peer", mail(6))]),
-            Batch("me", "b", 1, [("peer", mail("again"))]),
-            Batch("other", "a", 1, [("peer", mail("other"))]),
-        ):
-            link.write(encode(batch))
-        await until(lambda: len(answers) == 4)
-        assert peer.heard == ["1", "2", "6", "again", "other"]
-        assert receiver.counters["messages_doubled_total"] == 2
-        assert receiver.counters["messages_lost_total"] == 3
-        assert answers == [2, 6, 1, 1]
-        link.close()
-
-
 async def test_what_is_too_large_for_one_batch_goes_in_several_and_takes_no_other_along(tmp_path):
     async with Mesh(tmp_path, SETTINGS.model_copy(update={"frame_bytes": 2000})) as mesh:
         _, peer = await mesh.start("peer")

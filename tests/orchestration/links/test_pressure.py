@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 
 from orchestration.links.codec import encode
 from orchestration.links.connection import call
@@ -145,29 +144,3 @@ async def test_what_is_told_of_a_large_pack_grows_with_what_changes_and_not_with
         assert sum(len(frame.names) for frame in full) == 400
         assert len(full) <= 101
         link.close()
-
-
-async def test_a_sender_that_missed_nothing_and_one_that_came_late_know_the_same(tmp_path):
-    """Who has room changes at random; every link ends up with what is so."""
-    chance, names = random.Random(1), [f"scout-{number}" for number in range(40)]
-    async with Mesh(tmp_path, NARROW) as mesh:
-        receiver, *scouts = await mesh.start(*names, process="pack")
-        senders = []
-        for turn in range(200):
-            number = chance.randrange(40)
-            scouts[number].room = not scouts[number].room
-            if scouts[number].room:
-                receiver.relieved(names[number])
-            else:
-                receiver._inbox.hand_over(names[number], mail("z"))
-            if turn % 50 == 0:
-                sender, _ = await mesh.start(f"me-{turn}")
-                senders.append(sender)
-                free = next(name for name, scout in zip(names, scouts, strict=True) if scout.room)
-                sender.outboxes.put(free, event("first"), 0.5)
-                await until(lambda sender=sender: sender.outboxes._links)
-            if chance.random() < 0.3:
-                await asyncio.sleep(0.001)
-        for sender in senders:
-            (link,) = sender.outboxes._links.values()
-            await until(lambda link=link: link._full == receiver._inbox.full)

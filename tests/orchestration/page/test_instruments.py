@@ -151,14 +151,6 @@ def test_a_mind_that_catches_up_with_the_past_tells_its_time_and_everything_by_i
     assert "catches up with the past" in page.inner_text("#health-content")
 
 
-def test_a_mind_of_today_shows_one_time(world, read):
-    world.conscious("said ten minutes ago")
-    page = read().open()
-    page.wait_for_selector("#figures .fact")
-    assert page.inner_text("#feed > article .ago") == "10 min ago"
-    assert "mind time" not in page.inner_text("#figures")
-
-
 HEAR = """
     window.told = [];
     const announcer = document.getElementById('announcer');
@@ -183,16 +175,3 @@ def test_a_mind_that_thinks_fast_is_told_of_together_and_not_while_paused(world,
     reader.until("document.getElementById('pill').textContent === '1 new thought'")
     page.wait_for_timeout(500)
     assert page.evaluate("told.length") == told
-
-
-GAP = """() => {
-    const [name, ago] = ['.source', '.meta .ago'].map((one) => document.querySelector(`#feed ${one}`));
-    return ago.getBoundingClientRect().left - name.getBoundingClientRect().right;
-}"""
-
-
-def test_a_long_name_of_a_source_leaves_no_hole_beside_it(world, read):
-    ref = world.perceive("it", source="a-very-long-source-name-that-goes-on-and-on-and-on.example.org")
-    world.conscious("from far", refs=[ref])
-    page = read().open()
-    assert 0 < page.evaluate(GAP) < 40

@@ -202,19 +202,6 @@ def test_places_are_the_same_each_time_and_stay_when_weights_change(peopled, rea
     }
 
 
-def test_the_network_can_be_enlarged_and_put_back(peopled, read):
-    page = read().open()
-    page.wait_for_selector(".line", state="attached")
-    small = page.locator("#ring").bounding_box()["width"]
-    page.click("#enlarge")
-    page.wait_for_selector("#main", state="hidden")
-    assert page.locator("#ring").bounding_box()["width"] > small
-    page.wait_for_selector(".curve, #curves-note")
-    page.click("#enlarge")
-    page.wait_for_selector("#main")
-    assert page.locator("#ring").bounding_box()["width"] == small
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_on_a_phone_nothing_is_wider_than_the_screen(peopled, read, theme):
     reader = read(width=360, height=740, touch=True, theme=theme)
@@ -236,30 +223,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(peopled, read, theme):
     page.wait_for_selector(".spots > .spot")
 
 
-GAPS = """
-spots => spots.map(spot => {
-  const [name, tail] = [".name", ".tail"].map(which => spot.querySelector(which));
-  const words = document.createRange();
-  words.selectNodeContents(name);
-  const gap = tail.getBoundingClientRect().left - words.getBoundingClientRect().right;
-  return {name: spot.dataset.name, said: name.textContent, gap, cut: name.scrollWidth > name.clientWidth};
-})
-"""
 """How far a submind's number stands from the name that is shown, and whether the style cut that once more."""
-
-
-def test_on_a_phone_a_name_that_is_cut_ends_right_before_its_number(peopled, read):
-    for name in ("anomaly-1234", "association-17", "long-distance-correlation-4"):
-        peopled.report(name)
-    reader = read(width=390, height=844, touch=True)
-    page = reader.open()
-    page.click('#views [data-view="network"]')
-    page.wait_for_selector('.spot[data-name="anomaly-1234"]')
-    shown = f"({GAPS})([...document.querySelectorAll('.spots > .spot')])"
-    reader.until(f"{shown}.every(one => !one.cut && Math.abs(one.gap) <= 1)")  # also once the typeface is there
-    said = {one["name"]: one["said"] for one in page.evaluate(shown)}
-    assert said["anomaly-1234"].endswith("\N{HORIZONTAL ELLIPSIS}")
-    assert said["concern"] == "concern"
 
 
 APART = """

@@ -170,22 +170,6 @@ async def test_what_a_child_had_left_its_heir_has_at_once():
     await parent.hold(400, 0)
 
 
-async def test_what_a_child_began_with_is_not_counted_twice_when_it_comes_back():
-    """Dividing and retiring in turn costs nothing but what was spent."""
-    kept, whole = Kept(), BudgetSettings(tokens_per_hour=1000)
-    parent = Account("causes", Limits.share(whole, 1), lambda: 1000.0, kept)
-    await parent.settle(await parent.hold(300, 0), 300, 0)
-    for number in range(4):
-        name = f"pumps-{number}"
-        parent.limit(Limits.share(whole, 2))
-        child = Account(name, Limits.share(whole, 2), lambda: 1000.0, InheritedLedgers(kept, name, "causes"))
-        await child.settle(await child.hold(50, 0), 10, 0)
-        parent.inherit([name])
-        parent.limit(Limits.share(whole, 1))
-        await parent.settle(await parent.hold(1, 0), 0, 0)
-        assert parent.left()["tokens_left_hour"] == 700 - 10 * (number + 1)
-
-
 async def test_an_heir_of_another_line_counts_what_the_child_could_not_spend():
     kept, whole = Kept(), BudgetSettings(tokens_per_hour=1000)
     parent = Account("causes", Limits.share(whole, 1), lambda: 1000.0, kept)

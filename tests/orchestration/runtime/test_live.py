@@ -9,12 +9,11 @@ from functools import partial
 import pytest
 
 from actors.core import Description
-from actors.effects import Generate, Note, Send, WakeAt
-from actors.events import Configured, Generated, Post, Reinforce, Started, Tick, Vitals
+from actors.effects import Note, WakeAt
+from actors.events import Configured, Post, Reinforce, Started, Tick, Vitals
 from actors.settings import ShellSettings
 from actors.shell import ActorShell
 from actors.substrate.embedding import WordLlamaEmbedder
-from actors.substrate.ports import Act, Request
 from actors.substrate.scripted import ScriptedSubstrate
 from environment.errors import StoreUnavailable
 from environment.messages import Modality, NewPerception, Perception
@@ -218,17 +217,6 @@ async def test_one_of_which_a_later_life_has_begun_ends_and_leaves_that_alone(tm
         assert await asyncio.wait_for(life, 60) == Ending.OUTLIVED
         assert await later.registry.state("recorder") == b"its own"
         await later.close()
-
-
-async def test_a_thought_comes_back_with_its_vector(tmp_path, living):
-    request = Request(Act.EVALUATE, "recorder", ())
-    core = Recorder(Generate("g1", request), Send("nobody", Started()))
-    substrate = ScriptedSubstrate("the pump is loud")
-    async with living(tmp_path, core, substrate=substrate):
-        await until(lambda: any(isinstance(event, Generated) for event in core.handled))
-        (generated,) = [event for event in core.handled if isinstance(event, Generated)]
-        assert (generated.token, generated.generation.text) == ("g1", "the pump is loud")
-        assert abs(float((generated.vector**2).sum()) - 1) < 1e-5
 
 
 async def test_nothing_to_do_costs_nothing(tmp_path, living):

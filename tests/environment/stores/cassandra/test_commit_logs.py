@@ -36,20 +36,6 @@ async def test_what_a_dead_writer_decided_is_written_by_the_next(opened, options
     assert await other.registry.state("x") == b"one"
 
 
-async def test_asking_again_for_what_was_decided_only_finishes_it(opened):
-    stores = await opened()
-    whole = stores._writer.logs.__class__
-    dies_before_its_rows(stores)
-    for _ in range(3):
-        with pytest.raises(StoreUnavailable):
-            await stores.commit(A_BIT_OF_ALL)
-    stores._writer.logs.__class__ = whole
-    await stores.commit(A_BIT_OF_ALL)
-    assert await stores.registry.history() == [change(2), change(1)]
-    assert (await stores.statistics())["entries_rows"] == 2
-    assert await stores.traces.head() == 3
-
-
 @pytest.mark.parametrize("happens", [True, False], ids=["it happened", "it did not"])
 async def test_an_answer_that_is_lost_is_found_out(opened, happens):
     stores = await opened()
@@ -74,29 +60,6 @@ async def test_an_answer_that_is_lost_is_found_out(opened, happens):
     assert await stores.stream.head() == 2
     await stores.commit([WriteEntries((entry(3),))])
     assert await stores.stream.read(1, 10) == [entry(1), entry(2), entry(3)]
-
-
-async def test_an_answer_that_stays_lost_is_told_and_settled_by_the_next_commit(opened):
-    stores = await opened()
-    await stores.commit([WriteTrace(trace(1))])
-    session = stores._session
-    conditional = session.conditional
-
-    async def loses(statement, values=()):
-        await conditional(statement, values)
-        raise OutcomeUnknown("the answer was lost")
-
-    session.conditional = loses
-    with pytest.raises(StoreUnavailable):
-        await stores.commit(A_BIT_OF_ALL[1:])
-    del session.conditional
-    await stores.commit(A_BIT_OF_ALL[1:])
-    assert await stores.stream.read(1, 10) == [entry(1), entry(2)]
-    assert await stores.registry.history() == [change(2), change(1)]
-    assert (await stores.statistics())["traces_rows"] == 2
-    head = await stores.traces.head()
-    await stores.commit([WriteTrace(trace(3))])
-    assert await stores.traces.head() == head + 1
 
 
 async def test_a_refusal_is_never_made_of_what_is_out_of_date(opened):

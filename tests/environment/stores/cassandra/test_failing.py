@@ -223,23 +223,6 @@ async def test_a_condition_that_was_lost_is_settled_by_the_next_one_whatever_a_r
     assert await eventually(lambda: session.serial(look)) == settled
 
 
-@pytest.mark.parametrize("idempotent", [True, False])  # in one burst, and one by one
-async def test_one_failure_among_many_requests_ends_them_all(server, session, idempotent):
-    insert = await prepared(session, "INSERT INTO numbers (a, b) VALUES (?, ?)")
-    select = await prepared(session, "SELECT a FROM numbers")
-    first = 10_000 + 1_000 * idempotent
-    requests = [(insert, (a, 0)) for a in range(first, first + 500)]
-    server.pause()
-    try:
-        with pytest.raises(StoreUnavailable if idempotent else (StoreUnavailable, OutcomeUnknown)):
-            await session.execute_all(requests, idempotent=idempotent, concurrency=8)
-    finally:
-        server.resume()
-    await asyncio.sleep(0.5)
-    written = await eventually(lambda: session.execute(select, idempotent=True))
-    assert len([row for row in written if first <= row.a < first + 500]) <= 16
-
-
 async def test_a_long_read_waits_out_an_open_circuit_where_it_was_told_to(server, session):
     insert = await prepared(session, "INSERT INTO numbers (a, b) VALUES (?, ?)")
     select = await prepared(session, "SELECT b FROM numbers WHERE a = ?")

@@ -8,25 +8,10 @@ from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
 from environment.stores.cassandra.commits.commit_logs import CommitLogs
-from tests.environment.stores.cassandra.openings import dies_before_its_rows, everything, opened
+from tests.environment.stores.cassandra.openings import everything, opened
 from tests.environment.stores.making import NOON, entry, trace
 
 __all__ = ["opened"]
-
-
-async def test_a_new_leader_writes_what_the_old_one_left(opened):
-    dying = await opened(writer="stream")
-    epoch = await dying.lead()
-    await dying.commit([WriteState("x", b"zero")], epoch)
-    dies_before_its_rows(dying)
-    with pytest.raises(StoreUnavailable):
-        await dying.commit([WriteEntries((entry(1),))], epoch)
-    with pytest.raises(StoreUnavailable):
-        await dying.commit([WriteState("x", b"one")], epoch)
-    leader = await opened(writer="host")
-    await leader.lead()
-    assert await leader.stream.read(1, 10) == [entry(1)]
-    assert await leader.registry.state("x") == b"one"
 
 
 async def test_a_leader_that_wakes_late_changes_nothing(opened):

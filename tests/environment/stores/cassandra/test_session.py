@@ -17,46 +17,12 @@ async def numbers(session):
     return session
 
 
-async def test_rows_come_back_by_name_and_in_order(numbers):
-    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, ?, ?)")
-    await numbers.execute(insert, (1, 2, "two"), idempotent=True)
-    await numbers.execute(insert, (1, 1, "one"), idempotent=True)
-    select = await numbers.prepare("SELECT b, c FROM numbers WHERE a = ?")
-    rows = await numbers.execute(select, (1,), idempotent=True)
-    assert rows == [(1, "one"), (2, "two")]
-    assert rows[1].c == "two"
-
-
 async def test_none_leaves_a_column_as_it_was(numbers):
     insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, ?, ?)")
     await numbers.execute(insert, (1, 1, "kept"), idempotent=True)
     await numbers.execute(insert, (1, 1, None), idempotent=True)
     select = await numbers.prepare("SELECT c FROM numbers WHERE a = 1")
     assert await numbers.execute(select, idempotent=True) == [("kept",)]
-
-
-async def test_answers_of_many_pages_are_whole(numbers):
-    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, ?, ?)")
-    await numbers.execute_all(((insert, (7, b, "x")) for b in range(250)), idempotent=True)
-    select = await numbers.prepare("SELECT b FROM numbers WHERE a = ?")
-    assert [row.b for row in await numbers.execute(select, (7,), idempotent=True, page_rows=40)] == list(range(250))
-    pages = [page async for page in numbers.pages(select, (7,), rows=100)]
-    assert [len(page) for page in pages] == [100, 100, 50]
-    first = await numbers.page(select, (7,), rows=240)
-    second = await numbers.page(select, (7,), rows=240, state=first.state)
-    assert [row.b for row in second.rows] == list(range(240, 250))
-    assert second.state is None
-
-
-async def test_conditions_decide(numbers):
-    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (?, ?, ?) IF NOT EXISTS")
-    assert await numbers.conditional(insert, (1, 1, "first"))
-    assert not await numbers.conditional(insert, (1, 1, "second"))
-    update = await numbers.prepare("UPDATE numbers SET c = ? WHERE a = ? AND b = ? IF c = ?")
-    assert not await numbers.conditional(update, ("x", 9, 9, "nothing"))
-    assert await numbers.conditional(update, ("third", 1, 1, "first"))
-    select = await numbers.prepare("SELECT c FROM numbers WHERE a = ? AND b = ?")
-    assert await numbers.serial(select, (1, 1)) == [("third",)]
 
 
 async def test_one_of_many_racing_conditions_wins(numbers):
@@ -104,12 +70,6 @@ async def test_callers_who_leave_give_their_permits_back(keyspace):
         assert all(row == [("local",)] for row in rows)
     finally:
         await session.close()
-
-
-async def test_closing_twice_is_allowed(keyspace):
-    session = await open_session(keyspace, rng=random.Random(1))
-    await session.close()
-    await session.close()
 
 
 async def test_too_few_replicas_are_told_with_how_many_are_needed(session):

@@ -11,8 +11,6 @@ from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteT
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.driver.settings import CassandraSettings
 from environment.stores.cassandra.traces import trace_store
-from environment.stores.cassandra.traces.ids import KnownIds
-from environment.stores.cassandra.traces.traces import TraceReader
 from tests.environment.stores.cassandra.openings import opening
 from tests.environment.stores.making import NOON, change, entry, live_ids, name, revision, trace
 
@@ -162,38 +160,6 @@ async def test_what_another_writes_is_known_as_well(opened):
     await one.commit([WriteTrace(trace(1))])
     assert (await one.traces.get([trace(1).id]))[trace(1).id].live
     assert (await one.statistics())["traces_rows"] == 29
-
-
-async def test_the_filter_waits_for_a_store_that_is_away(opened):
-    stores = await opened()
-    await stores.commit([WriteTrace(trace(n)) for n in range(5)])
-    ids = KnownIds(stores._session, stores._mind, TraceReader(stores._session, stores._mind), 1 << 17)
-    assert ids.may_hold(trace(1).id)
-    assert ids.may_hold("t-nowhere")
-    ids.start(5)
-    await ids._filling
-    assert ids.may_hold(trace(1).id)
-    assert not ids.may_hold("t-nowhere")
-    await ids.stop()
-
-
-async def test_forgetting_takes_a_part_at_a_time_and_leaves_what_came_back(opened):
-    stores = await opened()
-    old = [replace(trace(n), level=Level(0.01, NOON + 3600 * (n % 5), 60.0), live=False) for n in range(40)]
-    await stores.commit([WriteTrace(each) for each in old])
-    back = [old[n] for n in (3, 17)]
-    await stores.commit([WriteLevel(each.id, Level(0.9, NOON, 60.0), live=True, conscious=None) for each in back])
-    await stores.commit([WriteLevel(old[21].id, GONE, live=False, conscious=4)])
-    gone = [await stores.traces.forget(math.inf, limit=10) for _ in range(5)]
-    assert sum(gone) == 37
-    assert max(gone) <= 10
-    left = await stores.traces.get([each.id for each in old])
-    assert set(left) == {old[n].id for n in (3, 17, 21)}
-    later = Level(0.01, NOON + 9e6, 60.0)
-    await stores.commit([WriteLevel(back[0].id, later, live=False, conscious=None)])
-    assert await stores.traces.forget(NOON + 9e6) == 0
-    assert await stores.traces.forget(NOON + 9e6 + 1) == 1
-    assert (await stores.statistics())["traces_rows"] == 2
 
 
 async def test_a_trace_that_is_raised_while_it_is_being_forgotten_stays(opened):

@@ -62,61 +62,6 @@ async def test_a_commit_that_arrives_after_a_take_over_is_refused(opened):
     assert await second.texts() == lines(1, 10, 2)
 
 
-async def test_late_rows_of_one_attempt_do_not_mix_with_the_next(opened):
-    """Rows of an attempt that failed half way arrive after those of the next, at the same numbers."""
-    log = await opened()
-    await log.give(1)
-    late = Late()
-    log.session.rows = [late]
-    with pytest.raises(StoreUnavailable):
-        await log.perceptions.append([perception(n, text="old " * 40_000) for n in range(2, 6)])
-    await log.give(7, 8)
-    await late.arrive()
-    await log.give(9)
-    assert await log.texts() == lines(1, 7, 8, 9)
-    assert await (await opened()).texts() == lines(1, 7, 8, 9)
-
-
-@pytest.mark.parametrize("keyed", [True, False])
-@pytest.mark.parametrize("fate", [answer_lost, never_arrived])
-async def test_a_commit_in_doubt_is_settled_before_it_is_answered(opened, fate, keyed):
-    log = await opened()
-    await log.give(1, 2, keyed=keyed)
-    log.session.conditions = [fate]
-    receipts = await log.give(3, 4, keyed=keyed)
-    assert [(r.seq, r.new) for r in receipts] == [(3, True), (4, True)]
-    await log.give(5, keyed=keyed)
-    assert await log.texts() == lines(1, 2, 3, 4, 5)
-    assert not any(r.new for r in await log.give(3, 4, 5)) or not keyed
-
-
-@pytest.mark.parametrize("keyed", [True, False])
-async def test_a_commit_that_arrives_after_it_was_settled_changes_nothing(opened, keyed):
-    log = await opened()
-    await log.give(1)
-    late = Late()
-    log.session.conditions = [late]
-    assert [r.seq for r in await log.give(2, 3, keyed=keyed)] == [2, 3]
-    assert not await late.arrive()
-    await log.give(4)
-    assert await log.texts() == lines(1, 2, 3, 4)
-
-
-@pytest.mark.parametrize("arrives", [True, False])
-async def test_a_doubt_that_cannot_be_settled_yet_is_settled_by_the_next(opened, arrives):
-    log = await opened()
-    await log.give(1)
-    log.session.conditions = [answer_lost if arrives else never_arrived, never_arrived]
-    with pytest.raises(OutcomeUnknown):
-        await log.give(2, 3)
-    log.session.conditions = [answer_lost]  # the settling itself is in doubt
-    with pytest.raises(OutcomeUnknown):
-        await log.give(4)
-    receipts = await log.give(2, 3, 4)
-    assert [(r.seq, r.new) for r in receipts] == [(2, not arrives), (3, not arrives), (4, True)]
-    assert await log.texts() == lines(1, 2, 3, 4)
-
-
 @pytest.mark.parametrize("arrives", [True, False])
 async def test_a_doubt_is_settled_across_a_take_over(opened, arrives):
     first, second = await opened(), await opened()
@@ -200,21 +145,6 @@ async def test_leading_in_doubt_is_leading_once(opened):
     with pytest.raises(FencedOut):
         await other.perceptions.lead(30)
     assert len(await log.everything()) == 2
-
-
-async def test_keys_stay_known_across_take_overs(opened):
-    """Whatever the memory of each opening: a filter that holds all, or one that is begun anew, and no recent keys."""
-    openings = [await opened(), await opened(recent=1), await opened(recent=0, filter_bytes=0)]
-    given: dict[int, int] = {}
-    rng = random.Random(5)
-    for _ in range(40):
-        log = rng.choice(openings)
-        numbers = rng.sample(range(150), rng.choice([1, 3, 30]))
-        for number, receipt in zip(numbers, await log.give(*numbers), strict=True):
-            assert receipt.new == (number not in given)
-            assert given.setdefault(number, receipt.seq) == receipt.seq
-    there = {one.key: one.seq for one in await openings[0].everything()}
-    assert there == {f"k{number}": seq for number, seq in given.items()}
 
 
 async def test_new_keys_are_not_asked_for_once_the_filter_is_full(opened):

@@ -35,23 +35,6 @@ WRITER = """
 """
 
 
-async def test_two_processes_write_as_one_writer(opened, shared_keyspace):
-    place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
-    writers = [run_python(WRITER, place, opened.mind, start) for start in (0, 30)]
-    for writer in writers:
-        with writer:
-            assert "ready" in await asyncio.to_thread(writer.stdout.read)
-        assert writer.returncode == 0
-    stores = await opened()
-    expected = {trace(n).id for start in (0, 1000) for n in range(start, start + 60)} | {trace(5000).id}
-    assert set(await live_ids(stores, 1000)) == expected
-    assert await stores.traces.head() == len(expected)
-    reached, changed = await stores.traces.changes(0, 1000)
-    assert (reached, {t.id for t in changed}) == (len(expected), expected)
-    figures = await stores.statistics()
-    assert (figures["traces_rows"], figures["traces_live_rows"]) == (len(expected), len(expected))
-
-
 DYING = """
     import asyncio, sys
     from environment.ports import WriteEntries, WriteTrace
