@@ -49,7 +49,7 @@ from environment.salience import at as level_at
 
 _SURVEYED = 32
 _JUDGED = 4096
-"""Traces remembered as judged: one that was passed over is no news an hour later, unless it has risen."""
+"""Traces remembered as judged: one that was passed over is no news an hour later, unless it was revised."""
 _STEP = 1.25
 """What one accepted proposal changes."""
 
@@ -94,7 +94,7 @@ class AttentionCore(Inward):
         self._relevance = RunningRank(settings.memory)
         self._inhibition = Inhibition(dim, settings)
         self._rarity = Rarity()
-        self._judged: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        self._judged: OrderedDict[str, int] = OrderedDict()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
         self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
         self._wording: dict[str, _Wording] = {}
@@ -161,11 +161,9 @@ class AttentionCore(Inward):
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
             value = level_at(trace.level, now)
-            version, before = self._judged.get(trace.id, (0, 0.0))
-            known = trace.version == version and value <= before
-            if known or self._inhibition.suppressed(trace, now):
+            if trace.version == self._judged.get(trace.id) or self._inhibition.suppressed(trace, now):
                 continue
-            self._judged[trace.id] = (trace.version, value)
+            self._judged[trace.id] = trace.version
             while len(self._judged) > _JUDGED:
                 self._judged.popitem(last=False)
             if value < self._settings.break_in:
@@ -226,7 +224,7 @@ class AttentionCore(Inward):
         if not drowned:
             self._passing = passing
         first = not self._all.pace.picked and self._settings.welcome > 0
-        dull = held.value < self._settings.worth and not first
+        dull = held.value < self._settings.worth
         if dull or (rank < passing and not first and not self._newborn(contest)) or self._all.pace.spent:
             return [Count("winners_passed_over_total")]
         if self._ceiling is not None and not self._ceiling.take(now, leave=0 if drowned or others else 1):
@@ -385,7 +383,7 @@ class _Saved(msgspec.Struct):
     inhibition: SavedInhibition
     recent: list[Trace]
     rarity: dict[str, int]
-    judged: list[tuple[str, tuple[int, float]]]
+    judged: list[tuple[str, int]]
     steps: tuple[int, int]
     ceiling: tuple[float, Instant | None] | None
     handed: list[Candidate]

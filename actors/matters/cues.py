@@ -16,6 +16,11 @@ _TOKENS, _NAMED = 6, 2
 _NEGATION = re.compile(
     r"\b(?:not|no|never|isn't|wasn't|aren't|won't|can't|cannot|don't|didn't|doesn't)\s+(?:\w+\s+){0,2}$"
 )
+_CONDITION = re.compile(r"\b(?:if|unless|maybe|perhaps)\b", re.IGNORECASE)
+_LENGTH = re.compile(r"(?:at\s+)?\d+\s*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b", re.IGNORECASE)
+"""A length of time is no time ("before 83 hours", "by 9 hours"); with "in" before it it is one."""
+_SHORTEST = 4
+"""Letters of a time that is a name: "we" is no Wednesday, nor "Sun" a day for sure."""
 _HOUR, _DAY = 3600.0, 86_400.0
 
 
@@ -48,7 +53,7 @@ class CueReader:
     def due(self, text: str, time: Instant) -> Due | None:
         """What is owed by a time that lies ahead of ``time``, at most ``ahead`` seconds."""
         for sentence in _SENTENCE.split(text):
-            promised, asked = self._affirmed(self._promise, sentence), bool(self._request.search(sentence))
+            promised, asked = self._promised(sentence), bool(self._request.search(sentence))
             for found in self._due.finditer(sentence):
                 if found[0].lower() in {"until", "till"} and not promised and not asked:
                     continue  # a state, not a debt
@@ -75,9 +80,11 @@ class CueReader:
                 return "" if self._promise.search(sentence[: found.start()]) else found[0].lower()
         return ""
 
-    def _affirmed(self, words: re.Pattern[str], sentence: str) -> bool:
-        found = words.search(sentence)
-        return found is not None and not self._denied(sentence, found.start())
+    def _promised(self, sentence: str) -> bool:
+        found = self._promise.search(sentence)
+        if found is None or _CONDITION.search(sentence, 0, found.start()):
+            return False
+        return not self._denied(sentence, found.start())
 
     def _denied(self, sentence: str, place: int) -> bool:
         """Whether it is said not to be so, or to have been so: a debt that is over or never was."""
@@ -92,8 +99,9 @@ class CueReader:
         """The time that a text begins with, if that lies ahead."""
         import dateparser  # noqa: PLC0415 - a quarter of a second, for who needs it
 
-        words = re.split(r"(\s+)", rest.strip().removeprefix(":").strip())
-        part = self._parts.match(rest.strip())
+        rest = rest.strip().removeprefix(":").strip().removeprefix("the ")
+        words = re.split(r"(\s+)", rest)
+        part = self._parts.match(rest)
         if part is not None:
             at = now - now % _DAY + self._settings.parts_of_day[part[0].lower()] * _HOUR
             return at if at > now else None
@@ -106,7 +114,7 @@ class CueReader:
         }
         for count in range(min(_TOKENS, (len(words) + 1) // 2), 0, -1):
             said = "".join(words[: 2 * count - 1]).strip(" .,;:!?()")
-            if not said or not (any(map(str.isdigit, said)) or count <= _NAMED):
+            if not said or not self._dated(said, count):
                 continue
             found = dateparser.parse(said, languages=list(self._settings.languages), settings=settings)
             if found is not None:
@@ -115,3 +123,10 @@ class CueReader:
                 at = found.replace(tzinfo=UTC).timestamp()
                 return at if now < at <= now + self._settings.ahead else None
         return None
+
+    @staticmethod
+    def _dated(said: str, count: int) -> bool:
+        """Whether so many words may be a time: dateparser takes "we", "a second" and "the Sun" for some."""
+        if any(map(str.isdigit, said)):
+            return not said.lower().startswith(("a ", "an ")) and not _LENGTH.match(said)
+        return count <= _NAMED and all(len(word) >= _SHORTEST for word in said.split())

@@ -157,7 +157,7 @@ class StreamCore(Inward):
         if last is None or last.vector is None or abs(candidate.time - last.time) > self._soon():
             return None
         here, there = self._centre.remove(last.vector), self._centre.remove(candidate.focus.thought.vector)
-        if float(here @ there) >= self._settings.segue_below:
+        if max(-1.0, float(here @ there)) >= self._settings.segue_below:
             return None
         token = segue_id(last.id, candidate.id)
         self._bridging = (token, candidate, last, now + self._settings.segue_patience)

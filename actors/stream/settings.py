@@ -12,8 +12,8 @@ class StreamSettings(Section):
 
     reorder: Seconds = 0.5
     """How long a thought waits for an earlier one before it is numbered (mind time)."""
-    segue_below: float = Field(default=0.2, ge=-1, le=1)
-    """Neighbours whose centred cosine is lower are joined by a segue."""
+    segue_below: float = Field(default=-1.0, ge=-1, le=1)
+    """Neighbours whose centred cosine is lower are joined by a segue; -1, none are."""
     segue_within: Seconds = 600.0
     """Only neighbours no further apart than this (event time) are joined: a longer pause needs no transition."""
     segue_patience: Seconds = 10.0

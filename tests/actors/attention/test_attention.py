@@ -246,6 +246,13 @@ def test_a_newborn_mind_speaks_soon_but_only_a_few_times():
     assert found[0].time < 30
 
 
+def test_a_newborn_mind_says_nothing_of_routine_and_at_once_what_is_worth_it():
+    core = attention(worth=0.5)
+    routine = [trace(time=30.0 * i, salience=0.4, vector=unit(i)) for i in range(20)]
+    telling = trace(time=600.0, salience=0.6, vector=unit(20))
+    assert [c.focus.id for c in feed(core, [*routine, telling])] == [telling.id]
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 100)), min_size=1, max_size=60), st.integers(0, 59))
 def test_a_snapshot_anywhere_changes_nothing(offers, cut):

@@ -27,6 +27,9 @@ READER = CueReader(MattersSettings())
         ("by then the road was dry, by and large", None, False),
         ("we will do it by 2 March", None, False),
         ("it is done by 5 March", None, False),
+        ("we will wait until we reacquire, by a second at most, before 83 hours", None, False),
+        ("it will be lit by the Sun", None, False),
+        ("maybe we'll get around to it tonight", None, False),
     ],
 )
 def test_what_is_owed_by_when(text: str, due: str | None, asked: bool) -> None:

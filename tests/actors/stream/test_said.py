@@ -36,7 +36,7 @@ async def stores(tmp_path):
 async def born(stores) -> ActorShell:
     head = await stores.stream.head()
     tail = await stores.stream.read(max(1, head - REMEMBERED + 1), REMEMBERED)
-    core = StreamCore("stream", DIM, tail, StreamSettings(remembered=REMEMBERED, reorder=0.0, segue_below=-1.0))
+    core = StreamCore("stream", DIM, tail, StreamSettings(remembered=REMEMBERED, reorder=0.0))
     return ActorShell(core, stores, Out(), ShellSettings(), embedder=None)
 
 

@@ -30,7 +30,7 @@ def written(effects):
 
 
 def test_thoughts_are_ordered_by_event_time_within_the_window():
-    stream = core(reorder=5.0, segue_below=-1.0)
+    stream = core(reorder=5.0)
     for time in (10.0, 8.0, 9.0):
         assert not written(stream.handle(Conscious(candidate(time)), 10.0))
     entries = written(stream.handle(Tick(), 15.0))
@@ -38,7 +38,7 @@ def test_thoughts_are_ordered_by_event_time_within_the_window():
 
 
 def test_a_repeated_hand_over_is_confirmed_not_repeated():
-    stream = core(reorder=0.0, segue_below=-1.0)
+    stream = core(reorder=0.0)
     one = candidate(1.0)
     (entry,) = written(stream.handle(Conscious(one), 1.0))
     effects = stream.handle(Conscious(one), 9.0)
@@ -49,10 +49,10 @@ def test_a_repeated_hand_over_is_confirmed_not_repeated():
 
 
 def test_it_goes_on_from_its_log():
-    stream = core(reorder=0.0, segue_below=-1.0)
+    stream = core(reorder=0.0)
     first, second = candidate(1.0), candidate(2.0)
     log = written(stream.handle(Conscious(first), 1.0)) + written(stream.handle(Conscious(second), 2.0))
-    reborn = core(log, reorder=0.0, segue_below=-1.0)
+    reborn = core(log, reorder=0.0)
     assert not written(reborn.handle(Conscious(second), 3.0))
     assert [e.seq for e in written(reborn.handle(Conscious(candidate(3.0)), 3.0))] == [3]
 
@@ -74,10 +74,13 @@ def test_a_segue_leads_between_neighbours_that_diverge():
     assert [segue.kind, second.kind] == [EntryKind.SEGUE, EntryKind.THOUGHT]
     assert (first.seq, segue.seq, second.seq) == (1, 2, 3)
     assert segue.lineage == (first.id, second.id)
+    plain = core(reorder=0.0)
+    plain.handle(Conscious(a), 1.0)
+    assert [e.kind for e in written(plain.handle(Conscious(b), 60.0))] == [EntryKind.THOUGHT], "unless it is asked for"
 
 
 def test_no_segue_across_a_long_pause_and_none_waited_for_in_vain():
-    stream = core(reorder=0.0, segue_within=600.0, segue_patience=10.0)
+    stream = core(reorder=0.0, segue_below=0.2, segue_within=600.0, segue_patience=10.0)
     stream.handle(Conscious(candidate(1.0, vector=unit(1))), 1.0)
     far = stream.handle(Conscious(candidate(5000.0, vector=-unit(1))), 5000.0)
     assert written(far)
@@ -90,7 +93,7 @@ def test_no_segue_across_a_long_pause_and_none_waited_for_in_vain():
 
 def test_where_subjects_change_all_the_time_a_change_is_no_news():
     def asked(apart):
-        stream, now, found = core(reorder=0.0, segue_patience=1.0), 0.0, []
+        stream, now, found = core(reorder=0.0, segue_below=0.2, segue_patience=1.0), 0.0, []
         for i, pause in enumerate([*[apart] * 8, 60.0]):
             now += pause
             effects = stream.handle(Conscious(candidate(now, vector=unit(i % 2) * (-1) ** i)), now)
@@ -107,7 +110,7 @@ def test_where_subjects_change_all_the_time_a_change_is_no_news():
 @given(st.integers(0, 10_000), st.integers(1, 30))
 def test_numbers_never_gap_repeat_or_change_under_doubling_and_disorder(seed, n):
     chance = random.Random(seed)
-    stream = core(reorder=3.0)
+    stream = core(reorder=3.0, segue_below=0.2)
     pending = [candidate(float(i * 2), vector=unit(seed + i)) for i in range(n)] * 2
     chance.shuffle(pending)
     log, now = [], 0.0
@@ -119,7 +122,7 @@ def test_numbers_never_gap_repeat_or_change_under_doubling_and_disorder(seed, n)
             if chance.random() < 0.7:
                 log += written(stream.handle(Generated(ask.token, Generation("segue", "m"), unit(5)), now))
         if chance.random() < 0.1:
-            stream = core(log, reorder=3.0)
+            stream = core(log, reorder=3.0, segue_below=0.2)
     for c in pending:
         now += 20
         effects = [*stream.handle(Conscious(c), now), *stream.handle(Tick(), now + 15)]

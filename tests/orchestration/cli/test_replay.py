@@ -49,7 +49,9 @@ async def test_bad_lines_are_told_and_the_rest_is_replayed(tmp_path: Path) -> No
 
 
 async def test_unstamped_lines_are_replayed_the_same_twice(tmp_path: Path) -> None:
-    stdin = "\n".join(f"the {word} pump hums and then it stops" for word in ("red", "blue", "old", "new")).encode()
+    stdin = "\n".join(
+        f"smoke and fire in the {word} hall, two people are trapped and hurt" for word in ("red", "old", "big", "new")
+    ).encode()
     first = await submind("replay", "-", "--budget", 2, "--json", stdin=stdin)
     second = await submind("replay", "-", "--budget", 2, "--json", stdin=stdin)
     assert first.out == second.out

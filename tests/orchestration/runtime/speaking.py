@@ -76,8 +76,8 @@ async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, see
 
 
 def settings():
-    """As the tiny mind's; no segues, and hardly any waiting for earlier thoughts."""
-    stream = {"segue_below": -1, "reorder": 0.05}
+    """As the tiny mind's; hardly any waiting for earlier thoughts."""
+    stream = {"reorder": 0.05}
     given = tiny_settings().model_dump(
         include={"gateway": {"listen", "drain"}, "feed": {"listen"}, "shell": {"save_every"}}
     )

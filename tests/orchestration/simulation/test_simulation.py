@@ -133,6 +133,7 @@ async def test_the_example_tells_its_stories():
 async def test_years_without_a_word_cost_no_more_than_a_week():
     lines = chatter(120, 5)
     late = [replace(p, time=p.time + 8000 * 365 * 86_400.0) for p in chatter(20, 6)]
+    late[-1] = replace(late[-1], text="fire and smoke in the hall, two people are trapped and hurt")
     with tempfile.TemporaryDirectory() as folder:
         stores = await open_stores(Path(folder), "mind", inline=True, synchronous="OFF")
         world, wakes = Replay(Settings(), stores, seed=1), 0
