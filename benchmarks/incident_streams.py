@@ -134,6 +134,7 @@ def _stream(made: Mapping[str, Any], chance: random.Random, cold: bool) -> Strea
         said += [
             (60 * (begin + after), source, line, incident["name"]) for after, source, line, *_ in incident["lines"]
         ]
+    said = [each for each in said if not _contradicts(each, begins, planted)]
     history, labels = [], {}
     for i, (after, source, line, label) in enumerate(sorted(said, key=lambda each: each[0])):
         at = BEGINS + after
@@ -150,6 +151,17 @@ def _stream(made: Mapping[str, Any], chance: random.Random, cold: bool) -> Strea
         )
         labels[f"{made['name']}-{i}"] = label
     return Stream(made["name"], made["kind"], history, labels, [_incident(each, labels) for each in planted])
+
+
+def _contradicts(line: tuple[float, str, str | FIGURE, str], begins: list[float], planted: list[Any]) -> bool:
+    """Whether it is a usual reading of what an incident has in its hold."""
+    at, source, text, label = line
+    return not isinstance(text, str) and any(
+        label != incident["name"]
+        and source in {of for _, of, *_ in incident["lines"]}
+        and 60 * begin <= at <= 60 * (begin + incident["lines"][-1][0])
+        for begin, incident in zip(begins, planted, strict=True)
+    )
 
 
 def _incident(made: Mapping[str, Any], labels: Mapping[str, str]) -> Incident:

@@ -167,7 +167,7 @@ class AttentionCore(Inward):
             while len(self._judged) > _JUDGED:
                 self._judged.popitem(last=False)
             if value < self._settings.break_in:
-                value *= self._bearing(trace.thought.vector) * (1.0 - self._inhibition.loss(trace.thought.vector))
+                value *= self._bearing(trace.thought.vector) * (1.0 - self._inhibition.loss(trace.thought.vector, now))
             effects += self._compete(Held(trace, value, now))
         for contest in self._contests:
             contest.pace.offered += offered

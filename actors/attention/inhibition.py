@@ -26,6 +26,7 @@ class Inhibition:
     def __init__(self, dim: int, settings: AttentionSettings) -> None:
         self._settings = settings
         self._rows = np.zeros((settings.inhibition_memory, dim), np.float32)
+        self._times = np.zeros(settings.inhibition_memory)
         self._count = 0
         self._last: OrderedDict[str, _Seen] = OrderedDict()
         self.strength = settings.inhibition
@@ -59,14 +60,15 @@ class Inhibition:
         about = (*trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1]))
         return any(seen is not None and newest <= seen.newest for seen in map(self._last.get, about))
 
-    def loss(self, vector: Vector) -> float:
-        """Share of salience lost to likeness with recent conscious thoughts, 0..``strength``."""
+    def loss(self, vector: Vector, now: Instant) -> float:
+        """Share of salience lost to likeness with recent conscious thoughts, 0..``strength``; less for older ones."""
         filled = min(self._count, len(self._rows))
         if not filled:
             return 0.0
-        nearest = float((self._rows[:filled] @ vector).max())
         above = self._settings.inhibited_above
-        return self.strength * max(0.0, (nearest - above) / max(1e-6, 1.0 - above))
+        like = np.maximum(0.0, self._rows[:filled] @ vector - above) / max(1e-6, 1.0 - above)
+        fresh = 0.5 ** (np.maximum(0.0, now - self._times[:filled]) / self._settings.inhibition_half_life)
+        return self.strength * float((like * fresh).max())
 
     def widen(self, factor: float) -> None:
         """Make likeness cost ``factor`` times what the settings say, up to all."""
@@ -75,6 +77,7 @@ class Inhibition:
     def remember(self, trace: Trace, now: Instant) -> None:
         """The trace has become conscious."""
         self._rows[self._count % len(self._rows)] = trace.thought.vector
+        self._times[self._count % len(self._rows)] = now
         self._count += 1
         newest = max((p.time for p in trace.thought.perceptions), default=trace.thought.time)
         for i in (trace.id, *trace.thought.parents, *(p.id for p in trace.thought.perceptions[:1])):
@@ -91,13 +94,14 @@ class Inhibition:
 
     def dump(self) -> SavedInhibition:
         """For a snapshot."""
-        return SavedInhibition(self._rows.tobytes(), self._count, list(self._last.items()))
+        return SavedInhibition(self._rows.tobytes(), self._times.tolist(), self._count, list(self._last.items()))
 
     def load(self, saved: SavedInhibition) -> None:
         """From a snapshot."""
         rows = np.frombuffer(saved.rows, np.float32)
         if rows.size == self._rows.size:  # else the embedder or the settings changed: likeness starts afresh
             self._rows, self._count = rows.reshape(self._rows.shape).copy(), saved.count
+            self._times = np.asarray(saved.times)
         self._last = OrderedDict(saved.last)
 
 
@@ -105,5 +109,6 @@ class SavedInhibition(msgspec.Struct):
     """What a snapshot holds of it."""
 
     rows: bytes
+    times: list[Instant]
     count: int
     last: list[tuple[str, _Seen]]

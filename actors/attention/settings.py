@@ -36,6 +36,8 @@ class AttentionSettings(Section):
     """Cosine to a recent conscious thought at which that loss begins."""
     inhibition_memory: int = Field(default=16, ge=1)
     """Conscious thoughts remembered for it."""
+    inhibition_half_life: Seconds = Field(default=6 * 3600.0, gt=0)
+    """Time in which that loss is halved: what was conscious yesterday is news when it happens again."""
     refractory: Seconds = 900.0
     """How long what has been conscious stays suppressed altogether, unless it was revised since."""
     bind: int = Field(default=2, ge=0, le=8)

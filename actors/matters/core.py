@@ -97,11 +97,13 @@ class MattersCore(Inward):
         ):
             return []
         effects = self._close_loops(thought)
-        found = self._members.nearest(thought, self._rarity, self._settings.join)
-        if found is not None:
-            key, tied = found
-            matter = self._matters[key]
-            effects += self._add(matter, trace, tied.reason, now)
+        matter, reason = self._cited(thought), "cites one of its lines"
+        if matter is None:
+            found = self._members.nearest(thought, self._rarity, self._settings.join)
+            if found is not None:
+                matter, reason = self._matters[found[0]], found[1].reason
+        if matter is not None:
+            effects += self._add(matter, trace, reason, now)
             if matter.entries and self._settings.lift:
                 effects.append(Send(ENVIRONMENT, Reinforce(trace.id, self.name, self._settings.lift)))
         self._rarity.learn(thought.associations)
@@ -110,9 +112,21 @@ class MattersCore(Inward):
             self._recent.popitem(last=False)
         return [*effects, *self._open_loop(thought, now)]
 
+    def _cited(self, thought: Thought) -> Matter | None:
+        """The latest matter of which the thought cites a line, beside what it focuses on."""
+        earlier = {perception.id for perception in thought.perceptions[1:]}
+        if not earlier:
+            return None
+        every = reversed(self._matters.values())
+        return next((m for m in every if any(line.perception.id in earlier for line in m.lines)), None)
+
     def _add(self, matter: Matter, trace: Trace, link: str, now: Instant) -> list[Effect]:
         cue = self._reader.settles(trace.thought.text)
-        settles = bool(cue) and not any(cue in each.text.lower() for each in matter.lines)
+        earlier = len(trace.thought.perceptions) > 1
+        if earlier:  # it says of what it settles something
+            settles = bool(cue) and self._cited(trace.thought) is matter
+        else:
+            settles = bool(cue) and not any(cue in each.text.lower() for each in matter.lines)
         before = matter.state
         line = join(matter, trace, link, now, self._settings.lines, settles=settles, over=bool(cue))
         self._of[trace.id] = matter.id

@@ -126,10 +126,10 @@ class PerceptionSettings(Section):
     """Percepts that may wait for the environment before no more perceptions are taken in."""
     resend_after: Seconds = 10.0
     """Time after which an unacknowledged post is repeated."""
-    shift: float = Field(default=6.0, gt=0)
-    """Telemetry: deviations (robust, of the recent readings) that make a level shift or a spike."""
-    readings: int = Field(default=64, ge=8)
-    """Telemetry: recent readings of a series that are remembered."""
+    false_alarms: float = Field(default=2e-4, gt=0, lt=0.1)
+    """Telemetry: an alarm is what had, by all that its series showed before, at most this chance at a reading."""
+    readings: int = Field(default=8192, ge=8)
+    """Telemetry: readings of a series after which what was seen before counts half."""
     series: int = Field(default=5000, ge=1)
     """Telemetry: series remembered; the ones unused longest go first."""
     image_pixels: int = Field(default=40_000_000, ge=1)

@@ -10,30 +10,27 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from actors.perception.levels import Change, Deviation, Levels, Reading
+from actors.perception.deviations import Alarm, Deviation, Deviations, Reading, Return
 from actors.perception.naming import figure, listed, ratio, spoken
-from actors.perception.percept import Percept, ref
+from actors.perception.percept import Percept
 from actors.perception.rhythm import Rhythm, Watch
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import clean, read, span
-from actors.running import Habit, RunningRank
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _LARGEST = 1e150
 """Numbers beyond this would overflow when they are compared; they are counted and left out."""
-_PLENTY = 1000.0
-"""Deviations beyond which more say nothing more: a constant that moves is that far off."""
-_DOUBT = 20
-"""Changes of which the first ranks are not taken at their word."""
 _CITED = 4
 _ASPECT = 0.5
 """Weight of what happens beside what it happens to, in a vector."""
-_SALIENCE = {Deviation.SHIFT: (0.5, 0.45), Deviation.DRIFT: (0.45, 0.45), Deviation.SPIKE: (0.4, 0.45)}
-"""(Least, span over the percentile of its surprise): shifts last, spikes pass."""
-_SILENCE, _RETURN, _FIRST = 0.7, 0.45, 0.15
-_RISING, _FALLING, _SPIKE = "rising higher", "falling lower", "sudden spike"
-_SILENT, _BACK, _FIRST_SEEN = "silent, no readings", "readings are back", "first readings"
-_ASPECTS = (_RISING, _FALLING, _SPIKE, _SILENT, _BACK, _FIRST_SEEN)
+_ALARM, _WORSE, _PLENTY = 0.7, 0.25, 20.0
+"""Salience of an alarm at the bar, what it has more at most, and the nats beyond the bar for that."""
+_TOGETHER, _ALSO = 3.0, 0.6
+"""Intervals within which another alarm of a source goes with the one before, and the share that is worth."""
+_SILENCE, _RETURN = 0.7, 0.45
+_RISING, _FALLING, _RESTLESS, _STILL = "rising higher", "falling lower", "restless, swinging", "stuck, not moving"
+_SILENT, _BACK = "silent, no readings", "readings are back"
+_ASPECTS = (_RISING, _FALLING, _RESTLESS, _STILL, _SILENT, _BACK)
 
 
 class _Series(msgspec.Struct):
@@ -42,12 +39,10 @@ class _Series(msgspec.Struct):
     name: str
     unit: str
     rhythm: Rhythm
-    levels: Levels
+    deviations: Deviations
     vector: bytes = b""
     """Embedding of source and name, float16; empty while unknown."""
     last: Reading | None = None
-    since: int = 0
-    """Readings since it was last spoken of."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -59,11 +54,11 @@ class _Series(msgspec.Struct):
 
 
 class TelemetryInterpreter:
-    """Tells level shifts, drifts, spikes, silences and returns of every (source, metric) series, and its first reading.
+    """Tells when a (source, metric) series leaves its usual, falls silent, and is back.
 
-    Guarantee: memory is bounded by ``series`` and ``readings``; the cost of a number does not depend on how many came
-    before; steady, noisy and periodic series grow silent. One perception yields at most ``segments`` changes, the
-    least expected ones.
+    Guarantee: memory is bounded by ``series``; the cost of a number does not depend on how many came before. What
+    happens to several series of one perception is one percept; of what happens to others of the source meanwhile only
+    the first stands out.
     """
 
     def __init__(self, dim: int, settings: PerceptionSettings) -> None:
@@ -72,10 +67,9 @@ class TelemetryInterpreter:
         self._settings = settings
         self._series: OrderedDict[tuple[str, str], _Series] = OrderedDict()
         self._watch = Watch(settings.folding.regular, settings.folding.silence)
-        self._ranks = RunningRank(settings.appraisal.rank_window)
         self._aspects: dict[str, bytes] = {}
-        self._news: OrderedDict[str, Habit] = OrderedDict()
-        """By source, how often it brought a series never seen."""
+        self._alarmed: OrderedDict[str, Instant] = OrderedDict()
+        """By source, the event time of its latest alarm."""
         self._readings = 0
         self._forgotten = 0
         self._refused = 0
@@ -93,10 +87,9 @@ class TelemetryInterpreter:
 
     def interpret(self, perception: Perception, vectors: Mapping[str, Vector]) -> list[Percept]:
         self._learn_aspects(vectors)
-        new: list[_Series] = []
-        back: list[_Series] = []
-        changed: list[tuple[_Series, Change]] = []
-        gap = 0.0
+        resumed: list[tuple[_Series, Reading]] = []
+        alarmed: list[tuple[_Series, Alarm]] = []
+        returned: list[tuple[_Series, Return]] = []
         for metric, value in (perception.telemetry or {}).items():
             if not abs(value) <= _LARGEST:
                 self._refused += 1
@@ -105,21 +98,24 @@ class TelemetryInterpreter:
             series = self._series.get((perception.source, metric))
             if series is None:
                 series = self._begin(perception, metric)
-                new.append(series)
             else:
                 self._series.move_to_end(series.key)
-                silence = perception.time - series.rhythm.last
-                if self._watch.beat(series.key, series.rhythm, perception.time):
-                    back.append(series)
-                    gap = max(gap, silence)
+                if self._watch.beat(series.key, series.rhythm, perception.time) and series.last is not None:
+                    resumed.append((series, series.last))
             if not series.vector:
                 series.vector = _packed(vectors.get(series.words))
             series.last = Reading(float(value), perception.time, perception.id, perception.trust)
-            series.since += 1
-            change = series.levels.take(series.last)
-            if change is not None:
-                changed.append((series, change))
-        return [*self._first(perception, new), *self._returned(perception, back, gap), *self._changed(changed)]
+            change = series.deviations.take(series.last, -math.log(self._settings.false_alarms))
+            if isinstance(change, Alarm):
+                alarmed.append((series, change))
+            elif change is not None:
+                returned.append((series, change))
+        told = (
+            self._resumed(perception, resumed) if resumed else None,
+            self._returned(perception, returned) if returned else None,
+            self._alarm(perception, alarmed) if alarmed else None,
+        )
+        return [percept for percept in told if percept is not None]
 
     def quiet(self, now: Instant) -> list[Percept]:
         by_source: dict[str, list[_Series]] = {}
@@ -140,8 +136,8 @@ class TelemetryInterpreter:
 
     def _begin(self, perception: Perception, metric: str) -> _Series:
         name, unit = spoken(metric)
-        levels = Levels(shift=self._settings.shift, size=self._settings.readings)
-        series = _Series(perception.source, metric, name, unit, Rhythm(perception.time), levels)
+        deviations = Deviations(self._settings.readings)
+        series = _Series(perception.source, metric, name, unit, Rhythm(perception.time), deviations)
         self._series[series.key] = series
         if len(self._series) > self._settings.series:
             self._watch.forget(self._series.popitem(last=False)[0])
@@ -152,101 +148,74 @@ class TelemetryInterpreter:
         series = self._series.get(key)
         return None if series is None else series.rhythm
 
-    def _first(self, perception: Perception, new: list[_Series]) -> list[Percept]:
-        if not new:
-            return []
-        habit = self._news.setdefault(perception.source, Habit())
-        self._news.move_to_end(perception.source)
-        if len(self._news) > self._settings.series:
-            self._news.popitem(last=False)
-        if not habit.worth(perception.time, math.inf):
-            return []
-        names = listed([f"{s.name} ({_value(s)})" for s in new])
-        return [
-            Percept(
-                text=f"{_shown(perception.source)}: first readings of {names}",
-                vector=self._vector(new, _FIRST_SEEN),
-                time=perception.time,
-                salience=_FIRST,
-                perceptions=(ref(perception),),
-                trust=perception.trust,
-                part="first",
-                terms=self._terms(new),
-                insights=("first readings",),
-                count=len(new),
-            )
-        ]
+    def _resumed(self, perception: Perception, resumed: list[tuple[_Series, Reading]]) -> Percept:
+        series = [each for each, _ in resumed]
+        before = max((last for _, last in resumed), key=lambda last: last.time)
+        names = listed([f"{s.name} ({_value(s)})" for s in series])
+        gap = span(max(0.0, perception.time - before.time))
+        text = f"{_shown(perception.source)}: readings of {names} are back after {gap} of silence"
+        focus = Reading(0.0, perception.time, perception.id, perception.trust)
+        return self._percept(text, series, (focus, before), _BACK, _RETURN, "resumed")
 
-    def _returned(self, perception: Perception, back: list[_Series], gap: float) -> list[Percept]:
-        if not back:
-            return []
-        names = listed([f"{s.name} ({_value(s)})" for s in back])
-        return [
-            Percept(
-                text=f"{_shown(perception.source)}: readings of {names} are back after {span(gap)} of silence",
-                vector=self._vector(back, _BACK),
-                time=perception.time,
-                salience=_RETURN,
-                perceptions=(ref(perception),),
-                trust=perception.trust,
-                part="back",
-                terms=self._terms(back),
-                insights=("back",),
-                count=len(back),
-            )
-        ]
+    def _returned(self, perception: Perception, returned: list[tuple[_Series, Return]]) -> Percept:
+        series = [each for each, _ in returned]
+        first = min((change.first for _, change in returned), key=lambda reading: reading.time)
+        began = list({change.began.id: change.began for _, change in returned}.values())
+        names = listed([f"{s.name} is back at {_value(s)}" for s in series])
+        lasted = span(max(0.0, first.time - min(reading.time for reading in began)))
+        text = f"{_shown(perception.source)}: {names} after {lasted}"
+        return self._percept(text, series, (first, *began), _BACK, _RETURN, f"back/{series[0].metric}")
 
     def _silence(self, source: str, silent: list[_Series]) -> Percept:
         """One percept for all that a source stopped telling."""
         latest = sorted((s.last for s in silent if s.last is not None), key=lambda r: (-r.time, r.id))
-        cited = {r.id: PerceptionRef(r.id, r.time, source) for r in latest}
         names = listed([f"{s.name} (last {_value(s)})" for s in silent])
         every = max(s.rhythm.interval for s in silent)
-        return Percept(
-            text=f"{_shown(source)} went silent: no more readings of {names}, which came every {span(every)}",
-            vector=self._vector(silent, _SILENT),
-            time=latest[0].time + every,
-            salience=_SILENCE,
-            perceptions=tuple(cited.values())[:_CITED],
-            trust=min(r.trust for r in latest),
-            part=f"silence/{silent[0].metric}/{silent[0].rhythm.silences}",
-            terms=self._terms(silent),
-            insights=("silence",),
-            count=len(silent),
-        )
+        text = f"{_shown(source)} went silent: no more readings of {names}, which came every {span(every)}"
+        part = f"silence/{silent[0].metric}/{silent[0].rhythm.silences}"
+        percept = self._percept(text, silent, latest, _SILENT, _SILENCE, part)
+        return replace(percept, time=latest[0].time + every)
 
-    def _changed(self, changed: list[tuple[_Series, Change]]) -> list[Percept]:
-        ranked = []
-        for series, change in changed:
-            surprise = math.log1p(min(change.deviations, _PLENTY)) / math.log2(1 + change.times)
-            ranked.append((self._ranks.surely(surprise, _DOUBT), series, change))
-        ranked.sort(key=lambda item: (-item[0], item[1].metric))
-        most = self._settings.segments
-        beyond = len(ranked) - most
-        percepts = [self._change(rank, series, change) for rank, series, change in ranked[:most]]
-        if beyond > 0:
-            also = f"and {beyond} more readings of {_shown(changed[0][0].source)} changed"
-            percepts[0] = replace(percepts[0], insights=(*percepts[0].insights, also))
-        return percepts
+    def _alarm(self, perception: Perception, alarmed: list[tuple[_Series, Alarm]]) -> Percept:
+        """One percept for all that left their usual at once, the least expected first."""
+        alarmed.sort(key=lambda each: (-each[1].surprise, each[0].metric))
+        series, worst = [each for each, _ in alarmed], alarmed[0][1]
+        beyond = worst.surprise + math.log(self._settings.false_alarms)
+        salience = _ALARM + _WORSE * min(1.0, beyond / _PLENTY)
+        before = self._alarmed.get(perception.source)
+        if before is not None and perception.time - before <= _TOGETHER * series[0].rhythm.interval:
+            salience *= _ALSO
+        self._alarmed[perception.source] = perception.time
+        self._alarmed.move_to_end(perception.source)
+        if len(self._alarmed) > self._settings.series:
+            self._alarmed.popitem(last=False)
+        text = f"{_shown(perception.source)}: {listed([_told(*each) for each in alarmed])}"
+        part = f"{worst.kind.name.lower()}/{series[0].metric}"
+        percept = self._percept(text, series, (worst.reading,), _aspect(worst), salience, part)
+        return replace(percept, insights=(worst.kind.value, ratio(worst.usual, worst.now)))
 
-    def _change(self, rank: float, series: _Series, change: Change) -> Percept:
-        least, most = _SALIENCE[change.kind]
-        cited = {r.id: PerceptionRef(r.id, r.time, series.source) for r in change.readings}
-        count, series.since = series.since, 0
-        insights = [change.kind.value, ratio(change.before, change.after)]
-        if change.times > 1:
-            insights.append(f"{change.times} times lately")
+    def _percept(
+        self,
+        text: str,
+        series: Sequence[_Series],
+        readings: Sequence[Reading],
+        aspect: str,
+        salience: float,
+        part: str,
+    ) -> Percept:
+        """Of what happened to some series of one source; the first reading is the focus."""
+        cited = {r.id: PerceptionRef(r.id, r.time, series[0].source) for r in readings}
         return Percept(
-            text=f"{_shown(series.source)}: {series.name} {_told(series, change)}",
-            vector=self._vector([series], _aspect(change)),
-            time=change.readings[0].time,
-            salience=least + most * rank,
+            text=text,
+            vector=self._vector(series, aspect),
+            time=readings[0].time,
+            salience=salience,
             perceptions=tuple(cited.values())[:_CITED],
-            trust=min(r.trust for r in change.readings),
-            part=f"{change.kind.name.lower()}/{series.metric}",
-            terms=self._terms([series]),
-            insights=tuple(insights),
-            count=count,
+            trust=min(r.trust for r in readings),
+            part=part,
+            terms=self._terms(series),
+            insights=(part.partition("/")[0],),
+            count=len(series),
         )
 
     def _terms(self, series: Iterable[_Series]) -> tuple[str, ...]:
@@ -276,9 +245,8 @@ class TelemetryInterpreter:
         return {
             "series": list(self._series.values()),
             "latest": self._watch.latest,
-            "ranks": self._ranks.dump(),
             "aspects": self._aspects,
-            "news": list(self._news.items()),
+            "alarmed": list(self._alarmed.items()),
             "counts": [self._readings, self._forgotten, self._refused],
         }
 
@@ -289,39 +257,41 @@ class TelemetryInterpreter:
                 series.vector = b""
             self._series[series.key] = series
             self._watch.restore(series.key, series.rhythm)
-        self._ranks.load(saved.ranks)
         self._aspects = {text: v for text, v in saved.aspects.items() if len(v) == 2 * self._dim}
-        self._news = OrderedDict(saved.news)
+        self._alarmed = OrderedDict(saved.alarmed)
         self._readings, self._forgotten, self._refused = saved.counts
 
 
 class _Saved(msgspec.Struct):
     series: list[_Series]
     latest: Instant
-    ranks: list[float]
     aspects: dict[str, bytes]
-    news: list[tuple[str, Habit]]
+    alarmed: list[tuple[str, Instant]]
     counts: tuple[int, int, int]
 
 
-def _told(series: _Series, change: Change) -> str:
+def _told(series: _Series, alarm: Alarm) -> str:
     """What happened, with its figures."""
-    before, after = figure(change.before), figure(change.after, series.unit)
-    over = span(change.readings[0].time - change.since)
-    if change.kind is Deviation.SPIKE:
-        verb = "spiked to" if change.after > change.before else "dipped to"
-        return f"{verb} {after}, then {figure(change.before, series.unit)}"
-    text = f"{'rose' if change.after > change.before else 'fell'} from {before} to {after} over {over}"
-    if change.origin is not None:
-        ago = span(change.readings[0].time - change.origin.time)
-        text += f" ({figure(change.origin.value, series.unit)} {ago} ago)"
-    return text
+    usual, now = figure(alarm.usual, series.unit), figure(alarm.now, series.unit)
+    higher = alarm.now > alarm.usual
+    at_this_time = " at this time" if alarm.seasonal else ""
+    match alarm.kind:
+        case Deviation.JUMP:
+            return f"{series.name} {'rose' if higher else 'fell'} to {now} (usually {usual}{at_this_time})"
+        case Deviation.LASTING:
+            return f"{series.name} stays {'high' if higher else 'low'} at {now} (usually {usual}{at_this_time})"
+        case Deviation.RESTLESS:
+            return f"{series.name} is restless, moving by {now} at a time (usually {usual})"
+        case Deviation.STILL:
+            return f"{series.name} hardly moves from {_value(series)}, by {now} at a time (usually {usual})"
 
 
-def _aspect(change: Change) -> str:
-    if change.kind is Deviation.SPIKE:
-        return _SPIKE
-    return _RISING if change.after > change.before else _FALLING
+def _aspect(alarm: Alarm) -> str:
+    if alarm.kind is Deviation.RESTLESS:
+        return _RESTLESS
+    if alarm.kind is Deviation.STILL:
+        return _STILL
+    return _RISING if alarm.now > alarm.usual else _FALLING
 
 
 def _value(series: _Series) -> str:

@@ -291,3 +291,12 @@ def test_what_was_conscious_long_ago_is_not_so_again_before_it_changes():
     assert inhibition.suppressed(again, 1e6)
     assert inhibition.suppressed(again, 2e6)
     assert not inhibition.suppressed(replace(again, version=2), 3e6)
+
+
+def test_what_is_like_something_of_yesterday_is_news_again():
+    inhibition = Inhibition(DIM, AttentionSettings(inhibition=0.5, inhibition_half_life=3600.0))
+    old = trace()
+    inhibition.remember(old, 0.0)
+    assert inhibition.loss(old.thought.vector, 0.0) == pytest.approx(0.5)
+    assert inhibition.loss(old.thought.vector, 3600.0) == pytest.approx(0.25)
+    assert inhibition.loss(old.thought.vector, 86_400.0) < 0.01

@@ -7,7 +7,7 @@ from actors.events import Broadcast, Post, Posted, Reinforce, Salient, Started, 
 from actors.matters.core import MattersCore
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterState, OpenLoop
 from actors.matters.settings import MattersSettings
-from environment.messages import Thought, Trace
+from environment.messages import PerceptionRef, Thought, Trace
 from tests.actors.making import DIM, entry, thought, trace, unit
 
 NOON = 1_772_539_200.0  # 2026-03-03T12:00:00Z
@@ -181,3 +181,17 @@ def test_matters_are_bounded_and_settled_ones_go_first() -> None:
     assert world.core.describe().figures["matters_open"] == 2
     world.line("kelgo1 smells", NOON + 10, "kelgo1", about=21)
     assert [m.count for m in world.matters.values()] == [1, 2, 1], "what was let go takes no more"
+
+
+def test_what_cites_a_line_settles_the_matter_of_that_line_and_no_other() -> None:
+    world = World()
+    begun = []
+    for n in (1, 2):
+        world.line(f"air rose to {n}9", NOON + n * HOUR, "air", conscious=n, salience=0.8, about=n)
+        begun.append(world.last.thought.perceptions[0])
+    first = PerceptionRef("p-back", NOON + 3 * HOUR, "chat")
+    unknown = PerceptionRef("p-unknown", NOON, "chat")
+    assert world.line("air is back at 4", first.time, "air", about=2, perceptions=(first, unknown)) == []
+    (said,) = world.line("air is back at 5", first.time, "air", about=2, perceptions=(first, begun[0]))
+    assert said.text.startswith("Settled: air rose to 19.")
+    assert [matter.open for matter in world.matters.values()] == [False, True]
