@@ -48,38 +48,27 @@ def watch(
     wants = EntryFilter(
         kinds=frozenset({kind} if kind else ()), min_salience=min_salience, source=source or "", contains=contains or ""
     )
-    watching = _Watching(wants, json=json, most=count)
-    asyncio.run(watching.run(at, from_seq))
-    if watching.last and not json and count is None:
-        console(error=True).print(f"go on with: submind watch --from {watching.last + 1}")
+    last = asyncio.run(_follow(at, from_seq, wants, count, json=json))
+    if last and not json and count is None:
+        console(error=True).print(f"go on with: submind watch --from {last + 1}")
 
 
-class _Watching:
-    def __init__(self, wants: EntryFilter, *, json: bool, most: int | None) -> None:
-        self.last = 0
-        self._wants = wants
-        self._json = json
-        self._most = most
-        self._shown = 0
-
-    async def run(self, at: Server, from_seq: int) -> None:
-        cancel_on(signal.SIGINT, signal.SIGTERM)
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._follow(at, from_seq)
-
-    async def _follow(self, at: Server, from_seq: int) -> None:
-        out = console()
+async def _follow(at: Server, from_seq: int, wants: EntryFilter, most: int | None, *, json: bool) -> int:
+    """Show entries until there were enough, or Ctrl-C; the number of the last."""
+    cancel_on(signal.SIGINT, signal.SIGTERM)
+    out, last, shown = console(), 0, 0
+    with contextlib.suppress(asyncio.CancelledError):
         async with connected(at, _PATIENCE) as mind:
-            if not self._json and from_seq == 0 and out.is_terminal:
+            if not json and from_seq == 0 and out.is_terminal:
                 head = (await mind.status()).stream.head
                 before = f"{head} before; --from 1 shows them all" if head else "the first one will be number 1"
                 console(error=True).print(f"waiting for thoughts ({before})", style="dim")
-            async for entry in mind.watch(from_seq, self._wants):
-                if self._json:
+            async for entry in mind.watch(from_seq, wants):
+                if json:
                     emit(encode(pb.StreamEntry, entry))
                 else:
                     out.print(entry_line(entry))
-                self.last = entry.seq
-                self._shown += 1
-                if self._shown == self._most:
-                    return
+                last, shown = entry.seq, shown + 1
+                if shown == most:
+                    break
+    return last

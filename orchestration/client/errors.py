@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import error_details_pb2
 from google.rpc.status_pb2 import Status
 
@@ -82,12 +83,13 @@ class Closed(ClientError):
         super().__init__(code, message)
 
 
-def _details(error: grpc.aio.AioRpcError) -> Status:
+def details_of(error: grpc.aio.AioRpcError) -> list[AnyMessage]:
+    """The details (google.rpc) of a failed call; none where it has none."""
     metadata: Any = error.trailing_metadata() or ()  # the stubs do not know that it can be iterated
     for key, value in metadata:
         if key == DETAILS_KEY and isinstance(value, bytes):
-            return Status.FromString(value)
-    return Status()
+            return list(Status.FromString(value).details)
+    return []
 
 
 def translate(error: grpc.aio.AioRpcError) -> ClientError:
@@ -95,7 +97,7 @@ def translate(error: grpc.aio.AioRpcError) -> ClientError:
     code, message = error.code(), error.details() or error.code().name
     violations: list[FieldViolation] = []
     retry_after: float | None = None
-    for detail in _details(error).details:
+    for detail in details_of(error):
         bad, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
         if detail.Unpack(bad):
             violations += [FieldViolation(one.field, one.description) for one in bad.field_violations]

@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from environment.errors import SubliminalError
 from environment.ports import WriteState
+from environment.stores.copying import PROBE
 from orchestration.access.caller import CALLER
 from orchestration.access.scopes import Scope as Right
 from orchestration.feed.context import FeedContext
@@ -22,9 +23,6 @@ from orchestration.feed.figures import Rendering
 from orchestration.feed.problems import MEDIA_TYPE, Problem, Refusal
 from orchestration.feed.responses import one
 from orchestration.view.status import MindState
-
-_PROBE = "readiness"
-"""The state under which a probe is written; no actor is called so."""
 
 
 class Liveness(BaseModel):
@@ -138,7 +136,7 @@ class _Writable:
         async with self._lock:
             if monotonic() - self._tried >= self._feed.settings.probe_every:
                 try:
-                    await self._feed.stores.commit([WriteState(_PROBE, b"")])
+                    await self._feed.stores.commit([WriteState(PROBE, b"")])
                     self._why_not = ""
                 except SubliminalError as error:
                     self._why_not = str(error)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import grpc
-from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import error_details_pb2 as details
-from google.rpc.status_pb2 import Status
 
 from environment.errors import StoreFull
 from orchestration.access.errors import Forbidden
 from orchestration.access.scopes import Scope
-from orchestration.client.errors import Busy, Denied, Rejected, Unavailable, translate
+from orchestration.client.errors import Busy, Denied, Rejected, Unavailable, details_of, translate
 from orchestration.front.errors import LeaderFailed
-from orchestration.gateway.error_answers import DETAILS_KEY
 from orchestration.gateway.errors import OverQuota
 from orchestration.schema.errors import InvalidRequest
 
@@ -66,17 +61,9 @@ def _busy(said: Busy, subject: str, target: str, per_second: float) -> Lost | Le
     return Lost(f"{target}: {said}")
 
 
-def _details(error: grpc.aio.AioRpcError) -> list[AnyMessage]:
-    metadata: Any = error.trailing_metadata() or ()  # the stubs do not know that it can be iterated
-    for key, value in metadata:
-        if key == DETAILS_KEY and isinstance(value, bytes):
-            return list(Status.FromString(value).details)
-    return []
-
-
 def _scope(error: grpc.aio.AioRpcError) -> str:
     """Which scope a token does not have; empty where it is not about that."""
-    for detail in _details(error):
+    for detail in details_of(error):
         info = details.ErrorInfo()
         if detail.Unpack(info) and info.reason == "SCOPE_REQUIRED":
             return str(info.metadata["scope"])
@@ -85,7 +72,7 @@ def _scope(error: grpc.aio.AioRpcError) -> str:
 
 def _subject(error: grpc.aio.AioRpcError) -> str:
     """Which quota was used up."""
-    for detail in _details(error):
+    for detail in details_of(error):
         quota = details.QuotaFailure()
         if detail.Unpack(quota) and quota.violations:
             return str(quota.violations[0].subject)

@@ -93,11 +93,7 @@ def describe(error: Exception) -> ErrorAnswer:
             return told(code.RESOURCE_EXHAUSTED, 429, "busy", text, retry_after=waits, quota="gateway.intake.pending")
         case TooMany():
             return told(code.RESOURCE_EXHAUSTED, 503, "too-many", text, retry_after=error.retry_after, quota=error.name)
-        case OverQuota():
-            return told(
-                code.RESOURCE_EXHAUSTED, 429, "over-quota", text, retry_after=error.retry_after, quota=error.name
-            )
-        case OverAllowance():
+        case OverQuota() | OverAllowance():
             return told(
                 code.RESOURCE_EXHAUSTED, 429, "over-quota", text, retry_after=error.retry_after, quota=error.quota
             )

@@ -24,14 +24,14 @@ class IntakeBusy(FieldedError, GatewayError):
 
 
 class OverQuota(FieldedError, GatewayError):
-    """More came in than ``name`` allows on average: nothing was taken in; come back after ``retry_after`` seconds."""
+    """More came in than ``quota`` allows on average: nothing was taken in; come back after ``retry_after`` seconds."""
 
-    name: str
+    quota: str
     per_second: float
     retry_after: float
 
     def __str__(self) -> str:
-        return f"{self.name} allows {self.per_second:g} on average: try again in {self.retry_after:.3g} s"
+        return f"{self.quota} allows {self.per_second:g} on average: try again in {self.retry_after:.3g} s"
 
 
 class TooLarge(FieldedError, GatewayError):

@@ -63,15 +63,6 @@ async def test_a_key_stays_known_while_it_waits_is_filed_and_after_a_crash(opene
     assert bool(await filed(log)) == (memory < 1 << 40)
 
 
-async def test_a_key_that_another_process_took_is_known(opened):
-    here, there = await opened(memory=10), await opened(memory=10)
-    for n in range(200):
-        (first,) = await (here, there)[n % 2].append([perception(n, key=f"k{n}")])
-        (again,) = await (there, here)[n % 2].append([perception(n, key=f"k{n}")])
-        assert again == replace(first, new=False)
-    assert await here.rows() == 200
-
-
 @pytest.mark.parametrize("memory", [1, 1 << 40])
 async def test_keys_that_meet_in_one_place_are_told_apart(opened, memory):
     log = await opened(memory=memory, hashing=crowded)

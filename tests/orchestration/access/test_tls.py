@@ -112,51 +112,6 @@ async def test_a_broken_certificate_is_said_and_the_old_one_kept(serve, keys, au
     assert key != other_key.read_bytes()
 
 
-async def test_authorities_of_clients_change_as_well(serve, keys, authority, tmp_path):
-    token = keys.make("all")
-    successor = Authority(tmp_path / "successor")
-    chain, key = authority.issue("client", "client@submind.test")
-    tls = authority.tls(mutual=True).model_copy(update={"client_ca": tmp_path / "clients.pem"})
-    tls.client_ca.write_bytes(authority.file.read_bytes())
-    old = ssl.create_default_context(cafile=authority.file)
-    old.load_cert_chain(chain, key)
-    new = ssl.create_default_context(cafile=authority.file)
-    new.load_cert_chain(*successor.issue("client", "client@submind.test"))
-
-    async def lets_in(context):
-        async with httpx.AsyncClient(base_url=served.feed.url, verify=context, trust_env=False) as http:
-            try:
-                return (await http.get("/v1/status", headers=header(token))).status_code == 200
-            except httpx.TransportError:
-                return False
-
-    async with serve(tls=tls, verify=False) as served:
-        assert await lets_in(old)
-        assert not await lets_in(new)
-        tls.client_ca.write_bytes(successor.file.read_bytes())
-        await until(lambda: served.access.certificates._pair.authorities == successor.file.read_bytes())
-        assert await lets_in(new)
-        assert not await lets_in(old)
-
-
-async def test_plain_text_to_a_port_of_tls_and_tls_to_a_plain_one(serve, keys, authority):
-    token = keys.make("all")
-    async with serve(tls=authority.tls(), verify=False) as served:
-        async with MindClient(served.target, token=token, retry_for=0.3, timeout=3) as mind:
-            with pytest.raises(Unavailable):
-                await mind.status()
-        with pytest.raises(httpx.TransportError):
-            await served.http.get(f"http://127.0.0.1:{served.feed.port}/healthz")
-        assert (await served.http.get("/v1/status", headers=header(token))).status_code == 200
-    async with serve() as served:
-        async with client_of(served, authority, token) as mind:
-            with pytest.raises(Unavailable):
-                await mind.status()
-        with pytest.raises(httpx.TransportError):
-            await served.http.get(f"https://127.0.0.1:{served.feed.port}/healthz")
-        assert (await served.http.get("/v1/status", headers=header(token))).status_code == 200
-
-
 def test_old_versions_of_tls_are_not_spoken(authority):
     context = Certificates(authority.tls()).for_http()
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2

@@ -132,15 +132,6 @@ async def test_an_etcd_that_is_full_is_named_with_the_way_out(small_etcd: EtcdSe
     assert "etcdctl alarm disarm" in found["alarm"]["fix"]
 
 
-async def test_an_etcd_without_a_majority(etcd_cluster: Any, tmp_path: Path) -> None:
-    for member in etcd_cluster.members[:2]:
-        await asyncio.to_thread(member.kill)
-    done = await submind(*here(tmp_path), "--coordination", f"etcd://{etcd_cluster.endpoints}")
-    found = by_check(done)
-    assert done.code == 1
-    assert "no quorum" in found["agreement"]["found"]
-
-
 async def test_a_leader_that_nobody_reaches(etcd: str, tmp_path: Path) -> None:
     address, mind = f"etcd://{etcd}", f"m-{secrets.token_hex(4)}"
     given = (*here(tmp_path), "--coordination", address)
@@ -239,20 +230,6 @@ async def test_a_ray_without_room_of_another_version_and_with_a_token(tmp_path: 
         assert "the cluster has ray 1.13.0, here" in found["versions"]["found"]
         assert "python 3.7.1, here" in found["versions"]["found"]
         assert "one image" in found["versions"]["fix"]
-    finally:
-        await asyncio.to_thread(raylets.end)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(600)
-async def test_a_ray_whose_head_keeps_what_it_knows(tmp_path: Path) -> None:
-    kept = {"RAY_gcs_storage": "rocksdb", "RAY_gcs_storage_path": str(tmp_path / "gcs")}
-    raylets = await asyncio.to_thread(Raylets, env=kept)
-    try:
-        env = environ(SUBMIND__RUNTIME__CLUSTER__ADDRESS=raylets.address, RAY_AUTH_MODE="disabled")
-        found = by_check(await submind(*here(tmp_path), env=env))
-        assert (found["head"]["state"], found["head"]["fix"]) == ("good", "")
-        assert "in rocksdb" in found["head"]["found"]
     finally:
         await asyncio.to_thread(raylets.end)
 

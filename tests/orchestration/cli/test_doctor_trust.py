@@ -44,18 +44,6 @@ async def test_certificates_that_end(servers: None, tmp_path: Path, days: float,
         assert by_check(done)["agreement"]["state"] == "bad"
 
 
-async def test_a_certificate_of_another_host(servers: None, tmp_path: Path) -> None:
-    server = SecuredEtcd(tmp_path / "etcd", issue=lambda authority: authority.issue_cert("etcd.test"), asks=False)
-    try:
-        await asyncio.to_thread(server.start)
-        done = await submind(*here(tmp_path), "--coordination", f"etcd://{server.endpoint}?ca_file={server.ca_file}")
-    finally:
-        await asyncio.to_thread(server.stop)
-    found = by_check(done)
-    assert found["agreement"]["state"] == "bad"
-    assert "is not valid for '127.0.0.1'" in found["agreement"]["found"]
-
-
 def test_secrets_that_everybody_reads_and_files_that_are_none(tmp_path: Path) -> None:
     token, nothing = tmp_path / "token", tmp_path / "nothing.pem"
     token.write_text("a token that is long enough")

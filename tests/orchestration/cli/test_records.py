@@ -6,8 +6,6 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from orchestration.cli.input.lines import BadLine
 from orchestration.cli.input.records import from_object, taken_apart
@@ -139,24 +137,6 @@ def test_records_among_plain_lines_are_no_quoted_perceptions() -> None:
 )
 def test_anything_else_is_read_as_before(line: str) -> None:
     assert taken_apart(line, NOW, UTC) == stamped(line, NOW, UTC)
-
-
-@given(st.text(max_size=200))
-def test_no_line_breaks_it_and_no_words_vanish(line: str) -> None:
-    found = taken_apart(line, NOW, UTC)
-    assert bool(found.text.strip()) == bool(line.strip())
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | st.text(),
-        lambda inner: st.dictionaries(st.sampled_from(["log", "level", "ts", "time", "msg", "stream", "x"]), inner),
-    )
-)
-def test_no_object_breaks_it(value: object) -> None:
-    if isinstance(value, dict):
-        found = from_object(value, NOW)
-        assert found is None or found.text.strip()
 
 
 def test_a_long_line_takes_no_longer_for_looking_like_a_record() -> None:

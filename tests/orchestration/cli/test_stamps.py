@@ -77,9 +77,3 @@ def test_a_line_that_is_only_a_time_keeps_its_words() -> None:
 def test_iso_times_round_trip(moment: datetime, words: str) -> None:
     found = stamped(f"{moment.isoformat(timespec='microseconds')}Z {words}", NOW, UTC)
     assert found.time == pytest.approx(moment.replace(tzinfo=UTC).timestamp(), abs=1e-5)
-
-
-@given(st.text())
-def test_no_text_breaks_it(line: str) -> None:
-    found = stamped(line, NOW)
-    assert line.endswith(found.text)

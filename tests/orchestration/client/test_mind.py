@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from environment.errors import StoreUnavailable
 from environment.lineage import NodeKind
 from environment.messages import EntryKind, Image, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
 from environment.search import SearchFilters
-from orchestration.client import Busy, Denied, MindClient, NotFound, Rejected, Unavailable
+from orchestration.client import Busy, Denied, MindClient, Rejected, Unavailable
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import mind_pb2
 from orchestration.view.changes import ChangeFilter
@@ -45,55 +44,6 @@ async def test_every_modality_arrives_as_it_was(gateway, mind):
     assert kept[0].key == "mine"
     assert len({one.key for one in kept}) == 3
     assert [receipt.new for receipt in await mind.perceive(sent)] == [False, True, True]
-
-
-class Faulty:
-    """A log that fails before or after writing, as chance has it: a disk, a crash between commit and answer."""
-
-    ahead = 1
-
-    def __init__(self, log, chance):
-        self.log, self.chance = log, chance
-
-    def prepare(self, batch):
-        return self.log.prepare(batch)
-
-    async def append_batches(self, batches):
-        draw = self.chance.random()
-        if draw < 0.15:
-            raise StoreUnavailable("away", retry_after=0.01)
-        receipts = await self.log.append_batches(batches)
-        if draw < 0.3:
-            raise StoreUnavailable("written, and then the answer was lost", retry_after=0.01)
-        return receipts
-
-
-async def test_repeating_never_doubles(serve):
-    async with (
-        serve(log=lambda log: Faulty(log, random.Random(5))) as gateway,
-        MindClient(gateway.target, chance=random.Random(1)) as mind,
-    ):
-        for number in range(20):
-            await mind.perceive(lines(3, first=number * 3))
-        receipts = [receipt async for receipt in mind.perceive_many(lines(300, first=60), batch=10)]
-        assert len(receipts) == 300
-        assert await gateway.texts() == [f"line {number}" for number in range(360)]
-
-
-async def test_a_wrong_perception_is_named(gateway, mind):
-    with pytest.raises(Rejected) as failed:
-        await mind.perceive([perception(1, time=NOON), perception(2, text=" ")])
-    assert failed.value.violations[0].field == "perceptions[1].text"
-    assert failed.value.indexes().keys() == {1}
-    assert await gateway.texts() == []
-
-
-async def test_what_is_not_there(mind):
-    with pytest.raises(NotFound):
-        await mind.trace("t-none")
-    for unknown in ("99", "t-00000000000000000000", "nonsense", "-1"):
-        with pytest.raises(NotFound, match=unknown):
-            await mind.explain(unknown)
 
 
 async def test_nobody_there(free_port):

@@ -19,18 +19,6 @@ async def slowly(perceptions, pause=0.0):
         yield one
 
 
-async def test_receipts_come_in_the_order_of_the_source(gateway, mind):
-    receipts = [receipt async for receipt in mind.perceive_many(slowly(lines(500)), batch=16, window=3)]
-    kept = await gateway.stores.perceptions.read(0, 1000)
-    assert [one.text for one in kept] == [f"line {number}" for number in range(500)]
-    assert [receipt.id for receipt in receipts] == [one.id for one in kept]
-
-
-async def test_nothing_to_tell(gateway, mind):
-    assert [receipt async for receipt in mind.perceive_many([])] == []
-    assert [receipt async for receipt in mind.perceive_many(slowly([]))] == []
-
-
 async def test_a_source_that_pauses_does_not_keep_what_it_gave_waiting(gateway, mind):
     more = asyncio.Event()
 
@@ -128,12 +116,6 @@ async def test_long_texts_share_no_message_that_would_be_too_long(gateway, mind)
     receipts = [receipt async for receipt in mind.perceive_many(batch)]
     assert [receipt.new for receipt in receipts] == [True] * 24
     assert [kept[:2].strip() for kept in await gateway.texts()] == [str(number) for number in range(24)]
-
-
-async def test_without_anybody_to_hand_it_to_a_refusal_is_raised(mind):
-    with pytest.raises(Rejected, match=r"perceptions\[1\].text"):
-        async for _ in mind.perceive_many([perception(1, time=NOON), perception(2, text=" ")]):
-            pass
 
 
 async def test_an_upload_goes_on_through_restarts_and_nothing_is_lost_or_doubled(serve, free_port):

@@ -7,10 +7,10 @@ import pytest
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.messages import Level, PerceptionRef
-from environment.ports import WriteConnections, WriteEntries, WriteReport, WriteTrace
+from environment.ports import WriteEntries, WriteTrace
 from orchestration.schema.times import rfc3339
 from orchestration.view.settings import ViewSettings
-from tests.environment.stores.making import NOON, change, connection, entry, perception, report, revision, trace
+from tests.environment.stores.making import NOON, entry, perception, revision, trace
 
 EMBEDDER = WordLlamaEmbedder()
 
@@ -97,37 +97,6 @@ async def test_live_traces_and_search(feed):
     assert (await get(feed, "/v1/search", q="pump", min_salience=0.5))["hits"][0]["trace"]["text"] == "lunch at noon"
     assert (await get(feed, "/v1/search", q="pump", author="nobody"))["hits"] == []
     assert (await get(feed, "/v1/search", q="pump", until="1999-01-01T00:00:00Z"))["hits"] == []
-
-
-async def test_connections_and_what_happened_to_them(feed):
-    kept = (connection("causes"), connection("causes", "k2", "places"))
-    await feed.stores.commit([WriteConnections("causes", kept, (), (change(1), change(2)))])
-    told = (await get(feed, "/v1/connections"))["connections"]
-    assert {(each["owner"], each["topic"], each["peer"]) for each in told} == {
-        ("causes", "k1", "people"),
-        ("causes", "k2", "places"),
-    }
-    assert (await get(feed, "/v1/connections", owner="people"))["connections"] == []
-    few = await get(feed, "/v1/connections", limit=1, history=False)
-    assert few == {
-        "connections": [{**told[0], "history": []}],
-        "total": len(told),
-        "next_page_token": "",
-    }
-    assert (await get(feed, "/v1/connections", status=422, limit=0))["status"] == 422
-    page = await get(feed, "/v1/connections/history", limit=1)
-    assert [(each["reason"], each["label"]) for each in page["changes"]] == [("reason 2", "lost keys")]
-    rest = await get(feed, "/v1/connections/history", before=page["older"])
-    assert [each["reason"] for each in rest["changes"]] == ["reason 1"]
-    assert rest["older"] == ""
-    for wanted, found in [
-        ({"topic": "KEYS"}, 2), ({"topic": "k1"}, 2), ({"topic": "cats"}, 0), ({"kind": "promoted"}, 0),
-        ({"owner": "people"}, 0), ({"since": rfc3339(change(2).at)}, 1),
-    ]:  # fmt: skip
-        assert len((await get(feed, "/v1/connections/history", **wanted))["changes"]) == found, wanted
-    refused = await feed.client.get("/v1/connections/history", params={"before": "yesterday"})
-    assert refused.status_code == 422
-    assert "not a mark" in refused.text
 
 
 async def test_a_question_is_answered_from_what_is_kept_and_keeps_its_subject(feed):
@@ -239,32 +208,6 @@ def _refs(node):
     elif isinstance(node, list):
         for value in node:
             yield from _refs(value)
-
-
-async def test_long_lists_come_page_by_page(feed):
-    names = [f"scout-{number:03}" for number in range(25)]
-    held = [connection(owner=name, peer=peer) for name in names for peer in ("causes", "people")]
-    await feed.stores.commit([WriteReport(report(name)) for name in names])
-    for name in names:
-        await feed.stores.commit([WriteConnections(name, tuple(c for c in held if c.owner == name), (), ())])
-    for path, listed, wanted in (
-        ("/v1/subminds", "subminds", [("causes",), *((name,) for name in names)]),
-        ("/v1/connections", "connections", [(c.owner, c.topic, c.peer) for c in held]),
-    ):
-        seen, token, pages = [], "", 0
-        while token or not pages:
-            page = await get(feed, path, page_size=7, page_token=token)
-            keys = ("name",) if listed == "subminds" else ("owner", "topic", "peer")
-            seen += [tuple(one[key] for key in keys) for one in page[listed]]
-            assert len(page[listed]) <= 7
-            token, pages = page["next_page_token"], pages + 1
-        assert seen == wanted
-        assert pages == -(-len(wanted) // 7)
-        assert (await get(feed, path, page_size=10**6))["next_page_token"] == ""
-        for wrong in ("x", "eyJ9", "\u00e9", "czE6WzFd"):
-            refused = await get(feed, path, status=422, page_token=wrong)
-            assert "leave it out to begin anew" in str(refused["errors"]), refused
-        await get(feed, path, status=422, page_size=-1)
 
 
 async def test_matters_and_what_is_owed(feed):

@@ -2,12 +2,11 @@
 
 import grpc
 
-from environment.errors import StoreUnavailable
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
 from orchestration.pb.submind.v1.forwarding_pb2_grpc import ForwardServiceStub
 from tests.orchestration.gateway.conftest import part, perceived
-from tests.orchestration.gateway.test_uploads import ended
+from tests.orchestration.gateway.test_uploads import Failing, ended
 
 
 def message(*parts):
@@ -59,26 +58,11 @@ async def test_what_was_known_is_told_by_its_place(gateway):
 
 
 async def test_what_was_taken_in_is_told_before_the_stream_ends_for_what_was_not(serve):
-    class Fails:
-        ahead = 1
-
-        def __init__(self, inner):
-            self.inner, self.commits = inner, 0
-
-        def prepare(self, batch):
-            return self.inner.prepare(batch)
-
-        async def append_batches(self, batches):
-            self.commits += 1
-            if self.commits == 2:
-                raise StoreUnavailable("gone", 0.5)
-            return await self.inner.append_batches(batches)
-
-    async with serve(log=Fails, intake=IntakeSettings(commit=1)) as gateway:
+    async with serve(log=lambda log: Failing(log, 2), intake=IntakeSettings(commit=1)) as gateway:
         call = ForwardServiceStub(gateway.channel).Forward()
         await call.write(message(*(part(n, perceived(f"{n}")) for n in (1, 2, 3))))
         failed, found = await ended(call)
-        assert (failed.code, failed.retry_after) == (grpc.StatusCode.UNAVAILABLE, 0.5)
+        assert (failed.code, failed.retry_after) == (grpc.StatusCode.UNAVAILABLE, 0.25)
         assert [one.batch for each in found for one in each.answers] == [1]
         assert await gateway.texts() == ["1"]
         assert gateway.intake.figures()["intake_waiting"] == 0

@@ -57,12 +57,6 @@ def test_a_child_has_half_of_what_its_parent_had():
     assert sum(to.share(name) for name in to.living) == len(CONFIGURED)
 
 
-def test_considering_changes_nothing():
-    to = policy(ceiling=4)
-    assert [to.consider(division(growth=f"causes/{n}"), NOON).verdict for n in range(5)] == [GrowthVerdict.GRANTED] * 5
-    assert (to.seq, to.members) == (0, {})
-
-
 def test_granted_once_is_granted_and_not_twice():
     to = policy()
     child = grant(to, division())
@@ -283,13 +277,3 @@ def test_dividing_again_waits_until_the_first_has_settled_and_any_turn_for_the_w
     assert refused(to, division("people", "4"), NOON + 1299).limit == "cooldown"
     grant(to, division("people", "4"), NOON + 1300)
     assert refused(to, division("people", "5"), NOON + 2499).limit == "cooldown", "it turned within a day"
-
-
-def test_one_that_was_rejected_rests_for_the_whole_time():
-    to = policy(cooldown=600, settle=100, approval="divisions")
-    to.apply(to.consider(division(growth="1"), NOON).event)
-    to.apply(to.approve(1, "ann", "", NOON))
-    grant(to, division(growth="1"))
-    to.apply(to.consider(division(growth="2"), NOON + 100).event)
-    to.apply(to.reject(4, "ann", "", NOON + 100))
-    assert refused(to, division(growth="3"), NOON + 699).limit == "cooldown"

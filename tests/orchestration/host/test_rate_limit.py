@@ -1,18 +1,13 @@
 """A mind's quota of perceptions, over a real etcd and real logs."""
 
-import math
 import secrets
 from contextlib import AsyncExitStack
 
-import grpc
 import pytest
 
 from environment.messages import PerceptionBatch
 from environment.stores.opening import open_stores
-from orchestration.feed.problems import refusal_of
-from orchestration.gateway.error_answers import describe
 from orchestration.gateway.errors import OverQuota
-from orchestration.gateway.intake import Intake
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.host.appenders import HostAppender, PerceptionQuota
 from orchestration.membership.backends import open_coordination
@@ -76,23 +71,3 @@ async def test_without_a_quota_or_an_etcd_to_ask_nothing_is_refused(hosts):
     assert [await offer(alone, 8, n) for n in range(2)] == [8, 8]
     with pytest.raises(OverQuota):
         await offer(alone, 8, "over")
-
-
-async def test_a_caller_is_told_when_to_come_back_and_nothing_is_half_taken(hosts):
-    host = await hosts("one")
-    intake = Intake(host, SETTINGS, lambda: NOON)
-    for n in range(2):
-        assert len(await intake.accept([perception(k, key=f"{n}-{k}") for k in range(8)])) == 8
-    with pytest.raises(OverQuota) as over:
-        await intake.accept([perception(k, key=f"over-{k}") for k in range(8)])
-    assert await host._log.head() == 16
-    told = describe(over.value)
-    assert told.code is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert told.text == "gateway.intake.per_second allows 2 on average: try again in 2 s"
-    assert math.isclose(told.retry_after, 2.0)
-    assert told.quota == "gateway.intake.per_second"
-    problem = refusal_of(over.value)
-    assert (problem.status, problem.retry_after) == (429, 2.0)
-    hosts.now += 2.0
-    assert len(await intake.accept([perception(k, key=f"over-{k}") for k in range(8)])) == 8
-    await intake.close()

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from environment.errors import FencedOut
-from environment.messages import SubmindReport, SubmindState
-from environment.ports import WriteReport
-from environment.stores.sqlite import open_stores
 from orchestration.membership.errors import (
     ConfigurationMoved,
     ConfigurationRefused,
@@ -21,16 +15,13 @@ from orchestration.membership.errors import (
     NotLeading,
 )
 from orchestration.membership.etcd.client import EtcdClient
-from orchestration.membership.fencing import take_lead
 from orchestration.membership.keys import Keys
-from orchestration.membership.ports import ConfigurationVersion, LeaderTerm, QuotaRate
 from orchestration.membership.settings import CoordinationSettings
 from tests.orchestration.membership.joining import STEADY, Joining
 
 T = TypeVar("T")
 RENEWED = CoordinationSettings(lease=6, request_timeout=2)
 """Its holder gives signs of life within the test, and may stand still for some seconds."""
-REPORT = WriteReport(SubmindReport(name="x", role="cognitive", goal="", state=SubmindState.RUNNING, at=0.0))
 
 
 async def next_of(following: AsyncIterator[T], within: float = 60.0) -> T:
@@ -65,24 +56,6 @@ async def test_candidates_lead_one_after_the_other_with_growing_tokens(join: Joi
     assert await coordinations[0].leader() is None
 
 
-async def test_a_candidate_that_resigns_is_followed_at_once(join: Joining) -> None:
-    first, second = await join(), await join()
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(first.leadership("first"))
-        waiting: asyncio.Task[LeaderTerm] = asyncio.create_task(stack_enter(stack, second))
-        await asyncio.sleep(0.3)
-        assert not waiting.done()
-        await first.close()
-        began = asyncio.get_running_loop().time()
-        term = await asyncio.wait_for(waiting, 60)
-        assert asyncio.get_running_loop().time() - began < STEADY.lease / 2, "the lease was waited for"
-        assert term.token == 2
-
-
-async def stack_enter(stack: AsyncExitStack, coordination: object) -> LeaderTerm:
-    return await stack.enter_async_context(coordination.leadership("second"))  # type: ignore[attr-defined]
-
-
 async def test_a_candidate_whose_key_is_taken_away_stops(join: Joining, client: EtcdClient, mind: str) -> None:
     coordination = await join()
     async with coordination.leadership("host") as term:
@@ -92,31 +65,6 @@ async def test_a_candidate_whose_key_is_taken_away_stops(join: Joining, client: 
         assert not term.leads()
         with pytest.raises(NotLeading):
             await term.advance(10)
-
-
-async def test_the_stores_obey_the_newest_leader_only(join: Joining, tmp_path: Path) -> None:
-    """Stores that were led without etcd before make the token rise above what they know."""
-    stores = await open_stores(tmp_path, "mind")
-    for _ in range(5):
-        await stores.lead()
-        await stores.perceptions.lead()
-    coordination = await join(RENEWED)
-    async with coordination.leadership("one") as term:
-        old = await take_lead(term, stores, stores.perceptions)
-        assert old == term.token == 6
-        assert (await coordination.leader()).token == 6  # type: ignore[union-attr]
-        await asyncio.sleep(RENEWED.lease / 2)
-        assert term.leads(), "a token that rose is taken for another leader"
-        await stores.commit([REPORT], old)
-    async with coordination.leadership("two") as term:
-        new = await take_lead(term, stores, stores.perceptions)
-        assert new == 7
-        await stores.commit([REPORT], new)
-        with pytest.raises(FencedOut):
-            await stores.commit([REPORT], old)
-    with pytest.raises(NotLeading):
-        await take_lead(term, stores)
-    await stores.close()
 
 
 async def test_a_token_rises_while_signs_of_life_are_given(join: Joining) -> None:
@@ -201,21 +149,6 @@ async def test_history_is_bounded(join: Joining) -> None:
     for number in range(1, 7):
         await configuration.change({"attention.per_hour": number}, by="ada", at=float(number))
     assert [one.version for one in await configuration.history()] == [6, 5, 4]
-
-
-async def test_two_minds_in_one_etcd_never_meet(join: Joining, mind: str) -> None:
-    """Also where one's name is the beginning of the other's."""
-    one, other = await join(), await join(mind=f"{mind}-2")
-    async with one.leadership("one") as mine, other.leadership("other") as theirs:
-        assert mine.token == theirs.token == 1
-        await one.configuration.change({"attention.per_hour": 2}, by="ada", at=1.0)
-        allowance = QuotaRate(1, 0)
-        assert (await one.quotas.take("tokens", 1, allowance, 1.0)).granted
-        assert (await other.quotas.take("tokens", 1, allowance, 1.0)).granted
-        assert await next_of(other.configuration.watch()) == ConfigurationVersion()
-        assert (await other.configuration.current()).version == 0
-        assert await other.configuration.history() == []
-        assert (await other.leader()).candidate == "other"  # type: ignore[union-attr]
 
 
 async def test_what_is_unreadable_is_said(join: Joining, client: EtcdClient, mind: str) -> None:

@@ -66,18 +66,6 @@ def test_another_version_is_named():
     assert "\n" not in said
 
 
-def test_a_client_server_that_takes_too_long_is_named_in_a_sentence():
-    said = _why(
-        "ray://a:1",
-        ConnectionError(
-            "Initialization failure from server:\nTraceback (most recent call last):\n  File proxier.py, in Datapath\n"
-            "RuntimeError: Starting Ray client server failed. See ray_client_server_23000.err for detailed logs.\n"
-        ),
-    )
-    assert said.startswith("the Ray client server at ray://a:1 did not come to serve this mind: its machine is busy")
-    assert "Traceback" not in said
-
-
 def test_auto_is_what_the_operator_or_ray_start_named(tmp_path):
     told = tmp_path / "ray_current_cluster"
     with pytest.raises(ClusterUnreachable, match="no Ray cluster was joined on this machine"):

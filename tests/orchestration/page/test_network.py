@@ -99,18 +99,6 @@ def test_a_connection_that_is_used_grows_and_light_runs_along_it(peopled, read, 
     assert "used" not in arc(page, "text", "concern").get_attribute("class")
 
 
-def test_a_submind_tells_of_itself_when_it_has_the_focus(peopled, read):
-    page = read().open()
-    page.wait_for_selector(".line", state="attached")
-    page.focus('.spot[data-name="concern"]')
-    told = page.inner_text("#submind")
-    for part in ("Notice danger.", "3 waiting", "talks to continuity 0.20"):
-        assert part in told
-    assert "out" in arc(page, "concern", "continuity").get_attribute("class")
-    page.hover('.spot[data-name="text"]')
-    assert "Hear what is said." in page.inner_text("#submind")
-
-
 def test_keys_move_between_subminds_and_open_one(peopled, read):
     page = read().open()
     page.wait_for_selector(".line", state="attached")
@@ -221,9 +209,6 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(peopled, read, theme):
     assert reader.overflow() <= 0
     page.tap("#panel-close")
     page.wait_for_selector(".spots > .spot")
-
-
-"""How far a submind's number stands from the name that is shown, and whether the style cut that once more."""
 
 
 APART = """

@@ -141,22 +141,6 @@ def test_the_document_stays_bounded_and_the_newest_is_one_press_away(world, read
     assert page.evaluate("document.querySelectorAll('#feed > article').length") <= 500
 
 
-def test_what_came_while_another_part_is_shown_leaves_no_gap(world, read):
-    world.conscious(*(f"thought {n} " + "and so on " * 20 for n in range(1, 61)))
-    reader = read(height=300)
-    page = reader.open()
-    page.wait_for_selector('article[data-seq="60"]')
-    page.evaluate("window.scrollTo(0, 150)")
-    reader.until("window.scrollY === 150")
-    world.conscious("held back")
-    reader.until("document.getElementById('pill').textContent === '1 new thought'")
-    page.keyboard.press("2")
-    reader.until("document.getElementById('feed').offsetParent === null")
-    world.conscious("while the network is shown")
-    reader.until("document.querySelector('article').dataset.seq === '62'")
-    assert reader.numbers()[:3] == [62, 61, 60]
-
-
 def test_what_comes_while_the_newest_are_read_leaves_no_gap(world, read):
     world.conscious(*(f"thought {n}" for n in range(1, 601)))
     reader = read()
@@ -189,15 +173,6 @@ def test_an_empty_mind_says_how_to_begin(world, read):
     world.conscious("at last")
     page.wait_for_selector("article")
     assert page.locator("#empty").is_hidden()
-
-
-def test_less_motion_is_respected(world, read):
-    world.conscious("one")
-    page = read(motion="reduce").open()
-    page.wait_for_selector("article")
-    world.conscious("two")
-    page.wait_for_selector('article[data-seq="2"]')
-    assert page.evaluate("document.getAnimations().length") == 0
 
 
 def test_a_reader_who_stays_at_the_end_is_brought_older_ones_that_failed_to_come(world, read):

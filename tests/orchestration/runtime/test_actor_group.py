@@ -11,7 +11,7 @@ from actors.settings import ShellSettings
 from actors.shell import ActorShell
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.scripted import ScriptedSubstrate
-from environment.errors import SequenceGap, StoreUnavailable
+from environment.errors import SequenceGap
 from environment.ports import WriteEntries, WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock
@@ -179,16 +179,6 @@ async def test_one_that_is_named_again_while_it_leaves_lives_on_with_what_it_sav
         assert sorted(member.plan.name for member in group.members) == sorted({*CALM} - {one})
 
 
-async def test_one_that_is_told_to_leave_while_it_waits_for_another_life_has_none(tmp_path):
-    async with crowd(tmp_path, "doomed") as (members, group, _, _):
-        await until(lambda: group.health()["born"])
-        tell(members["doomed"])
-        await until(lambda: members["doomed"].policy.restarts == 1)
-        group.enlist(1, [], ["doomed"])
-        await until(lambda: group.health()["roster"] == 1)
-        assert {member.plan.name for member in group.members} == {*CALM}
-
-
 async def test_what_takes_too_long_is_interrupted_wherever_it_waits():
     overdue = Overdue(0.2)
     overdue.start()
@@ -218,15 +208,6 @@ async def test_one_that_writes_nonsense_fails_alone(tmp_path):
     assert fine == [None] * 20
     assert isinstance(wrong, SequenceGap)
     assert await stores.registry.state("a19") == b"x"
-    await stores.close()
-
-
-async def test_a_store_that_refuses_refuses_all(tmp_path):
-    inner = await open_stores(tmp_path, "mind", synchronous="OFF")
-    stores = JointStores(inner)
-    await inner.close()
-    told = await asyncio.gather(*(stores.commit([WriteState("a", b"")]) for _ in range(3)), return_exceptions=True)
-    assert [type(one) for one in told] == [StoreUnavailable] * 3
     await stores.close()
 
 

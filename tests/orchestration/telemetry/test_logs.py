@@ -210,16 +210,6 @@ def test_processes_share_a_file_without_mixing_or_losing_lines(tmp_path):
     assert len(kept) == 900
 
 
-def test_a_full_disk_loses_lines_and_not_the_caller(capsys):
-    if not os.access("/dev/full", os.W_OK):
-        pytest.skip("there is no /dev/full here")
-    log = logging_to(Path("/dev/full"))
-    for _ in range(50):
-        log.info("heard")
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said == "/dev/full: No space left on device: log lines are lost, 1 so far"
-
-
 def test_what_a_full_disk_lost_is_counted_in_the_log_once_there_is_room(tmp_path):
     file = tmp_path / "log"
     code = f"""

@@ -51,52 +51,6 @@ async def test_a_page_goes_on_until_it_has_found_or_looked_enough(stores):
     assert (numbers(milk.changes), milk.older) == ([43, 42], "")
 
 
-async def test_each_reader_is_told_of_each_change_once_whatever_its_speed(stores):
-    tail = ChangeTail(stores.registry, ChangesSettings(every=0.005, batch=3, recent=4))
-    fast, slow = [], []
-
-    async def read(into, pause):
-        async for batch in tail.behind():
-            into += numbers(batch)
-            await asyncio.sleep(pause)
-
-    readers = [asyncio.create_task(read(fast, 0)), asyncio.create_task(read(slow, 0.1))]
-    await until(lambda: tail.polling, 60)
-    for n in range(0, 60, 2):
-        await happen(stores, n)
-        await happen(stores, n + 1, owner="people")
-        await asyncio.sleep(0.003)
-    await until(lambda: len(fast) >= 60 and len(slow) >= 60, 60)
-    assert sorted(fast) == sorted(slow) == list(range(60))
-    for told in (fast, slow):
-        assert [n for n in told if n % 2 == 0] == list(range(0, 60, 2))
-    for reader in readers:
-        reader.cancel()
-    await asyncio.gather(*readers, return_exceptions=True)
-    await until(lambda: not tail.polling, 60)
-
-
-async def test_what_was_written_late_is_told_once_as_well(stores):
-    tail = ChangeTail(stores.registry, ChangesSettings(every=0.005))
-    await happen(stores, 100)
-    told = []
-
-    async def read():
-        async for batch in tail.behind():
-            told.extend(numbers(batch))
-
-    reader = asyncio.create_task(read())
-    await until(lambda: tail.polling, 60)
-    await happen(stores, 101)
-    await until(lambda: told == [101], 60)
-    await happen(stores, 90, owner="people")
-    await happen(stores, 102)
-    await until(lambda: len(told) >= 3, 60)
-    assert sorted(told) == [90, 101, 102]
-    reader.cancel()
-    await asyncio.gather(reader, return_exceptions=True)
-
-
 @pytest.mark.parametrize("seed", range(6))
 async def test_who_goes_on_behind_any_mark_misses_nothing_and_is_told_nothing_twice(stores, seed):
     """Mind times go forth and back, several write at once, readers break off anywhere and go on."""

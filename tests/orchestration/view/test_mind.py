@@ -12,7 +12,6 @@ from environment.errors import StoreUnavailable
 from environment.index.shard import Shard
 from environment.messages import Level, SubmindState
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteTrace
-from environment.search import SearchFilters
 from environment.stores.sqlite import open_stores
 from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import ViewSettings
@@ -64,19 +63,6 @@ async def found(looking, text, k=3):
     return [hit.trace.thought.text for hit in await looking.search(text, k)]
 
 
-async def test_search_sees_what_was_written_before_and_after_the_first_search(stores, clock):
-    looking = view(stores, clock)
-    await stores.commit(
-        [WriteTrace(said(1, "the cooling pump in hall two leaks")), WriteTrace(said(2, "lunch is at noon"))]
-    )
-    assert (await found(looking, "pump leak"))[0] == "the cooling pump in hall two leaks"
-    await stores.commit([WriteTrace(said(3, "water drips from the pump's seal"))])
-    assert set(await found(looking, "pump leak", 2)) == {
-        "the cooling pump in hall two leaks",
-        "water drips from the pump's seal",
-    }
-
-
 async def test_search_forgets_what_sank_and_follows_revisions(stores, clock):
     looking = view(stores, clock)
     leak, lunch = said(1, "the cooling pump leaks"), said(2, "lunch is at noon")
@@ -90,20 +76,6 @@ async def test_search_forgets_what_sank_and_follows_revisions(stores, clock):
     (hit,) = await looking.search("bearing temperature of the turbine", 3)
     assert (hit.trace.version, hit.trace.thought.text) == (2, text)
     assert hit.score > 0.4
-
-
-async def test_filters_reach_beyond_the_nearest(stores, clock):
-    looking = view(stores, clock)
-    many = [said(n, f"pump number {n} leaks", author="anomaly") for n in range(40)]
-    far = said(41, "lunch is at noon", author="people")
-    await stores.commit([WriteTrace(each) for each in [*many, far]])
-    hits = await looking.search("pump leaks", 5, SearchFilters(author="people"))
-    assert [hit.trace.thought.author for hit in hits] == ["people"]
-
-
-async def test_a_text_without_known_words_finds_nothing(stores, clock):
-    await stores.commit([WriteTrace(said(1, "the pump leaks"))])
-    assert await view(stores, clock).search("\u2028\x00 ... !!!", 5) == []
 
 
 async def test_live_traces_come_most_salient_first_as_of_now(stores, clock):
@@ -160,13 +132,6 @@ async def test_a_store_that_fails_leaves_the_index_to_be_caught_up_later(stores,
     stores.traces.changes = changes
     assert len(await found(looking, "pump")) == 2
     assert len(shards) == 1
-
-
-async def test_many_searches_at_once_build_one_index(stores, clock):
-    await stores.commit([WriteTrace(said(n, f"pump {n} leaks")) for n in range(30)])
-    looking = view(stores, clock)
-    answers = await asyncio.gather(*(found(looking, f"pump {n}", 5) for n in range(20)))
-    assert all(len(answer) == 5 for answer in answers)
 
 
 async def test_many_questions_at_once_read_the_log_once_and_questions_answer_nothing(stores, clock):

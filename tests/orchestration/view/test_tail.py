@@ -53,42 +53,6 @@ class Log:
         return found
 
 
-@settings(max_examples=80, deadline=None)
-@given(
-    seed=st.integers(0, 2**32),
-    appends=st.lists(st.integers(0, 9), min_size=1, max_size=12),
-    readers=st.lists(st.tuples(st.integers(1, 20), st.booleans()), min_size=1, max_size=5),
-    recent=st.integers(0, 6),
-    batch=st.integers(1, 5),
-    failing=st.sampled_from([0.0, 0.0, 0.3]),
-)
-def test_every_reader_gets_every_entry_once_in_order(seed, appends, readers, recent, batch, failing):
-    async def run():
-        chance = random.Random(seed)
-        log = Log(chance, failing)
-        tail = StreamTail(log, TailSettings(fast=0.0005, idle=0.001, batch=batch, recent=recent))
-        last = sum(appends) + max(start for start, _ in readers)
-
-        async def read(start, slow):
-            seen = []
-            async for one in first(tail.follow(start), last - start + 1):
-                seen.append(one.seq)
-                if slow:
-                    await asyncio.sleep(chance.random() * 0.002)
-            return start, seen
-
-        tasks = [asyncio.create_task(read(*reader)) for reader in readers]
-        for count in appends:
-            log.append(count)
-            await asyncio.sleep(chance.random() * 0.002)
-        log.append(last - len(log.entries))
-        for start, seen in await asyncio.wait_for(asyncio.gather(*tasks), 60):
-            assert seen == list(range(start, last + 1))
-        await tail.close()
-
-    asyncio.run(run())
-
-
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32), cuts=st.lists(st.floats(0, 0.004), min_size=1, max_size=8))
 def test_a_reader_cut_off_anywhere_goes_on_where_it_was(seed, cuts):

@@ -72,13 +72,6 @@ class KnownIds:
             for at in self._places(name):
                 self._bits[at >> 3] |= 1 << (at & 7)
 
-    def mistaken(self) -> float:
-        """The share of new ids that are read for in vain, 0..1."""
-        if not self._bits:
-            return 1.0
-        full = float(np.bitwise_count(np.frombuffer(self._bits, np.uint8)).sum()) / (8 * len(self._bits))
-        return full**_PROBES
-
     async def write_down(self, change: int) -> None:
         """Write the filter down, which holds the ids of all changes up to ``change``; not while it is incomplete.
 

@@ -282,29 +282,6 @@ async def test_a_mind_that_grows_while_it_is_read_is_read_again(living, tmp_path
     assert len(await MEMBERS.all_of(backup.collections)) == 6
 
 
-async def test_a_mind_in_which_one_settles_meanwhile_is_read_again(living, tmp_path, monkeypatch):
-    """That is written without a decision on growth, together with the end of what an heir had to take over."""
-    from tests.environment.stores.making import member
-
-    read, times = living.registry.reports, 0
-
-    async def reports(*given, **named):
-        nonlocal times
-        times += 1
-        answer = await read(*given, **named)
-        if times == 1:
-            settled = member(2, retired=NOON + 9, heir="causes", settled=True)
-            await living.commit([write_member(settled), WriteState("causes", b"with all it left")])
-        return answer
-
-    monkeypatch.setattr(living.registry, "reports", reports)
-    backup = await take(living, tmp_path / "a.submind")
-    assert times == 2
-    monkeypatch.undo()
-    assert differences(await tally(living), await tally(backup)) == []
-    assert await backup.registry.state("causes") == b"with all it left"
-
-
 async def test_a_house_is_taken_before_anything_moves_in(snapshot, opened, tmp_path):
     backup = await take(snapshot, tmp_path / "a.submind")
     new = await opened("new")

@@ -5,19 +5,10 @@ from __future__ import annotations
 import random
 import secrets
 
-import pytest
 import pytest_asyncio
 
 from environment.stores.cassandra.driver.connecting import open_session
 from tests.environment.stores.cassandra.logs import Opening
-from tests.servers.fixtures import migrated_keyspace
-
-
-@pytest.fixture(scope="module")
-def keyspace_of_its_own(cassandra):
-    """The address of a migrated keyspace for who looks at everything that is in it."""
-    with migrated_keyspace(cassandra) as address:
-        yield address
 
 
 @pytest_asyncio.fixture

@@ -199,26 +199,3 @@ async def the_same_price(aged, fresh):
     for (requests, rows), (requests_young, rows_young) in zip(*prices, strict=True):
         assert requests <= requests_young + 8
         assert rows <= 4 * rows_young + 60
-
-
-async def test_a_new_trace_is_left_without_a_read(minds):
-    place, old, _ = minds
-    before = await open_stores(place, f"{old}-read", settings=SETTINGS, rng=random.Random(3))
-    await before.commit([WriteTrace(one(number, live=False)) for number in range(3)])
-    await before.close()
-    stores = await open_stores(place, f"{old}-read", settings=SETTINGS, rng=random.Random(3))
-    try:
-        await stores.commit([WriteTrace(one(10_000_000, live=True))])
-        await stores._ids._filling
-        before = stores._statuses.reads
-        cost = counting(stores)
-        for number in range(20):
-            await stores.commit([WriteTrace(one(20_000_000 + number, live=True))])
-        assert stores._statuses.reads - before <= 2  # those that the filter takes for known
-        assert cost.rows <= 20 + 2 * 3  # the answers of the conditional writes
-        for number in (0, 1, 2):  # and an old one is never taken for new
-            await stores.commit([WriteTrace(one(number, live=True))])
-        assert stores._statuses.reads - before >= 3
-        assert not (await stores.traces.get([one(1, live=True).id]))[one(1, live=True).id].live
-    finally:
-        await stores.close()

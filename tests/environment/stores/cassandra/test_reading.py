@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from environment.errors import StoreBroken, StoreUnavailable
+from environment.errors import StoreBroken
 from environment.messages import Image, Modality
 from environment.stores.cassandra.log.layout import CHUNK, chunk_of
-from tests.environment.stores.cassandra.logs import Paused, answer_lost, lines, never_arrived
+from tests.environment.stores.cassandra.logs import Paused, lines
 from tests.environment.stores.making import NOON, perception
 
 KEYS, STRETCHES = "SELECT mind FROM perception_keys", "SELECT mind FROM perception_stretches"
@@ -141,20 +141,6 @@ async def test_forgetting_that_was_cut_short_goes_on_and_spares_what_was_accepte
     rows = await other.session.prepare("SELECT position FROM perception_stretches WHERE mind = ? AND chunk = ?")
     left = [await other.session.execute(rows, (other.perceptions._mind, chunk), idempotent=True) for chunk in (0, 1)]
     assert [len(each) for each in left] == [0, 2]
-
-
-@pytest.mark.parametrize("fate", [answer_lost, never_arrived])
-async def test_forgetting_in_doubt_takes_nothing_twice(opened, fate):
-    log = await opened()
-    await log.give(*range(50))
-    await log.give(*range(50, 60))
-    log.session.conditions = [fate]
-    try:
-        assert await log.perceptions.forget(NOON + 1e6, 50) == 50
-    except StoreUnavailable:
-        assert await log.perceptions.forget(NOON + 1e6, 50) == 50
-    assert await log.texts() == lines(*range(50, 60))
-    assert [r.new for r in await log.give(0, 55)] == [True, False]
 
 
 async def test_what_is_missing_is_said_and_never_passed_over(opened):

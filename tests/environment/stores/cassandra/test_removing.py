@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from environment.errors import FencedOut, StoreUnavailable
+from environment.errors import FencedOut
 from environment.lineage import NodeKind, explain
 from environment.ports import WriteConnections, WriteEntries, WriteRemoved, WriteReport, WriteState, WriteTrace
 from environment.stores.cassandra import partitions
-from tests.environment.stores.cassandra.openings import dies_before_its_rows, opened
+from tests.environment.stores.cassandra.openings import opened
 from tests.environment.stores.making import NOON, change, connection, entry, report, trace
 
 __all__ = ["opened"]
@@ -70,18 +70,3 @@ async def test_nothing_of_its_own_stays_and_its_thoughts_are_explained(opened):
         await actor.commit([WriteState(GONE, b"late")], fence)
     await successor.commit([WriteRemoved((GONE,))], await successor.lead())
     assert await left(successor, opened.mind) == []
-
-
-async def test_a_removal_that_was_decided_is_finished_by_the_next_leader(opened):
-    mind = await opened(writer="mind")
-    fence = await mind.lead()
-    await lived(opened, fence)
-    await mind.registry.forget(NOON * 2)
-    dies_before_its_rows(mind)
-    with pytest.raises(StoreUnavailable):
-        await mind.commit([WriteRemoved((GONE,))], fence)
-    successor = await opened(writer="host")
-    assert "reports" in await left(successor, opened.mind)
-    await successor.lead()
-    assert await left(successor, opened.mind) == []
-    assert await successor.stream.read(1, 9) != []

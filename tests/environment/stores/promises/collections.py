@@ -71,39 +71,11 @@ class CollectionPromises:
         (found,) = (await stores.collections.get("notes", [document(1).key])).values()
         assert (found.version, found.body) == (2, b"second")
 
-    async def test_what_is_there_word_for_word_is_not_written_again(self, stores):
-        await stores.commit([put(1, base=0, vector=vector(1)), put(2)])
-        head = await stores.collections.head()
-        for _ in range(2):
-            await stores.commit([put(1, base=0, vector=vector(1)), put(2)])
-            await stores.commit([RemoveDocument("notes", "nowhere")])
-        assert await stores.collections.head() == head
-        await stores.commit([put(1, vector=vector(2)), put(2, time=NOON + 99)])
-        assert await stores.collections.head() == head + 2
-
     async def test_a_copy_keeps_versions(self, stores):
         await stores.commit([put(1, version=7)])
         await stores.commit([put(1, version=7), put(1, version=3, body=b"then"), put(1, base=8, body=b"now")])
         (found,) = (await stores.collections.get("notes", [document(1).key])).values()
         assert (found.version, found.body) == (9, b"now")
-
-    async def test_what_was_removed_is_gone_and_begins_anew(self, stores):
-        await stores.commit([put(1), put(2)])
-        await stores.commit([put(1, body=b"more")])
-        await stores.commit([RemoveDocument("notes", document(1).key, base=2, time=NOON)])
-        assert await keys(stores) == [document(2).key]
-        assert await stores.collections.get("notes", [document(1).key]) == {}
-        assert await stores.collections.between("notes", 0, NOON * 2) == [document(2)]
-        await stores.commit([put(1, base=0, body=b"anew")])
-        (found,) = (await stores.collections.get("notes", [document(1).key])).values()
-        assert (found.version, found.body) == (1, b"anew")
-
-    async def test_of_several_writes_of_one_commit_the_last_has_the_last_word(self, stores):
-        await stores.commit([put(1), put(1, body=b"second"), put(2), RemoveDocument("notes", document(2).key)])
-        assert await keys(stores) == [document(1).key]
-        await stores.commit([RemoveDocument("notes", document(1).key), put(1, base=0, body=b"third")])
-        (found,) = (await stores.collections.get("notes", [document(1).key])).values()
-        assert found.body == b"third"
 
     async def test_keys_are_scanned_in_order_by_prefix_and_in_pages(self, stores):
         names = ["Zoë", "a", "a/", "a/1", "a/10", "a/2", "a0", "b", "\ud7ff", "\ud7ff/x", "\U0001f331", "\U0010ffffz"]
