@@ -11,6 +11,7 @@ from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, 
 from actors.image_features import ImageFeatures
 from actors.substrate.ports import Generation
 from environment.config import Section
+from environment.marks import FeedbackMark
 from environment.messages import (
     EntryKind,
     Instant,
@@ -326,6 +327,21 @@ class Propose:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """All marks that people made, and those lately taken back; told again, it changes nothing."""
+
+    marks: tuple[FeedbackMark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Muted:
+    """Traces of a matter that somebody muted; told with a time that is over, they are muted no more."""
+
+    traces: tuple[str, ...]
+    until: Instant
+
+
 class FacultyEvent:
     """What an event is derived from that a faculty of another package brings along: a frozen dataclass with slots."""
 
@@ -359,6 +375,8 @@ Event: TypeAlias = (
     | Vitals
     | Observed
     | Propose
+    | Marked
+    | Muted
     | Pressure
     | Divided
     | GrowthRefused

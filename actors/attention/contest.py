@@ -94,3 +94,8 @@ class Loudness:
         self._counts = dict(counts)
         self._loud = frozenset(name for name, n in self._counts.items() if n >= _FLOOD)
         self._total = sum(self._counts.values())
+
+
+def source_of(trace: Trace) -> str:
+    """Where it comes from in the end; empty where nobody knows."""
+    return next((p.source for p in trace.thought.perceptions), "")

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from actors.attention.contest import Contest, Held, Loudness, SavedContest
+from actors.attention.contest import Contest, Held, Loudness, SavedContest, source_of
 from actors.attention.inhibition import Inhibition, SavedInhibition
+from actors.attention.marks import StandingMutes
 from actors.attention.pacing import Pace
 from actors.attention.settings import AttentionSettings
 from actors.core import Description, Inward
@@ -26,6 +27,8 @@ from actors.events import (
     Conscious,
     Event,
     Generated,
+    Marked,
+    Muted,
     Proposal,
     Propose,
     Salient,
@@ -81,6 +84,7 @@ class AttentionCore(Inward):
         peers: PeerDirectory,
         goals: Sequence[Vector],
         settings: AttentionSettings,
+        mutes: StandingMutes | None = None,
     ) -> None:
         self.name, self.saved = name, _Saved
         self._settings = settings
@@ -93,14 +97,13 @@ class AttentionCore(Inward):
         self._goals = tuple(goals)
         self._relevance = RunningRank(settings.memory)
         self._inhibition = Inhibition(dim, settings)
+        self._mutes = mutes or StandingMutes()
         self._rarity = Rarity()
         self._judged: OrderedDict[str, int] = OrderedDict()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
         self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
         self._wording: dict[str, _Wording] = {}
-        self._threshold = 0
-        self._passing = 1.0
-        self._breadth = 0
+        self._threshold, self._breadth, self._passing = 0, 0, 1.0
         self._surveyed_at: Instant = 0.0
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
@@ -116,6 +119,8 @@ class AttentionCore(Inward):
                 return []
             case Propose():
                 return self._consider(event)
+            case Marked() | Muted():
+                return self._mutes.take(event)
             case Born():
                 self._peers = self._peers.adding(event.peer)
                 return []
@@ -148,8 +153,7 @@ class AttentionCore(Inward):
         return self._drowned, self._all
 
     def _offered(self, salient: Salient, now: Instant) -> list[Effect]:
-        effects = self._decide_due(now)
-        offered = salient.passed
+        effects, offered = self._decide_due(now), salient.passed
         for source, times in salient.sources.items():
             self._loudness.hear(source, times)
         for trace in salient.traces:
@@ -157,7 +161,7 @@ class AttentionCore(Inward):
                 new = trace.version == 1 and trace.level.at == trace.thought.at
                 if new and trace.thought.kind is ThoughtKind.PERCEPT:
                     offered += 1
-                    self._loudness.hear(_source(trace))
+                    self._loudness.hear(source_of(trace))
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
             value = level_at(trace.level, now)
@@ -174,7 +178,9 @@ class AttentionCore(Inward):
         return effects
 
     def _compete(self, new: Held) -> list[Effect]:
-        contest = self._drowned if self._loudness.drowns(_source(new.trace)) else self._all
+        if self._mutes.hold_back(new.trace, self._settings.critical, new.at):
+            return [Count("muted_total")]
+        contest = self._drowned if self._loudness.drowns(source_of(new.trace)) else self._all
         held, now = contest.held, new.at
         if held is not None and new.value <= held.value < self._settings.break_in:
             return []
@@ -216,6 +222,8 @@ class AttentionCore(Inward):
             held.at = now  # it waits: there may not be another one like it
             return [WakeAt(now + self._hold(contest))]
         contest.held = None
+        if self._mutes.hold_back(held.trace, self._settings.critical, now):  # its matter was muted, or it joined one
+            return [Count("muted_total")]
         others = () if drowned or self._loudness.drowns() else (self._drowned,)
         for other in others:
             other.learn(held)
@@ -388,8 +396,3 @@ class _Saved(msgspec.Struct):
     ceiling: tuple[float, Instant | None] | None
     handed: list[Candidate]
     wording: list[_Wording]
-
-
-def _source(trace: Trace) -> str:
-    """Where it comes from in the end; empty where nobody knows."""
-    return next((p.source for p in trace.thought.perceptions), "")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from actors.attention.settings import AttentionSettings
 from actors.core import Core
-from actors.events import Broadcast, Propose, Salient
+from actors.events import Broadcast, Marked, Muted, Propose, Salient
 from actors.faculty import BuildContext, Faculty
 from actors.growth import Born, Gone
 from actors.names import ATTENTION
+from environment.marks import MARKS
 
 
 async def _build(context: BuildContext) -> Core:
     from actors.attention.core import AttentionCore
+    from actors.attention.marks import StandingMutes
     from actors.attention.pacing import BudgetPace, Pace, RatePace
     from actors.submind.budget import Allowance
 
@@ -22,7 +24,8 @@ async def _build(context: BuildContext) -> Core:
     if budget is not None:
         pace, ceiling = BudgetPace(budget), None
     goals = list(await context.embedder.embed(context.mind_goals)) if context.mind_goals else []
-    return AttentionCore(context.name, context.dim, pace, ceiling, context.peers, goals, settings)
+    mutes = StandingMutes(tuple((await MARKS.all_of(context.stores.collections)).values()))
+    return AttentionCore(context.name, context.dim, pace, ceiling, context.peers, goals, settings, mutes)
 
 
 FACULTY = Faculty(
@@ -30,7 +33,7 @@ FACULTY = Faculty(
     about="what becomes conscious",
     build=_build,
     sections={"attention": AttentionSettings},
-    accepts=frozenset({Born, Broadcast, Gone, Propose, Salient}),
+    accepts=frozenset({Born, Broadcast, Gone, Marked, Muted, Propose, Salient}),
     names=(ATTENTION,),
     always=True,
     knows_peers=True,
@@ -38,6 +41,7 @@ FACULTY = Faculty(
     metrics={
         "offered_total": "Percepts that attention was offered, also those that were folded.",
         "winners_passed_over_total": "Winners of a moment that did not stand out among those before.",
+        "muted_total": "Candidates kept back because their source, template or matter is muted.",
         "handed_over": "Conscious thoughts that the stream has not confirmed yet.",
         "thoughts_conscious_total": "Thoughts that attention handed to the stream.",
         "attention_threshold": "Percentile among winners from which a candidate becomes conscious, 0..1.",
@@ -54,6 +58,7 @@ FACULTY = Faculty(
             "attention.bind_above",
             "attention.bind",
             "attention.concerned",
+            "attention.critical",
         ): "each candidate is judged by what holds at that moment; what was remembered of earlier ones stays true",
         ("attention.hold", "attention.refractory"): (
             "the wait is measured when it is looked at, so it also lengthens or shortens what is waiting"

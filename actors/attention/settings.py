@@ -23,6 +23,8 @@ class AttentionSettings(Section):
     """Salience at which a candidate does not wait: somebody speaks to the mind, or nothing comparable was ever seen."""
     memory: int = Field(default=500, ge=16)
     """Winners among which a candidate must stand out."""
+    critical: float = Field(default=1.5, gt=0)
+    """Evidence of threat and alarm together, log odds, from which nothing that is muted is kept back."""
     worth: Share = 0.42
     """Salience below which nothing becomes conscious, however much room there is: rate and budget are what may be said,
     not what must be."""

@@ -10,18 +10,20 @@ import msgspec
 
 from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Send, WakeAt
-from actors.events import Broadcast, Configured, Event, Posted, Reinforce, Salient, Started, Tick
+from actors.events import Broadcast, Configured, Event, Marked, Muted, Posted, Reinforce, Salient, Started, Tick
 from actors.matters.cues import CueReader
+from actors.matters.marked import StandingMarks, reminder, settled
 from actors.matters.matter import LOOPS, MATTERS, REMINDERS, Matter, MatterLine, MatterState, OpenLoop, begun, join
 from actors.matters.members import Members
 from actors.matters.settings import MattersSettings
-from actors.names import ENVIRONMENT
+from actors.names import ATTENTION, ENVIRONMENT
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time
 from actors.submind.linking import Rarity, tie
 from actors.submind.retransmit import RetransmitBuffer
 from environment.identity import derived, thought_id
+from environment.marks import FeedbackMark, MarkKind
 from environment.messages import EntryKind, Instant, StreamEntry, Thought, ThoughtKind, Trace, Vector
 
 _ENTRIES = 32
@@ -67,6 +69,7 @@ class MattersCore(Inward):
         self._rarity = Rarity()
         self._allowance = Allowance(settings.reminders_per_hour)
         self._unacknowledged = RetransmitBuffer(name)
+        self._marks = StandingMarks()
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
@@ -77,6 +80,8 @@ class MattersCore(Inward):
             case Posted():
                 self._unacknowledged.arrived(event.ids)
                 return []
+            case Marked():
+                return self._marked(event.marks, now)
             case Configured(section=MattersSettings() as settings):
                 self._settings, self._reader = settings, CueReader(settings)
                 self._allowance.configure(settings.reminders_per_hour, now)
@@ -99,7 +104,7 @@ class MattersCore(Inward):
         effects = self._close_loops(thought)
         matter, reason = self._cited(thought), "cites one of its lines"
         if matter is None:
-            found = self._members.nearest(thought, self._rarity, self._settings.join)
+            found = self._members.nearest(thought, self._rarity, self._settings.join, self._marks.trust)
             if found is not None:
                 matter, reason = self._matters[found[0]], found[1].reason
         if matter is not None:
@@ -132,6 +137,8 @@ class MattersCore(Inward):
         self._of[trace.id] = matter.id
         self._members.add(matter.id, trace)
         effects = self._write(matter, now)
+        if (until := self._marks.muted(matter.id)) > now:
+            return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
         if settles and before is not MatterState.SETTLED and matter.entries and matter.severity >= self._settings.worth:
             worst = max(matter.lines, key=lambda each: (each is not line, each.salience, each.trace))
             effects += self._say(
@@ -176,7 +183,10 @@ class MattersCore(Inward):
         effects: list[Effect] = [Count("matters_begun_total")]
         for other in [each for each in self._recent.values() if each.id not in self._of]:
             tied = tie(trace.thought, other.thought, self._rarity)
-            if tied is not None and tied.strength >= self._settings.join:
+            if (
+                tied is not None
+                and tied.strength * self._marks.trust(trace.thought, other.thought) >= self._settings.join
+            ):
                 join(matter, other, tied.reason, now, self._settings.lines)
                 self._of[other.id] = matter.id
                 self._members.add(matter.id, other)
@@ -225,7 +235,7 @@ class MattersCore(Inward):
         return Commit(LOOPS.write(loop.id, loop, time=loop.due, expires=loop.due + self._settings.keep))
 
     def _remind_at(self, loop: OpenLoop) -> Instant:
-        if loop.told:
+        if loop.told or loop.exact:
             return loop.due
         return loop.due - min(self._settings.notice, (loop.due - loop.perception.time) / 4)
 
@@ -238,8 +248,8 @@ class MattersCore(Inward):
             if not self._allowance.ready(now):
                 effects.append(Count("limit_hits:reminders"))
                 break
-            missed = now >= loop.due
-            once = loop.due - loop.perception.time < self._settings.long
+            missed = now >= loop.due and not loop.exact
+            once = loop.exact or loop.due - loop.perception.time < self._settings.long
             loop.told = REMINDERS if missed or once else 1
             if not loop.open:
                 del self._loops[loop.id]
@@ -254,6 +264,50 @@ class MattersCore(Inward):
             self._let_go(matter)
         due = min((self._remind_at(loop) for loop in self._loops.values()), default=None)
         return [*effects, WakeAt(max(due, now + _PATIENCE))] if due is not None else effects
+
+    def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:
+        """Do what the marks say; what was done is not done again."""
+        before, effects = self._marks, list[Effect]()
+        self._marks = StandingMarks()
+        self._marks.take(marks)
+        for mark in marks:
+            matter = self._matters.get(mark.matter)
+            if mark.kind is MarkKind.REMIND and (loop := reminder(mark)) is not None:
+                effects += self._reminded(loop, now)
+            elif matter is not None and mark.kind is MarkKind.SETTLED and settled(matter, mark, now):
+                effects += self._write(matter, now)
+            elif matter is not None and mark.kind is MarkKind.WRONG:
+                effects += self._rejoin(matter, mark, now) if mark.undone else self._part(matter, mark, now)
+            elif matter is not None and mark.kind is MarkKind.MUTE:
+                until = self._marks.muted(matter.id)
+                if max(until, before.muted(matter.id)) > now:
+                    lines = tuple(trace for trace, key in self._of.items() if key == matter.id)
+                    effects.append(Send(ATTENTION, Muted(lines, until)))
+        return effects
+
+    def _reminded(self, loop: OpenLoop, now: Instant) -> list[Effect]:
+        known = self._loops.get(loop.id)
+        if known == loop or (known is None and (not loop.open or loop.due <= now)):
+            return []
+        self._loops[loop.id] = loop
+        if not loop.open:
+            del self._loops[loop.id]
+        return [self._keep(loop), WakeAt(loop.due)]
+
+    def _part(self, matter: Matter, mark: FeedbackMark, now: Instant) -> list[Effect]:
+        """Take lines out of a matter."""
+        gone = [line for line in matter.lines[1:] if line.trace in mark.traces]
+        for line in gone:
+            matter.lines.remove(line)
+            matter.count -= 1
+            self._of.pop(line.trace, None)
+            self._members.drop(line.trace)
+        return self._write(matter, now) if gone else []
+
+    def _rejoin(self, matter: Matter, mark: FeedbackMark, now: Instant) -> list[Effect]:
+        """Put lines back that are remembered and belong to no other matter since."""
+        back = [self._recent[i] for i in mark.traces if i in self._recent and i not in self._of]
+        return [effect for trace in back for effect in self._add(matter, trace, "put back", now)]
 
     def _vector(self, loop: OpenLoop) -> Vector:
         for trace in self._recent.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.core import Core
-from actors.events import Broadcast, Posted, Salient
+from actors.events import Broadcast, Marked, Posted, Salient
 from actors.faculty import BuildContext, Faculty
 from actors.matters.settings import MattersSettings
 from actors.names import MATTERS
@@ -23,7 +23,7 @@ FACULTY = Faculty(
     about="what is going on, until it is settled",
     build=_build,
     sections={"matters": MattersSettings},
-    accepts=frozenset({Broadcast, Posted, Salient}),
+    accepts=frozenset({Broadcast, Marked, Posted, Salient}),
     names=(MATTERS,),
     always=True,
     collections=frozenset({"matters", "loops"}),

@@ -96,6 +96,8 @@ class OpenLoop:
     told: int = 0
     """How often one was reminded: once before it was due, once when it was missed."""
     closed_by: PerceptionRef | None = None
+    exact: bool = False
+    """Whether somebody wants to be reminded just then, once."""
 
     @property
     def open(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,6 +51,11 @@ class Members:
         for trace in [i for i, (of, _, _) in self._held.items() if of == matter]:
             self._remove(trace)
 
+    def drop(self, trace_id: str) -> None:
+        """Let go of one line, where it is held."""
+        if trace_id in self._held:
+            self._remove(trace_id)
+
     def _remove(self, trace_id: str) -> None:
         _, trace, slot = self._held.pop(trace_id)
         last = self._slots.pop()
@@ -63,14 +69,19 @@ class Members:
             if not self._named[term]:
                 del self._named[term]
 
-    def nearest(self, thought: Thought, rarity: Rarity, least: float) -> tuple[str, Tie] | None:
-        """(Matter, why the thought belongs to a line of it) where that is at least so sure."""
+    def nearest(
+        self, thought: Thought, rarity: Rarity, least: float, trust: Callable[[Thought, Thought], float]
+    ) -> tuple[str, Tie] | None:
+        """(Matter, why the thought belongs to a line of it) where what ``trust`` leaves of that is at least so sure."""
         best: tuple[str, Tie] | None = None
         for trace_id in self._candidates(thought):
             matter, trace, _ = self._held[trace_id]
             tied = tie(thought, trace.thought, rarity)
-            if tied is not None and tied.strength >= max(least, best[1].strength if best else 0.0):
-                best = (matter, tied)
+            if tied is None:
+                continue
+            strength = tied.strength * trust(thought, trace.thought)
+            if strength >= max(least, best[1].strength if best else 0.0):
+                best = (matter, replace(tied, strength=strength))
         return best
 
     def _candidates(self, thought: Thought) -> Iterable[str]:

@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "matters": ("following", "What is going on, and what is owed."),
     "matter": ("following", "One matter: its course, line by line, and where it stands."),
     "digest": ("following", "What happened since you last looked, in a screenful."),
+    "mark": ("marking", "Say of an entry or a matter: useful, not, wrong, muted, settled, remind me."),
+    "marks": ("marking", "What was said of entries and matters, and what is muted."),
     "search": ("asking", "Find traces by meaning."),
     "subminds": ("asking", "Who lives in the mind, and how they are."),
     "connections": ("asking", "Who is connected to whom, about what, how strongly."),

@@ -18,6 +18,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "matters": ("submind matters", "submind matters --open --json | jq -r .title"),
     "matter": ("submind matter m-3f",),
     "digest": ("submind digest", "submind digest --since 2026-03-03"),
+    "mark": (
+        "submind mark 12 --useful",
+        "submind mark 12 --mute 2h --of template",
+        "submind mark m-3f --settled",
+        "submind mark 12 --remind 'tomorrow 9:00'",
+        "submind mark 12 --undo",
+    ),
+    "marks": ("submind marks", "submind marks --json | jq -r .id"),
     "search": ("submind search 'a smell of warm metal' --since 2026-03-03 -k 5",),
     "subminds": ("submind subminds", "submind subminds --json | jq -r .name"),
     "connections": (

@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 from actors.answering.answer import Reply
 from actors.matters.matter import Matter, OpenLoop
 from environment.lineage import Explanation
+from environment.marks import FeedbackMark, MarkKind, MuteScope
 from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
 from environment.search import Hit, SearchFilters
 from orchestration.client.credentials import Credentials
@@ -156,6 +157,24 @@ class MindClient:
         """A matter by its id, or how that begins. Raises ``NotFound``."""
         request = matters_pb2.GetMatterRequest(id=key)
         return decode(Matter, (await self.ask("MattersService/GetMatter", request)).matter)
+
+    async def mark(
+        self, target: str, kind: MarkKind, *, of: MuteScope | None = None, until: str = "", line: str = "", by: str = ""
+    ) -> FeedbackMark:
+        """Say something of an entry or a matter. Raises ``NotFound`` and ``Rejected``."""
+        said = {"target": target, "kind": kind, "of": of, "until": until, "line": line, "by": by}
+        told = await self.ask("MattersService/Mark", encode(matters_pb2.MarkRequest, **said))
+        return decode(FeedbackMark, told.mark)
+
+    async def undo_mark(self, mark: str, by: str = "") -> FeedbackMark:
+        """Take back a mark, or the latest of an entry or matter. Raises ``NotFound``."""
+        told = await self.ask("MattersService/UndoMark", matters_pb2.UndoMarkRequest(mark=mark, by=by))
+        return decode(FeedbackMark, told.mark)
+
+    async def marks(self) -> list[FeedbackMark]:
+        """The marks that stand, the latest first."""
+        told = await self.ask("MattersService/ListMarks", matters_pb2.ListMarksRequest())
+        return [decode(FeedbackMark, one) for one in told.marks]
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first. Raises ``NotFound``."""

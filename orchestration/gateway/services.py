@@ -11,10 +11,12 @@ from google.protobuf.message import Message
 
 from actors.answering.question import asks
 from actors.submind.budget import Allowance
+from environment.marks import FeedbackMark
 from environment.search import SearchFilters
 from orchestration.access.caller import CALLER
 from orchestration.access.errors import OverAllowance
 from orchestration.gateway.errors import Unknown
+from orchestration.gateway.marking import MarkDesk
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, matters_pb2, mind_pb2, nodes_pb2
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.errors import InvalidRequest
@@ -62,13 +64,17 @@ def handlers(service: str, offered: object) -> dict[str, Handler]:
 
 
 def all_handlers(
-    view: MindView, tail: StreamTail, desk: GrowthAdmin | None = None, nodes: NodeOperations | None = None
+    view: MindView,
+    tail: StreamTail,
+    desk: GrowthAdmin | None = None,
+    nodes: NodeOperations | None = None,
+    marks: MarkDesk | None = None,
 ) -> Handlers:
     """Of every service; of growth and nodes only where somebody is given to order there."""
     found = {
         **handlers("submind.v1.ConsciousnessService", ConsciousnessService(view, tail)),
         **handlers("submind.v1.EnvironmentService", EnvironmentService(view)),
-        **handlers("submind.v1.MattersService", MattersService(view)),
+        **handlers("submind.v1.MattersService", MattersService(view, marks or MarkDesk(view))),
         **handlers("submind.v1.MindService", MindService(view)),
     }
     if desk is not None:
@@ -183,10 +189,10 @@ class EnvironmentService:
 
 
 class MattersService:
-    """``submind.v1.MattersService``."""
+    """``submind.v1.MattersService``. Marks raise ``InvalidRequest`` and ``Unknown``."""
 
-    def __init__(self, view: MindView) -> None:
-        self._view = view
+    def __init__(self, view: MindView, desk: MarkDesk) -> None:
+        self._view, self._desk = view, desk
 
     async def list_matters(self, request: matters_pb2.ListMattersRequest) -> matters_pb2.ListMattersResponse:
         """Matters that changed since, and open loops."""
@@ -200,6 +206,20 @@ class MattersService:
         if found is None:
             raise Unknown("matter", request.id)
         return encode(matters_pb2.GetMatterResponse, matter=found)
+
+    async def mark(self, request: matters_pb2.MarkRequest) -> matters_pb2.MarkResponse:
+        """Say something of an entry or a matter."""
+        asked = decode(FeedbackMark, request, id="", at=0.0, text="", until=None, by=CALLER.get().signs(request.by))
+        return encode(matters_pb2.MarkResponse, mark=await self._desk.mark(asked, request.line, request.until))
+
+    async def undo_mark(self, request: matters_pb2.UndoMarkRequest) -> matters_pb2.UndoMarkResponse:
+        """Take it back."""
+        undone = await self._desk.undo(request.mark, CALLER.get().signs(request.by))
+        return encode(matters_pb2.UndoMarkResponse, mark=undone)
+
+    async def list_marks(self, request: matters_pb2.ListMarksRequest) -> matters_pb2.ListMarksResponse:
+        """What stands."""
+        return encode(matters_pb2.ListMarksResponse, marks=await self._desk.standing(request.target))
 
 
 class MindService:

@@ -23,6 +23,7 @@ from orchestration.faculties import perceives
 from orchestration.forgetting import forget_every
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.intake import Accepted, Intake
+from orchestration.gateway.marking import MarkDesk
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.services import all_handlers
 from orchestration.growth.admin import GrowthAdmin
@@ -137,7 +138,13 @@ class Host:
         )
         for name, keep in (("access", self.access.keep), ("episodes", self.view.keep)):
             self._owned.callback(asyncio.create_task(keep(), name=name).cancel)
-        self._handlers = all_handlers(self.view, self.tail, self._growth_desk(stores), NodeAdmin(self.supervisor))
+        self._handlers = all_handlers(
+            self.view,
+            self.tail,
+            self._growth_desk(stores),
+            NodeAdmin(self.supervisor),
+            MarkDesk(self.view, lambda: self._poke("marks")),
+        )
         gateway = GatewayServer(intake, self._handlers, settings.gateway, self.access)
         self._gateway = gateway
         port = await gateway.start()
@@ -238,13 +245,14 @@ class Host:
         def runs() -> bool:
             return self.supervisor.report.state == MindState.RUNNING.value
 
-        async def told() -> None:
-            # It is in the log, which the mind process reads before it decides: this only makes it look at once.
-            with suppress(PlacementError, TimeoutError):
-                async with asyncio.timeout(_POKE):
-                    await self.supervisor.ask({"do": "growth"})
-
+        told = lambda: self._poke("growth")  # noqa: E731
         return GrowthAdmin(stores, self.settings.growth, configured, wall, runs=runs, told=told)
+
+    async def _poke(self, what: str) -> None:
+        """Have the mind process look at once at what is in the store, which it would look at in any case."""
+        with suppress(PlacementError, TimeoutError):
+            async with asyncio.timeout(_POKE):
+                await self.supervisor.ask({"do": what})
 
     async def _stop_serving(self) -> None:
         """Tell readers and callers that this ends, and let what is under way end."""

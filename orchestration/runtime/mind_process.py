@@ -59,6 +59,8 @@ class MindProcess:
     backend: Backend | None = None
     outlived: int = 0
     """Processes that were heard of again once a later life of theirs had begun."""
+    marked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when somebody marked something."""
     turned: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when nodes or places changed."""
 
@@ -108,6 +110,9 @@ class MindProcess:
                 return {}
             case "growth" if self.population is not None:
                 await self.population.look()
+                return {}
+            case "marks":
+                self.marked.set()
                 return {}
             case "restart" if self.supervisors is not None:
                 return {"renewed": await _restart(self.supervisors, self._unschedulable(), request["name"])}
@@ -192,6 +197,7 @@ class MindProcess:
         all_born = asyncio.create_task(self._say_running(backend, supervisors))
         telling = asyncio.create_task(self._tell_of_unschedulable(stores, supervisors, backend))
         growing = await self._grow(supervisors, backend, directory, orders[0], stores)
+        marking = asyncio.create_task(growing.tell_marks(self.marked), name="marks")
         try:
             await supervisors.until_fenced_or(self.stopping)
             await growing.close()
@@ -199,6 +205,7 @@ class MindProcess:
         finally:
             all_born.cancel()
             telling.cancel()
+            marking.cancel()
             backend.leave()
         return Exit.FENCED_OUT if supervisors.fenced.is_set() else Exit.STOPPED
 

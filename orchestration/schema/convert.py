@@ -21,7 +21,7 @@ D = TypeVar("D")
 _Convert = Callable[[Any], Any]
 
 
-def encode(kind: type[M], *made: object, **own: Any) -> M:
+def encode(kind: type[M], /, *made: object, **own: Any) -> M:
     """A message of the schema: each field from ``own``, or from the first of ``made`` that has something of its name.
 
     None, and what nobody has, stays unset.
@@ -77,7 +77,7 @@ def _struct(value: Mapping[str, Any]) -> Struct:
     return made
 
 
-def decode(kind: type[D], sent: Message, **own: Any) -> D:
+def decode(kind: type[D], sent: Message, /, **own: Any) -> D:
     """One of the mind's own messages: each field from ``own``, or as it was ``sent``; others keep their default.
 
     A word that this version does not know reads as the first of its enumeration.

@@ -106,6 +106,10 @@ def read_json(message: Message, text: bytes, body: str) -> None:
         raise InvalidRequest("body", f"this is not JSON: {error}") from None
     if not isinstance(told, dict):
         raise InvalidRequest("body", "a JSON object is needed, as application/json")
+    enums = {name: field for name, field in named(into.DESCRIPTOR).items() if field.enum_type is not None}
+    for name in enums.keys() & told.keys():
+        if isinstance(told[name], str):
+            read_text(into, enums[name], name, told.pop(name))
     try:
         ParseDict(told, into)
     except ParseError as error:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from actors.answering.answer import Reply
 from actors.answering.episodes import EpisodeFollower
-from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, OpenLoop, as_of
+from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, MatterState, OpenLoop, as_of
 from actors.substrate.ports import Embedder
 from environment import salience
 from environment.index.ports import VectorIndex
 from environment.lineage import Explanation, NodeKind, explain
+from environment.marks import MARKS, FeedbackMark, MarkKind
 from environment.messages import Connection, Instant, StreamEntry, SubmindReport, Trace
 from environment.ports import Stores
 from environment.search import Hit, SearchFilters
@@ -260,7 +261,8 @@ class MindView:
         """
         now = self._clock()
         kept = await MATTERS.all_of(self._stores.collections)
-        wanted = [as_of(m, now) for m in kept.values() if since is None or m.changed >= since]
+        over = await self._settled()
+        wanted = [_over(as_of(m, now), over) for m in kept.values() if since is None or m.changed >= since]
         wanted = [m for m in wanted if m.open or not only_open]
         wanted.sort(key=lambda m: (not m.open, -m.severity if m.open else -m.changed, m.id))
         loops = (await LOOPS.all_of(self._stores.collections)).values()
@@ -270,7 +272,17 @@ class MindView:
     async def matter(self, key: str) -> Matter | None:
         """The one matter whose id is that, or begins so."""
         found = list((await MATTERS.all_of(self._stores.collections, key)).values())
-        return as_of(found[0], self._clock()) if len(found) == 1 else None
+        return _over(as_of(found[0], self._clock()), await self._settled()) if len(found) == 1 else None
+
+    async def marks(self, target: str = "") -> list[FeedbackMark]:
+        """The marks that stand, the latest first; of one entry or matter."""
+        now, kept = self._clock(), await MARKS.all_of(self._stores.collections)
+        found = [mark for mark in kept.values() if mark.stands(now) and target in {"", mark.target}]
+        return sorted(found, key=lambda mark: (-mark.at, mark.id))
+
+    async def _settled(self) -> dict[str, Instant]:
+        """Matters that somebody marked as settled, and when: the mind may not have heard of it yet."""
+        return {mark.matter: mark.at for mark in await self.marks() if mark.kind is MarkKind.SETTLED}
 
     async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
         """The live traces that are most salient now, with their salience, the most salient first."""
@@ -313,6 +325,12 @@ class MindView:
         from environment.index.shard import Shard  # noqa: PLC0415 - only who searches waits for FAISS
 
         return Shard(self._embedder.dim)
+
+
+def _over(matter: Matter, settled: Mapping[str, Instant]) -> Matter:
+    """Settled, where somebody said so and nothing came since."""
+    over = matter.open and settled.get(matter.id, -math.inf) >= matter.changed
+    return replace(matter, state=MatterState.SETTLED, settled_by=None) if over else matter
 
 
 def _with_traces(node: Explanation, ids: TraceIds) -> Explanation:

@@ -66,5 +66,9 @@ class ViewSettings(Section):
     questions_per_second: float = Field(default=20.0, ge=0, allow_inf_nan=False)
     """Most questions a second that each process answers on average (`Ask`), ten seconds' worth at once; beyond it
     callers are asked to come back. 0: any number."""
+    marks: int = Field(default=1000, ge=1, le=100_000)
+    """Marks on entries and matters that are kept; the oldest go first."""
+    marks_ahead: Seconds = Field(default=31_536_000.0, gt=0)
+    """How far ahead a mute may end, or a reminder lie."""
     offload_above: int = Field(default=256, ge=0)
     """Index work on more traces than this moves to a worker thread."""

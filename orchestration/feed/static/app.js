@@ -7,6 +7,7 @@ import { announce, byId, narrow, typing } from "./dom.js";
 import { Follower } from "./follow.js";
 import { Growth } from "./growth.js";
 import { Health } from "./health.js";
+import { Marks } from "./marks.js";
 import { Matters } from "./matters.js";
 import { Network } from "./network.js";
 import { Panel } from "./panel.js";
@@ -37,11 +38,12 @@ const network = new Network({
   onLink: (owner, peer) => go(lineAddress(owner, peer)),
 });
 const changes = new Changes();
-const matters = new Matters();
+const marks = new Marks({ name: () => say.who, onChange: () => matters.look() });
+const matters = new Matters(marks);
 const growth = new Growth({ name: () => say.who, onChange: () => Promise.all([growth.look(), askStatus(), askWorld()]) });
 const chart = new SalienceChart({ onOpen: (id) => go(`#id=${encodeURIComponent(id)}`) });
 const say = new SayBox();
-const panel = new Panel({ network, onClose: closePanel, onFollow: (id) => go(`#id=${encodeURIComponent(id)}`) });
+const panel = new Panel({ network, marks, onClose: closePanel, onFollow: (id) => go(`#id=${encodeURIComponent(id)}`) });
 
 function closePanel() {
   history.replaceState(null, "", location.pathname + location.search);
@@ -123,7 +125,7 @@ function poll(ask, every) {
 }
 
 const askStatus = poll(async () => {
-  const [status] = await Promise.all([get("v1/status"), growth.look(), matters.look()]);
+  const [status] = await Promise.all([get("v1/status"), growth.look(), marks.look().then(() => matters.look())]);
   health.update(status, growth.word);
   const waiting = status.perceptions?.head ?? 0;
   byId("empty-arrived").hidden = waiting === 0;
@@ -267,6 +269,7 @@ document.addEventListener("keydown", (event) => {
   if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
   if (typing(event.target) || document.querySelector("dialog:modal")) return;
   if (event.key === "Escape" && panel.open) closePanel();
+  if (marks.key(event.key)) return event.preventDefault();
   const act = SHORTCUTS[event.key];
   if (!act) return;
   event.preventDefault();

@@ -30,7 +30,8 @@ function course(matter) {
 }
 
 export class Matters {
-  constructor() {
+  constructor(marks) {
+    this.marks = marks;
     this.root = byId("matters");
     this.items = byId("matters-list");
     this.owed = byId("owed");
@@ -47,7 +48,7 @@ export class Matters {
   async look() {
     const told = await get("v1/matters", { limit: 60 });
     const now = JSON.stringify([told.matters, told.loops]);
-    if (now === this.shown) return;
+    if (now === this.shown || this.items.querySelector(".marking")) return; // somebody writes there
     this.shown = now;
     this.matters = list(told, "matters");
     this.loops = list(told, "loops");
@@ -86,7 +87,7 @@ export class Matters {
       if (!item.open) return this.open.delete(matter.id);
       this.open.add(matter.id);
       try {
-        body.replaceChildren(...course(await get(`v1/matters/${matter.id}`)));
+        body.replaceChildren(...course(await get(`v1/matters/${matter.id}`)), this.marks.bar(matter.id, ["wrong"]));
         body.className = "";
       } catch (error) {
         body.replaceChildren(el("p", { class: "error", role: "alert" }, outside(error.message)));

@@ -8,8 +8,9 @@ import { aboutLine, aboutSubmind } from "./submind.js";
 import { agoElement, brief, outside, passage, share } from "./text.js";
 
 export class Panel {
-  constructor({ network, onClose, onFollow }) {
+  constructor({ network, marks, onClose, onFollow }) {
     this.network = network;
+    this.marks = marks;
     this.renew = null;
     this.dialog = byId("panel");
     this.title = byId("panel-title");
@@ -75,7 +76,8 @@ export class Panel {
     const title = /^\d+$/.test(String(reference)) ? `Lineage of #${reference}` : "Lineage";
     return this.#show(title, async () => {
       const root = await get(`v1/explain/${encodeURIComponent(reference)}`);
-      return lineage(root, this.onFollow);
+      const parts = lineage(root, this.onFollow);
+      return /^\d+$/.test(String(reference)) ? [this.marks.bar(reference), ...parts] : parts;
     });
   }
 

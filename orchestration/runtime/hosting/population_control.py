@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from actors.effects import Divide, Retire
-from actors.events import Event
+from actors.events import Event, Marked
 from actors.growth import Gone
+from actors.names import ATTENTION, MATTERS
 from environment.errors import FencedOut, StoreUnavailable
+from environment.marks import MARKS
 from environment.messages import SubmindReport, SubmindState
 from environment.population import Member
 from environment.ports import Stores, Write, WriteConnections, WriteReport
@@ -59,6 +61,8 @@ _REMIND = 30.0
 """Seconds between two words to those who have not let go or taken over yet."""
 _RETRY = 0.5
 """Seconds at least until a store that refused is asked again."""
+_MARKS = 60.0
+"""Seconds between two words to those who heed marks."""
 _PARTING = 10.0
 """Seconds that one that ends has to hand on what came to it last."""
 
@@ -157,6 +161,21 @@ class PopulationControl:
     async def look(self) -> None:
         """An operator has ordered something: whoever has an approval by it hears so at once."""
         self._tell(await self._driver.ordered())
+
+    async def tell_marks(self, made: asyncio.Event) -> None:
+        """Tell who takes them in of all marks: when one was made, and now and then, since what is told may be lost."""
+        while True:
+            made.clear()
+            try:
+                marks = tuple((await MARKS.all_of(self._stores.collections)).values())
+            except StoreUnavailable as error:
+                _log.warning("marks_not_read", reason=str(error))
+                marks = ()
+            if marks:
+                self._tell((name, Marked(marks)) for name in (ATTENTION, MATTERS))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_MARKS):
+                    await made.wait()
 
     # --- an actor that the links hold ---
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from actors.effects import Commit, Count, Effect, Send
-from actors.events import Broadcast, Post, Posted, Reinforce, Salient, Started, Tick
+from actors.events import Broadcast, Marked, Muted, Post, Posted, Reinforce, Salient, Started, Tick
 from actors.matters.core import MattersCore
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterState, OpenLoop
 from actors.matters.settings import MattersSettings
+from environment.marks import FeedbackMark, MarkKind, MuteScope
 from environment.messages import PerceptionRef, Thought, Trace
 from tests.actors.making import DIM, entry, thought, trace, unit
 
@@ -195,3 +198,75 @@ def test_what_cites_a_line_settles_the_matter_of_that_line_and_no_other() -> Non
     (said,) = world.line("air is back at 5", first.time, "air", about=2, perceptions=(first, begun[0]))
     assert said.text.startswith("Settled: air rose to 19.")
     assert [matter.open for matter in world.matters.values()] == [False, True]
+
+
+def going_on() -> tuple[World, Matter]:
+    """A matter of two lines, from chat and from guard."""
+    world = World()
+    world.line("PANIC pump B dry", NOON, "pump b", conscious=1, salience=0.8)
+    world.line("pump B: brine reaches hall 3", NOON + 300, "pump b", source="guard", salience=0.5)
+    return world, next(iter(world.matters.values()))
+
+
+def test_a_matter_that_somebody_settled_is_until_more_comes_or_that_is_undone() -> None:
+    world, matter = going_on()
+    over = FeedbackMark("k-1", matter.id, MarkKind.SETTLED, NOON + 400, "ann", "", matter=matter.id)
+    for now in (NOON + 401, NOON + 460):
+        world.tell(Marked((over,)), now)
+    assert world.matters[matter.id].state is MatterState.SETTLED
+    world.tell(Marked((replace(over, at=NOON + 500, undone=True),)), NOON + 501)
+    assert world.matters[matter.id].state is MatterState.GROWING
+    world.tell(Marked((replace(over, at=NOON + 600),)), NOON + 601)
+    world.line("pump B is dry again", NOON + 700, "pump b")
+    world.tell(Marked((replace(over, at=NOON + 600),)), NOON + 701)
+    assert world.matters[matter.id].state is MatterState.REOPENED
+
+
+def test_a_wrong_connection_leaves_its_matter_and_such_lines_need_a_surer_one_until_that_is_undone() -> None:
+    world, matter = going_on()
+    line = world.last
+    sources = ("chat", "guard")
+    wrong = FeedbackMark(
+        "k-1", "1", MarkKind.WRONG, NOON, "ann", "", matter=matter.id, traces=(line.id,), sources=sources
+    )
+    many = tuple(replace(wrong, id=f"k-{n}") for n in range(4))
+    world.tell(Marked(many), NOON + 400)
+    assert [each.trace for each in world.matters[matter.id].lines] != [line.id]
+    assert len(world.matters[matter.id].lines) == 1
+    world.line("pump B: brine in hall 4", NOON + 500, "pump b", source="guard")
+    assert len(world.matters[matter.id].lines) == 1
+    world.line("pump B: still dry", NOON + 600, "pump b")
+    assert len(world.matters[matter.id].lines) == 2, "other sources join as before"
+    world.tell(Marked(tuple(replace(one, undone=True) for one in many)), NOON + 700)
+    assert line.id in [each.trace for each in world.matters[matter.id].lines]
+
+
+def test_a_reminder_comes_once_at_its_time_over_a_new_life_and_not_once_it_is_undone() -> None:
+    world = World()
+    ref = PerceptionRef("p-1", NOON, "chat")
+    remind = FeedbackMark("k-1", "1", MarkKind.REMIND, NOON, "ann", "call Ines", until=NOON + HOUR, perception=ref)
+    gone = replace(remind, id="k-2", text="call nobody")
+    world.tell(Marked((remind, gone)), NOON + 1)
+    world.tell(Marked((remind, replace(gone, undone=True))), NOON + 60)
+    world.core = world.born()
+    assert world.tell(Tick(), NOON + HOUR - 1) == []
+    (said,) = world.tell(Tick(), NOON + HOUR)
+    assert said.text == "Due at 13:00: “call Ines” (chat, 1 h earlier)."
+    for now in (NOON + HOUR + 60, NOON + 9 * HOUR):
+        assert world.tell(Marked((remind,)), now) == world.tell(Tick(), now) == []
+
+
+def test_lines_of_a_muted_matter_are_told_to_attention_as_they_come() -> None:
+    world, matter = going_on()
+    mute = FeedbackMark("k-1", "1", MarkKind.MUTE, NOON, "ann", "", MuteScope.MATTER, matter.id, NOON + HOUR, matter.id)
+
+    def hushed() -> list[tuple[int, float]]:
+        told = [e.event for e in world.effects if isinstance(e, Send) and isinstance(e.event, Muted)]
+        return [(len(each.traces), each.until) for each in told]
+
+    world.tell(Marked((mute,)), NOON + 400)
+    assert hushed() == [(2, NOON + HOUR)]
+    assert world.line("pump B is not broken: false alarm", NOON + 500, "pump b") == [], "nor that it is settled"
+    assert hushed() == [(1, NOON + HOUR)]
+    world.tell(Marked((replace(mute, undone=True),)), NOON + 600)
+    assert hushed() == [(3, 0.0)]

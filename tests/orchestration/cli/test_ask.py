@@ -78,6 +78,29 @@ async def test_matters_and_a_digest(lived: Any, at: list[str]) -> None:
     assert (await submind("matter", "m-2", *at)).code == 1
 
 
+async def test_marks_are_made_shown_and_undone(lived: Any, at: list[str]) -> None:
+    assert "no mark stands" in (await submind("marks", *at)).err
+    useful = await submind("mark", "1", "--useful", "--json", *at)
+    assert useful.objects[0]["kind"] == "useful"
+    muted = await submind("mark", "1", "--mute", "2h", "--of", "source", *at)
+    assert (muted.code, "mute source ops until" in muted.out) == (0, True)
+    shown = await submind("marks", *at)
+    assert len(shown.out.splitlines()) == 2
+    assert "undone: " in (await submind("mark", useful.objects[0]["id"], "--undo", *at)).out
+    assert [one["kind"] for one in (await submind("marks", "--json", *at)).objects] == ["mute"]
+    for wrong, code in (
+        (["1"], 2),
+        (["1", "--useful", "--wrong"], 2),
+        (["9", "--useful"], 1),
+        (["1", "--undo", "--useful"], 2),
+    ):
+        refused = await submind("mark", *wrong, *at)
+        assert (refused.code, bool(refused.err)) == (code, True), wrong
+    vague = await submind("mark", "1", "--remind", "soonish", *at)
+    assert vague.code != 0
+    assert "is no time" in vague.err
+
+
 async def test_search_finds_by_meaning(lived: Any, at: list[str]) -> None:
     text = safe(trace(1).thought.text)
     told = await submind("search", text, "--json", *at)

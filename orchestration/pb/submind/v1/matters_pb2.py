@@ -27,7 +27,7 @@ from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_
 from orchestration.pb.submind.v1 import perception_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_perception__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)orchestration/pb/submind/v1/matters.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xa1\x01\n\nMatterLine\x12\x14\n\x05trace\x18\x01 \x01(\tR\x05trace\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\x12\x39\n\nperception\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12\x1a\n\x08salience\x18\x04 \x01(\x01R\x08salience\x12\x12\n\x04link\x18\x05 \x01(\tR\x04link\"\xa6\x03\n\x06Matter\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12-\n\x05state\x18\x03 \x01(\x0e\x32\x17.submind.v1.MatterStateR\x05state\x12\x30\n\x05\x62\x65gan\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05\x62\x65gan\x12\x34\n\x07\x63hanged\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x63hanged\x12\x1a\n\x08severity\x18\x06 \x01(\x01R\x08severity\x12,\n\x05lines\x18\x07 \x03(\x0b\x32\x16.submind.v1.MatterLineR\x05lines\x12\x14\n\x05\x63ount\x18\x08 \x01(\x04R\x05\x63ount\x12\x18\n\x07sources\x18\t \x03(\tR\x07sources\x12\x14\n\x05terms\x18\n \x03(\tR\x05terms\x12\x18\n\x07\x65ntries\x18\x0b \x03(\x04R\x07\x65ntries\x12\x35\n\nsettled_by\x18\x0c \x01(\x0b\x32\x16.submind.v1.MatterLineR\tsettledBy\"\xad\x01\n\x08OpenLoop\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\x12\x39\n\nperception\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12,\n\x03\x64ue\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x03\x64ue\x12\x14\n\x05\x61sked\x18\x05 \x01(\x08R\x05\x61sked\"z\n\x12ListMattersRequest\x12\x30\n\x05since\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x12\n\x04open\x18\x02 \x01(\x08R\x04open\x12\x1e\n\x05limit\x18\x03 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x05limit\"o\n\x13ListMattersResponse\x12,\n\x07matters\x18\x01 \x03(\x0b\x32\x12.submind.v1.MatterR\x07matters\x12*\n\x05loops\x18\x02 \x03(\x0b\x32\x14.submind.v1.OpenLoopR\x05loops\"-\n\x10GetMatterRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x02(@R\x02id\"?\n\x11GetMatterResponse\x12*\n\x06matter\x18\x01 \x01(\x0b\x32\x12.submind.v1.MatterR\x06matter*\xa9\x01\n\x0bMatterState\x12\x1c\n\x18MATTER_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10MATTER_STATE_NEW\x10\x01\x12\x18\n\x14MATTER_STATE_GROWING\x10\x02\x12\x17\n\x13MATTER_STATE_STEADY\x10\x03\x12\x18\n\x14MATTER_STATE_SETTLED\x10\x04\x12\x19\n\x15MATTER_STATE_REOPENED\x10\x05\x32\xeb\x01\n\x0eMattersService\x12h\n\x0bListMatters\x12\x1e.submind.v1.ListMattersRequest\x1a\x1f.submind.v1.ListMattersResponse\"\x18\x8a\xb5\x18\x14\n\x05watch\x12\x0b/v1/matters\x12o\n\tGetMatter\x12\x1c.submind.v1.GetMatterRequest\x1a\x1d.submind.v1.GetMatterResponse\"%\x8a\xb5\x18!\n\x05watch\x12\x10/v1/matters/{id}*\x06matterb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)orchestration/pb/submind/v1/matters.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xa1\x01\n\nMatterLine\x12\x14\n\x05trace\x18\x01 \x01(\tR\x05trace\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\x12\x39\n\nperception\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12\x1a\n\x08salience\x18\x04 \x01(\x01R\x08salience\x12\x12\n\x04link\x18\x05 \x01(\tR\x04link\"\xa6\x03\n\x06Matter\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12-\n\x05state\x18\x03 \x01(\x0e\x32\x17.submind.v1.MatterStateR\x05state\x12\x30\n\x05\x62\x65gan\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05\x62\x65gan\x12\x34\n\x07\x63hanged\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x63hanged\x12\x1a\n\x08severity\x18\x06 \x01(\x01R\x08severity\x12,\n\x05lines\x18\x07 \x03(\x0b\x32\x16.submind.v1.MatterLineR\x05lines\x12\x14\n\x05\x63ount\x18\x08 \x01(\x04R\x05\x63ount\x12\x18\n\x07sources\x18\t \x03(\tR\x07sources\x12\x14\n\x05terms\x18\n \x03(\tR\x05terms\x12\x18\n\x07\x65ntries\x18\x0b \x03(\x04R\x07\x65ntries\x12\x35\n\nsettled_by\x18\x0c \x01(\x0b\x32\x16.submind.v1.MatterLineR\tsettledBy\"\xad\x01\n\x08OpenLoop\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\x12\x39\n\nperception\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12,\n\x03\x64ue\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x03\x64ue\x12\x14\n\x05\x61sked\x18\x05 \x01(\x08R\x05\x61sked\"z\n\x12ListMattersRequest\x12\x30\n\x05since\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x12\n\x04open\x18\x02 \x01(\x08R\x04open\x12\x1e\n\x05limit\x18\x03 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x05limit\"o\n\x13ListMattersResponse\x12,\n\x07matters\x18\x01 \x03(\x0b\x32\x12.submind.v1.MatterR\x07matters\x12*\n\x05loops\x18\x02 \x03(\x0b\x32\x14.submind.v1.OpenLoopR\x05loops\"-\n\x10GetMatterRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x02(@R\x02id\"?\n\x11GetMatterResponse\x12*\n\x06matter\x18\x01 \x01(\x0b\x32\x12.submind.v1.MatterR\x06matter\"\xaf\x02\n\x04Mark\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n\x06target\x18\x02 \x01(\tR\x06target\x12(\n\x04kind\x18\x03 \x01(\x0e\x32\x14.submind.v1.MarkKindR\x04kind\x12*\n\x02\x61t\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x0e\n\x02\x62y\x18\x05 \x01(\tR\x02\x62y\x12\x12\n\x04text\x18\x06 \x01(\tR\x04text\x12%\n\x02of\x18\x07 \x01(\x0e\x32\x15.submind.v1.MuteScopeR\x02of\x12\x14\n\x05value\x18\x08 \x01(\tR\x05value\x12\x30\n\x05until\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\x12\x16\n\x06matter\x18\n \x01(\tR\x06matter\"\xee\x01\n\x0bMarkRequest\x12!\n\x06target\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x06target\x12\x34\n\x04kind\x18\x02 \x01(\x0e\x32\x14.submind.v1.MarkKindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00R\x04kind\x12/\n\x02of\x18\x03 \x01(\x0e\x32\x15.submind.v1.MuteScopeB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x02of\x12\x1e\n\x05until\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x05until\x12\x1b\n\x04line\x18\x05 \x01(\tB\x07\xbaH\x04r\x02(@R\x04line\x12\x18\n\x02\x62y\x18\x06 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"4\n\x0cMarkResponse\x12$\n\x04mark\x18\x01 \x01(\x0b\x32\x10.submind.v1.MarkR\x04mark\"J\n\x0fUndoMarkRequest\x12\x1d\n\x04mark\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x04mark\x12\x18\n\x02\x62y\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"8\n\x10UndoMarkResponse\x12$\n\x04mark\x18\x01 \x01(\x0b\x32\x10.submind.v1.MarkR\x04mark\"3\n\x10ListMarksRequest\x12\x1f\n\x06target\x18\x01 \x01(\tB\x07\xbaH\x04r\x02(@R\x06target\";\n\x11ListMarksResponse\x12&\n\x05marks\x18\x01 \x03(\x0b\x32\x10.submind.v1.MarkR\x05marks*\xa9\x01\n\x0bMatterState\x12\x1c\n\x18MATTER_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10MATTER_STATE_NEW\x10\x01\x12\x18\n\x14MATTER_STATE_GROWING\x10\x02\x12\x17\n\x13MATTER_STATE_STEADY\x10\x03\x12\x18\n\x14MATTER_STATE_SETTLED\x10\x04\x12\x19\n\x15MATTER_STATE_REOPENED\x10\x05*\xab\x01\n\x08MarkKind\x12\x19\n\x15MARK_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10MARK_KIND_USEFUL\x10\x01\x12\x18\n\x14MARK_KIND_NOT_USEFUL\x10\x02\x12\x13\n\x0fMARK_KIND_WRONG\x10\x03\x12\x12\n\x0eMARK_KIND_MUTE\x10\x04\x12\x15\n\x11MARK_KIND_SETTLED\x10\x05\x12\x14\n\x10MARK_KIND_REMIND\x10\x06*n\n\tMuteScope\x12\x1a\n\x16MUTE_SCOPE_UNSPECIFIED\x10\x00\x12\x15\n\x11MUTE_SCOPE_SOURCE\x10\x01\x12\x17\n\x13MUTE_SCOPE_TEMPLATE\x10\x02\x12\x15\n\x11MUTE_SCOPE_MATTER\x10\x03\x32\x94\x04\n\x0eMattersService\x12h\n\x0bListMatters\x12\x1e.submind.v1.ListMattersRequest\x1a\x1f.submind.v1.ListMattersResponse\"\x18\x8a\xb5\x18\x14\n\x05watch\x12\x0b/v1/matters\x12o\n\tGetMatter\x12\x1c.submind.v1.GetMatterRequest\x1a\x1d.submind.v1.GetMatterResponse\"%\x8a\xb5\x18!\n\x05watch\x12\x10/v1/matters/{id}*\x06matter\x12Y\n\x04Mark\x12\x17.submind.v1.MarkRequest\x1a\x18.submind.v1.MarkResponse\"\x1e\x8a\xb5\x18\x1a\n\x07operate\x1a\t/v1/marks*\x04mark\x12j\n\x08UndoMark\x12\x1b.submind.v1.UndoMarkRequest\x1a\x1c.submind.v1.UndoMarkResponse\"#\x8a\xb5\x18\x1f\n\x07operate\x1a\x0e/v1/marks/undo*\x04mark\x12`\n\tListMarks\x12\x1c.submind.v1.ListMarksRequest\x1a\x1d.submind.v1.ListMarksResponse\"\x16\x8a\xb5\x18\x12\n\x05watch\x12\t/v1/marksb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,12 +38,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTMATTERSREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\005*\003\030\350\007'
   _globals['_GETMATTERREQUEST'].fields_by_name['id']._loaded_options = None
   _globals['_GETMATTERREQUEST'].fields_by_name['id']._serialized_options = b'\272H\006r\004\020\002(@'
+  _globals['_MARKREQUEST'].fields_by_name['target']._loaded_options = None
+  _globals['_MARKREQUEST'].fields_by_name['target']._serialized_options = b'\272H\006r\004\020\001(@'
+  _globals['_MARKREQUEST'].fields_by_name['kind']._loaded_options = None
+  _globals['_MARKREQUEST'].fields_by_name['kind']._serialized_options = b'\272H\007\202\001\004\020\001 \000'
+  _globals['_MARKREQUEST'].fields_by_name['of']._loaded_options = None
+  _globals['_MARKREQUEST'].fields_by_name['of']._serialized_options = b'\272H\005\202\001\002\020\001'
+  _globals['_MARKREQUEST'].fields_by_name['until']._loaded_options = None
+  _globals['_MARKREQUEST'].fields_by_name['until']._serialized_options = b'\272H\005r\003(\310\001'
+  _globals['_MARKREQUEST'].fields_by_name['line']._loaded_options = None
+  _globals['_MARKREQUEST'].fields_by_name['line']._serialized_options = b'\272H\004r\002(@'
+  _globals['_MARKREQUEST'].fields_by_name['by']._loaded_options = None
+  _globals['_MARKREQUEST'].fields_by_name['by']._serialized_options = b'\272H\005r\003(\310\001'
+  _globals['_UNDOMARKREQUEST'].fields_by_name['mark']._loaded_options = None
+  _globals['_UNDOMARKREQUEST'].fields_by_name['mark']._serialized_options = b'\272H\006r\004\020\001(@'
+  _globals['_UNDOMARKREQUEST'].fields_by_name['by']._loaded_options = None
+  _globals['_UNDOMARKREQUEST'].fields_by_name['by']._serialized_options = b'\272H\005r\003(\310\001'
+  _globals['_LISTMARKSREQUEST'].fields_by_name['target']._loaded_options = None
+  _globals['_LISTMARKSREQUEST'].fields_by_name['target']._serialized_options = b'\272H\004r\002(@'
   _globals['_MATTERSSERVICE'].methods_by_name['ListMatters']._loaded_options = None
   _globals['_MATTERSSERVICE'].methods_by_name['ListMatters']._serialized_options = b'\212\265\030\024\n\005watch\022\013/v1/matters'
   _globals['_MATTERSSERVICE'].methods_by_name['GetMatter']._loaded_options = None
   _globals['_MATTERSSERVICE'].methods_by_name['GetMatter']._serialized_options = b'\212\265\030!\n\005watch\022\020/v1/matters/{id}*\006matter'
-  _globals['_MATTERSTATE']._serialized_start=1294
-  _globals['_MATTERSTATE']._serialized_end=1463
+  _globals['_MATTERSSERVICE'].methods_by_name['Mark']._loaded_options = None
+  _globals['_MATTERSSERVICE'].methods_by_name['Mark']._serialized_options = b'\212\265\030\032\n\007operate\032\t/v1/marks*\004mark'
+  _globals['_MATTERSSERVICE'].methods_by_name['UndoMark']._loaded_options = None
+  _globals['_MATTERSSERVICE'].methods_by_name['UndoMark']._serialized_options = b'\212\265\030\037\n\007operate\032\016/v1/marks/undo*\004mark'
+  _globals['_MATTERSSERVICE'].methods_by_name['ListMarks']._loaded_options = None
+  _globals['_MATTERSSERVICE'].methods_by_name['ListMarks']._serialized_options = b'\212\265\030\022\n\005watch\022\t/v1/marks'
+  _globals['_MATTERSTATE']._serialized_start=2143
+  _globals['_MATTERSTATE']._serialized_end=2312
+  _globals['_MARKKIND']._serialized_start=2315
+  _globals['_MARKKIND']._serialized_end=2486
+  _globals['_MUTESCOPE']._serialized_start=2488
+  _globals['_MUTESCOPE']._serialized_end=2598
   _globals['_MATTERLINE']._serialized_start=180
   _globals['_MATTERLINE']._serialized_end=341
   _globals['_MATTER']._serialized_start=344
@@ -58,6 +86,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETMATTERREQUEST']._serialized_end=1226
   _globals['_GETMATTERRESPONSE']._serialized_start=1228
   _globals['_GETMATTERRESPONSE']._serialized_end=1291
-  _globals['_MATTERSSERVICE']._serialized_start=1466
-  _globals['_MATTERSSERVICE']._serialized_end=1701
+  _globals['_MARK']._serialized_start=1294
+  _globals['_MARK']._serialized_end=1597
+  _globals['_MARKREQUEST']._serialized_start=1600
+  _globals['_MARKREQUEST']._serialized_end=1838
+  _globals['_MARKRESPONSE']._serialized_start=1840
+  _globals['_MARKRESPONSE']._serialized_end=1892
+  _globals['_UNDOMARKREQUEST']._serialized_start=1894
+  _globals['_UNDOMARKREQUEST']._serialized_end=1968
+  _globals['_UNDOMARKRESPONSE']._serialized_start=1970
+  _globals['_UNDOMARKRESPONSE']._serialized_end=2026
+  _globals['_LISTMARKSREQUEST']._serialized_start=2028
+  _globals['_LISTMARKSREQUEST']._serialized_end=2079
+  _globals['_LISTMARKSRESPONSE']._serialized_start=2081
+  _globals['_LISTMARKSRESPONSE']._serialized_end=2140
+  _globals['_MATTERSSERVICE']._serialized_start=2601
+  _globals['_MATTERSSERVICE']._serialized_end=3133
 # @@protoc_insertion_point(module_scope)

@@ -20,12 +20,40 @@ class MatterState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MATTER_STATE_STEADY: _ClassVar[MatterState]
     MATTER_STATE_SETTLED: _ClassVar[MatterState]
     MATTER_STATE_REOPENED: _ClassVar[MatterState]
+
+class MarkKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MARK_KIND_UNSPECIFIED: _ClassVar[MarkKind]
+    MARK_KIND_USEFUL: _ClassVar[MarkKind]
+    MARK_KIND_NOT_USEFUL: _ClassVar[MarkKind]
+    MARK_KIND_WRONG: _ClassVar[MarkKind]
+    MARK_KIND_MUTE: _ClassVar[MarkKind]
+    MARK_KIND_SETTLED: _ClassVar[MarkKind]
+    MARK_KIND_REMIND: _ClassVar[MarkKind]
+
+class MuteScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MUTE_SCOPE_UNSPECIFIED: _ClassVar[MuteScope]
+    MUTE_SCOPE_SOURCE: _ClassVar[MuteScope]
+    MUTE_SCOPE_TEMPLATE: _ClassVar[MuteScope]
+    MUTE_SCOPE_MATTER: _ClassVar[MuteScope]
 MATTER_STATE_UNSPECIFIED: MatterState
 MATTER_STATE_NEW: MatterState
 MATTER_STATE_GROWING: MatterState
 MATTER_STATE_STEADY: MatterState
 MATTER_STATE_SETTLED: MatterState
 MATTER_STATE_REOPENED: MatterState
+MARK_KIND_UNSPECIFIED: MarkKind
+MARK_KIND_USEFUL: MarkKind
+MARK_KIND_NOT_USEFUL: MarkKind
+MARK_KIND_WRONG: MarkKind
+MARK_KIND_MUTE: MarkKind
+MARK_KIND_SETTLED: MarkKind
+MARK_KIND_REMIND: MarkKind
+MUTE_SCOPE_UNSPECIFIED: MuteScope
+MUTE_SCOPE_SOURCE: MuteScope
+MUTE_SCOPE_TEMPLATE: MuteScope
+MUTE_SCOPE_MATTER: MuteScope
 
 class MatterLine(_message.Message):
     __slots__ = ("trace", "text", "perception", "salience", "link")
@@ -112,3 +140,75 @@ class GetMatterResponse(_message.Message):
     MATTER_FIELD_NUMBER: _ClassVar[int]
     matter: Matter
     def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ...) -> None: ...
+
+class Mark(_message.Message):
+    __slots__ = ("id", "target", "kind", "at", "by", "text", "of", "value", "until", "matter")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    OF_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    target: str
+    kind: MarkKind
+    at: _timestamp_pb2.Timestamp
+    by: str
+    text: str
+    of: MuteScope
+    value: str
+    until: _timestamp_pb2.Timestamp
+    matter: str
+    def __init__(self, id: _Optional[str] = ..., target: _Optional[str] = ..., kind: _Optional[_Union[MarkKind, str]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., by: _Optional[str] = ..., text: _Optional[str] = ..., of: _Optional[_Union[MuteScope, str]] = ..., value: _Optional[str] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., matter: _Optional[str] = ...) -> None: ...
+
+class MarkRequest(_message.Message):
+    __slots__ = ("target", "kind", "of", "until", "line", "by")
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    OF_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    target: str
+    kind: MarkKind
+    of: MuteScope
+    until: str
+    line: str
+    by: str
+    def __init__(self, target: _Optional[str] = ..., kind: _Optional[_Union[MarkKind, str]] = ..., of: _Optional[_Union[MuteScope, str]] = ..., until: _Optional[str] = ..., line: _Optional[str] = ..., by: _Optional[str] = ...) -> None: ...
+
+class MarkResponse(_message.Message):
+    __slots__ = ("mark",)
+    MARK_FIELD_NUMBER: _ClassVar[int]
+    mark: Mark
+    def __init__(self, mark: _Optional[_Union[Mark, _Mapping]] = ...) -> None: ...
+
+class UndoMarkRequest(_message.Message):
+    __slots__ = ("mark", "by")
+    MARK_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    mark: str
+    by: str
+    def __init__(self, mark: _Optional[str] = ..., by: _Optional[str] = ...) -> None: ...
+
+class UndoMarkResponse(_message.Message):
+    __slots__ = ("mark",)
+    MARK_FIELD_NUMBER: _ClassVar[int]
+    mark: Mark
+    def __init__(self, mark: _Optional[_Union[Mark, _Mapping]] = ...) -> None: ...
+
+class ListMarksRequest(_message.Message):
+    __slots__ = ("target",)
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    target: str
+    def __init__(self, target: _Optional[str] = ...) -> None: ...
+
+class ListMarksResponse(_message.Message):
+    __slots__ = ("marks",)
+    MARKS_FIELD_NUMBER: _ClassVar[int]
+    marks: _containers.RepeatedCompositeFieldContainer[Mark]
+    def __init__(self, marks: _Optional[_Iterable[_Union[Mark, _Mapping]]] = ...) -> None: ...

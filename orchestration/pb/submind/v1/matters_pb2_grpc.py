@@ -44,6 +44,21 @@ class MattersServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterResponse.FromString,
                 _registered_method=True)
+        self.Mark = channel.unary_unary(
+                '/submind.v1.MattersService/Mark',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.MarkRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.MarkResponse.FromString,
+                _registered_method=True)
+        self.UndoMark = channel.unary_unary(
+                '/submind.v1.MattersService/UndoMark',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.UndoMarkRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.UndoMarkResponse.FromString,
+                _registered_method=True)
+        self.ListMarks = channel.unary_unary(
+                '/submind.v1.MattersService/ListMarks',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.ListMarksRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.ListMarksResponse.FromString,
+                _registered_method=True)
 
 
 class MattersServiceServicer:
@@ -61,6 +76,24 @@ class MattersServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Mark(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UndoMark(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListMarks(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MattersServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -73,6 +106,21 @@ def add_MattersServiceServicer_to_server(servicer, server):
                     servicer.GetMatter,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterResponse.SerializeToString,
+            ),
+            'Mark': grpc.unary_unary_rpc_method_handler(
+                    servicer.Mark,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.MarkRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.MarkResponse.SerializeToString,
+            ),
+            'UndoMark': grpc.unary_unary_rpc_method_handler(
+                    servicer.UndoMark,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.UndoMarkRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.UndoMarkResponse.SerializeToString,
+            ),
+            'ListMarks': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMarks,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.ListMarksRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.ListMarksResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -129,6 +177,87 @@ class MattersService:
             '/submind.v1.MattersService/GetMatter',
             orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Mark(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.MattersService/Mark',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.MarkRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.MarkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UndoMark(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.MattersService/UndoMark',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.UndoMarkRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.UndoMarkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListMarks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.MattersService/ListMarks',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.ListMarksRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.ListMarksResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,65 @@
+"""What marks do to matters: settle them, take lines out, mute them, remind; and what undoing takes back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations_with_replacement
+
+from actors.matters.matter import Matter, MatterState, OpenLoop
+from environment.identity import derived
+from environment.marks import FeedbackMark, MarkKind, MuteScope, mutes
+from environment.messages import Instant, Thought
+
+_DOUBT, _LEAST = 0.8, 0.5
+"""What each wrong connection leaves of the strength of links between its sources, and what all of them leave."""
+
+
+class StandingMarks:
+    """What the marks there are say of matters."""
+
+    def __init__(self) -> None:
+        self._muted: Mapping[str, Instant] = {}
+        self._wrong: Counter[tuple[str, str]] = Counter()
+
+    def take(self, marks: Sequence[FeedbackMark]) -> None:
+        """All marks that there are."""
+        self._muted = mutes(marks, MuteScope.MATTER)
+        wrong = [mark for mark in marks if mark.kind is MarkKind.WRONG and not mark.undone]
+        self._wrong = Counter(pair for mark in wrong for pair in _pairs(mark.sources))
+
+    def muted(self, matter: str) -> Instant:
+        """Until when a matter is muted; 0 where it is not."""
+        return self._muted.get(matter, 0.0)
+
+    def trust(self, one: Thought, other: Thought) -> float:
+        """What is left of the strength of a link between these."""
+        if not self._wrong:
+            return 1.0
+        first, second = sorted((one.perceptions[0].source, other.perceptions[0].source))
+        return max(_LEAST, _DOUBT ** self._wrong[first, second])
+
+
+def _pairs(sources: Sequence[str]) -> list[tuple[str, str]]:
+    """Of different sources where there are several."""
+    names = sorted(set(sources))
+    return [pair for pair in combinations_with_replacement(names, 2) if len(names) == 1 or pair[0] != pair[1]]
+
+
+def settled(matter: Matter, mark: FeedbackMark, now: Instant) -> bool:
+    """Settle a matter, or take that back; whether that changed it. What came after the mark counts more."""
+    by_hand = matter.state is MatterState.SETTLED and matter.settled_by is None
+    if mark.at < matter.changed or (not by_hand if mark.undone else not matter.open):
+        return False
+    matter.state, matter.changed = MatterState.GROWING if mark.undone else MatterState.SETTLED, now
+    matter.settled_by = None
+    return True
+
+
+def reminder(mark: FeedbackMark) -> OpenLoop | None:
+    """The loop that a mark opens; one that was taken back is closed."""
+    if mark.perception is None or mark.until is None:
+        return None
+    loop = OpenLoop(derived("l", mark.id), mark.text, mark.perception, mark.until, asked=True, exact=True)
+    loop.closed_by = mark.perception if mark.undone else None
+    return loop

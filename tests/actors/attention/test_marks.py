@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from actors.attention.marks import template_of
+from actors.effects import Count
+from actors.events import Marked, Muted, Salient
+from environment.marks import FeedbackMark, MarkKind, MuteScope
+from tests.actors.attention.test_attention import attention, feed
+from tests.actors.making import thought, trace, unit
+
+ALARM = {"threat": 1.2, "alarm": 0.9}
+
+
+def mute(of, value, until=1e6, **more):
+    return FeedbackMark(f"k-{value}", "1", MarkKind.MUTE, 0.0, "ann", "", of=of, value=value, until=until, **more)
+
+
+def said(n, source="nginx", text="nginx says 7 things", **more):
+    return trace(time=60.0 * n, salience=0.9, vector=unit(n), source=source, text=text, **more)
+
+
+def test_what_is_muted_is_not_said_while_it_is_but_for_critical_alarms():
+    form = template_of(thought(text="nginx says 8 things"))
+    for mark in (mute(MuteScope.SOURCE, "nginx", 600.0), mute(MuteScope.TEMPLATE, form, 600.0)):
+        core = attention(refractory=0.0)
+        core.handle(Marked((mark,)), 0.0)
+        counted = [e for n in range(1, 6) for e in core.handle(Salient((said(n),)), 60.0 * n)]
+        assert counted.count(Count("muted_total")) == 5
+        alarm = said(7, evidence=ALARM)
+        other = said(9, "chat", "lunch is served")
+        late = said(20)
+        assert [c.focus.id for c in feed(core, [alarm, other, late])] == [alarm.id, other.id, late.id]
+        core.handle(Marked((replace(mark, until=1e6, undone=True),)), 1300.0)
+        assert feed(core, [said(30)])
+
+
+def test_lines_of_a_muted_matter_are_dropped_even_while_they_are_held():
+    core = attention(refractory=0.0, welcome=0)
+    held = said(1)
+    core.handle(Salient((held,)), 60.0)
+    core.handle(Muted((held.id,), 1e6), 61.0)
+    assert core.finish(62.0) == [Count("muted_total")]
+    insight = said(3, parents=(held.id,))
+    assert feed(core, [insight]) == []
+    core.handle(Muted((held.id,), 0.0), 200.0)
+    assert feed(core, [said(5, parents=(held.id,))])
