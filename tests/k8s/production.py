@@ -16,6 +16,7 @@ import yaml
 
 from orchestration.access.scopes import Scope
 from orchestration.access.tokens import changing, new_token
+from orchestration.settings import Settings
 from tests.k8s.kube import NAMESPACE, kubectl, objects
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,8 +28,8 @@ CALLER, ALONE = "caller", "alone"
 LOOPBACK, ALONE_LOOPBACK = "127.0.0.1:50051", "127.0.0.1:50052"
 TOKENS_FILE = "/run/secrets/access/tokens.yaml"
 SMALL = {"requests": {"cpu": "100m", "memory": "1500Mi"}, "limits": {"memory": "4Gi"}}
-ROOM = 7
-"""Subminds that find a place on one node: two nodes are full with the fourteen that a mind has to begin with."""
+ROOM = 8
+"""Actors that find a place on one node: two nodes are full with those of the default mind and one submind more."""
 _HOSTS = "/spec/workerGroupSpecs/0/template/spec/containers/0"
 _GROUP = "/spec/workerGroupSpecs/1"
 _PATCHES: list[dict[str, Any]] = [
@@ -68,6 +69,9 @@ def settings() -> dict[str, Any]:
     """The overlay's mind.yaml, with the one Cassandra that is here, and patience for a small node."""
     found: dict[str, Any] = yaml.safe_load((ROOT / "k8s/overlays/production/mind.yaml").read_text("utf-8"))
     found["store"]["address"] = STORE
+    everybody = [one.model_dump(mode="json") for one in Settings().mind.subminds]
+    next(one for one in everybody if one["name"] == "association")["count"] = 2
+    found.setdefault("mind", {})["subminds"] = everybody
     found["coordination"] |= {"lease": "20s", "request_timeout": "5s"}
     found["runtime"]["cluster"] |= {"least_nodes": 1, "spare_after": 5}
     # Whoever has two topics would divide, and nobody may before an operator has said so.
