@@ -9,11 +9,13 @@ import sys
 
 import pytest
 
+from environment.configuration import read_configurations
 from environment.messages import NewPerception
 from environment.stores.opening import open_stores
 from orchestration.client import MindClient, Unavailable
 from orchestration.clock import wall
 from orchestration.membership.backends import open_coordination
+from orchestration.settings import Settings
 from tests.orchestration.living import LivingMind, eventually
 
 LEASE, REQUEST = 8.0, 2.0
@@ -186,6 +188,33 @@ async def test_a_leader_that_is_stopped_past_its_lease_and_woken_writes_nothing(
     eventually(lambda: leads(two))
 
 
+@pytest.mark.smoke
+async def test_settings_change_while_it_runs_and_leave_a_record(cluster):
+    one = cluster.host("one")
+    settings = Settings()
+    changed = {f"environment.half_life.{kind}": 123.0 for kind in ("percept",)}
+    async with open_coordination(cluster.etcd, cluster.mind, base=settings) as coordination:
+        change = await coordination.configuration.change(changed, by="an operator", at=wall())
+        assert change.version == 1
+        await asyncio.to_thread(eventually, lambda: "configured" in (one.data_dir / "submind.log").read_text())
+        (receipt,) = await perceive(one, "after the change")
+        await spoken(cluster, ["after the change"])
+    async with cluster.stores() as opening:
+        stores = await opening.open()
+        name = f"t-{receipt.id.removeprefix('p-')}"
+        assert (await stores.traces.get([name]))[name].level.half_life == 123.0
+        newest, *_, first = await read_configurations(stores.collections, 10)
+        assert (newest.by, newest.version) == ("an operator", first.version + 1)
+        assert '"percept":123.0' in newest.body
+    one.kill("mind")  # what comes back has it as well
+    one.running(restarts=1)
+    (receipt,) = await perceive(one, "after a restart")
+    await spoken(cluster, ["after a restart"])
+    async with cluster.stores() as opening:
+        name = f"t-{receipt.id.removeprefix('p-')}"
+        assert (await (await opening.open()).traces.get([name]))[name].level.half_life == 123.0
+
+
 async def test_two_minds_in_one_keyspace_never_see_each_others_anything(cluster):
     import httpx
 
@@ -238,3 +267,27 @@ async def _take(stream, count):
 
 async def _all(stream, count):
     return [entry async for entry in _take(stream, count)]
+
+
+async def test_without_etcd_a_leader_goes_on_while_its_lease_lasts_then_stops_and_takes_over_again(
+    tmp_path, store, etcd_of_its_own
+):
+    cluster = Cluster(tmp_path, store, f"127.0.0.1:{etcd_of_its_own.port}")
+    cluster.lease, cluster.request_timeout = 12.0, 4.0  # time enough to say something while it lasts
+    try:
+        one = cluster.host("one")
+        await perceive(one, "before")
+        await asyncio.to_thread(etcd_of_its_own.kill)
+        await perceive(one, "while the lease lasts", retry_for=1)
+        eventually(lambda: one.report()["standing_by"])
+        eventually(lambda: not {"mind", "actor:stream"} & set(one.processes()))
+        with pytest.raises(Unavailable, match="stands by"):
+            await perceive(one, "too late", retry_for=0.5)
+        async with MindClient(one.grpc) as reader:
+            assert (await reader.status()).perceptions.head == 2
+        await asyncio.to_thread(etcd_of_its_own.start)
+        eventually(lambda: leads(one), 180.0)
+        await perceive(one, "after")
+        assert await spoken(cluster, ["before", "while the lease lasts", "after"])
+    finally:
+        cluster.end()
