@@ -16,8 +16,9 @@ const SCOPES = { source: "its source", template: "lines of its form", matter: "i
 
 /** How a mark that stands is told. */
 function told(mark) {
-  const until = mark.until && `${mark.of ? "until" : "at"} ${short(mark.until)}`;
-  return [mark.kind.replace("_", " "), mark.of, mark.of && outside(mark.value), until].filter(Boolean).flatMap((part) => [part, " "]);
+  const mute = mark.kind === "mute";
+  const until = mark.until && `${mute ? "until" : "at"} ${short(mark.until)}`;
+  return [mark.kind.replace("_", " "), mute && mark.of, mute && outside(mark.value), until].filter(Boolean).flatMap((part) => [part, " "]);
 }
 
 export class Marks {

@@ -26,6 +26,7 @@ def test_an_entry_and_a_matter_are_marked_by_buttons_and_keys_and_undone(world, 
     page.wait_for_selector("#panel .marks")
     page.keyboard.press("u")
     page.wait_for_selector("#panel .standing li:has-text('useful')")
+    assert page.inner_text("#panel .standing").split() == ["useful", "Undo"]
     page.keyboard.press("m")
     page.fill("#panel .marking input", "soonish")
     page.keyboard.press("Enter")
