@@ -15,6 +15,8 @@ from environment.messages import Instant, Thought, Trace
 _TEMPLATE = 1000
 """Characters of a template by which it is known."""
 _ALARMING = ("threat", "alarm")
+_NEVER = float("-inf")
+"""Not muted: event time may lie before 1970."""
 _HUSHED = 4096
 """Traces of muted matters remembered at most."""
 
@@ -47,9 +49,9 @@ class StandingMutes:
     def hold_back(self, trace: Trace, critical: float, now: Instant) -> bool:
         """Whether a trace is muted; ``critical`` log odds of threat and alarm together pass, and so do reminders."""
         thought = trace.thought
-        until = [self._hushed.get(each, 0.0) for each in (trace.id, *thought.parents)] if self._hushed else [0.0]
-        until += [self._sources.get(source_of(trace), 0.0)]
+        until = [self._hushed.get(each, _NEVER) for each in (trace.id, *thought.parents)] if self._hushed else []
+        until.append(self._sources.get(source_of(trace), _NEVER))
         if self._templates:
-            until.append(self._templates.get(template_of(thought), 0.0))
+            until.append(self._templates.get(template_of(thought), _NEVER))
         alarm = sum(thought.evidence.get(part, 0.0) for part in _ALARMING)
         return max(until) > now and alarm < critical and "due" not in thought.insights

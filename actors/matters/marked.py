@@ -29,8 +29,8 @@ class StandingMarks:
         self._wrong = Counter(pair for mark in wrong for pair in _pairs(mark.sources))
 
     def muted(self, matter: str) -> Instant:
-        """Until when a matter is muted; 0 where it is not."""
-        return self._muted.get(matter, 0.0)
+        """Until when a matter is muted; minus infinity where it is not."""
+        return self._muted.get(matter, float("-inf"))
 
     def trust(self, one: Thought, other: Thought) -> float:
         """What is left of the strength of a link between these."""

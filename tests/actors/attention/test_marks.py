@@ -45,3 +45,9 @@ def test_lines_of_a_muted_matter_are_dropped_even_while_they_are_held():
     assert feed(core, [insight]) == []
     core.handle(Muted((held.id,), 0.0), 200.0)
     assert feed(core, [said(5, parents=(held.id,))])
+
+
+def test_nothing_is_muted_by_itself_before_1970():
+    core = attention(welcome=1)
+    core.handle(Marked((mute(MuteScope.SOURCE, "nginx"),)), -1e7)
+    assert feed(core, [trace(time=-1e7, salience=0.9, source="chat")])

@@ -269,4 +269,4 @@ def test_lines_of_a_muted_matter_are_told_to_attention_as_they_come() -> None:
     assert world.line("pump B is not broken: false alarm", NOON + 500, "pump b") == [], "nor that it is settled"
     assert hushed() == [(1, NOON + HOUR)]
     world.tell(Marked((replace(mute, undone=True),)), NOON + 600)
-    assert hushed() == [(3, 0.0)]
+    assert hushed() == [(3, float("-inf"))]
