@@ -36,6 +36,10 @@ _LEARNED = 15.0
 _CLIP, _CLIP_MOVE = 20.0, 10.0
 _NEARBY = 3.0
 """Usual errors from the usual within which a reading is back."""
+_SETTLED, _SMOOTH = 16, 0.25
+"""Readings before a drift may be told, and the rate at which the level that may drift follows."""
+_DRIFT = 6.0
+"""Usual moves by which a level must leave all levels told of; it must double their range as well."""
 _SURE = 8
 """Readings that must be back in a row, at most; and one more than a quarter of those that were not."""
 
@@ -47,6 +51,7 @@ class Deviation(StrEnum):
     LASTING = "lasting deviation"
     RESTLESS = "restless"
     STILL = "still"
+    DRIFT = "drift"
 
 
 _KINDS = (Deviation.JUMP, Deviation.LASTING, Deviation.LASTING, Deviation.RESTLESS, Deviation.STILL)
@@ -114,6 +119,10 @@ class Deviations(msgspec.Struct):
     last: float = 0.0
     moves: float = 0.0
     usual_moves: float = 0.0
+    smooth: float = 0.0
+    low: float = 0.0
+    """Levels told of lie between ``low`` and ``high``; what drifts tells logarithmically."""
+    high: float = 0.0
     quiet: int = _REST
     """Readings without surprise in a row; ``_REST`` while an alarm may be told."""
     episode: _Episode | None = None
@@ -123,7 +132,7 @@ class Deviations(msgspec.Struct):
         forecast, value = self.forecast, reading.value
         if not forecast.seen:
             self.tails = [TailFit(self.memory, warm_up) for warm_up in _WARM_UPS]
-            self.last = value
+            self.last = self.smooth = value
             forecast.learn(value, reading.time, forecast.all(reading.time))
             return None
         told = forecast.all(reading.time)
@@ -138,8 +147,13 @@ class Deviations(msgspec.Struct):
             tail.learn(min(figure, tail.value(_LEARNED)))
         returned = self._returned(reading, told, surprise)
         rested, self.quiet = self.quiet >= _REST, self._rest(surprise)
+        drifted = self._drifted(value)
         if self.episode is not None and self.episode.back:
             return returned
+        if returned is None and rested and surprise < bar and drifted is not None:
+            self.quiet = 0
+            self.episode = _Episode(Deviation.DRIFT, reading, drifted, _DRIFT * self.usual_moves / _NEARBY, LEVEL)
+            return Alarm(Deviation.DRIFT, drifted, value, reading, bar)
         if returned is not None or not rested or surprise < bar:
             return returned
         self.quiet = 0
@@ -161,9 +175,9 @@ class Deviations(msgspec.Struct):
         move, self.last = abs(value - self.last), value
         first = self.forecast.seen == 1
         self.moves += (move - self.moves) / (1 if first else _MOVES)
-        bounded = move if first else min(move, _CLIP_MOVE * self.usual_moves + 1e-9)
-        self.usual_moves += (bounded - self.usual_moves) / (1 if first else min(self.forecast.seen, _USUALLY))
         floor = max(_LEAST_MOVE * abs(self.forecast.level), 1e-9)
+        bounded = move if first else min(move, _CLIP_MOVE * (self.usual_moves + floor))
+        self.usual_moves += (bounded - self.usual_moves) / (1 if first else min(self.forecast.seen, _USUALLY))
         more = math.log((self.moves + floor) / (self.usual_moves + floor))
         return (
             abs(value - expected) + least,
@@ -171,6 +185,19 @@ class Deviations(msgspec.Struct):
             max(0.01, more),
             max(0.01, -more),
         )
+
+    def _drifted(self, value: float) -> float | None:
+        """The nearest level told of, where the present one has left them all; it is one of them from then on."""
+        self.smooth += _SMOOTH * (value - self.smooth)
+        if self.forecast.seen <= _SETTLED:
+            self.low = self.high = self.smooth
+        other = self.episode is not None and self.episode.kind is not Deviation.DRIFT
+        margin = max(_DRIFT * self.usual_moves, self.high - self.low, _LEAST * abs(self.forecast.level))
+        nearest = min(max(self.smooth, self.low), self.high)
+        far = abs(self.smooth - nearest) > margin and self.quiet >= _REST
+        if far or other:
+            self.low, self.high = min(self.low, self.smooth), max(self.high, self.smooth)
+        return nearest if far and not other else None
 
     def _rest(self, surprise: float) -> int:
         if surprise < _COMMON:

@@ -280,6 +280,8 @@ def _told(series: _Series, alarm: Alarm) -> str:
             return f"{series.name} {'rose' if higher else 'fell'} to {now} (usually {usual}{at_this_time})"
         case Deviation.LASTING:
             return f"{series.name} stays {'high' if higher else 'low'} at {now} (usually {usual}{at_this_time})"
+        case Deviation.DRIFT:
+            return f"{series.name} is slowly {'rising' if higher else 'falling'}: {now}, from {usual}"
         case Deviation.RESTLESS:
             return f"{series.name} is restless, moving by {now} at a time (usually {usual})"
         case Deviation.STILL:

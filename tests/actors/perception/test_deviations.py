@@ -54,10 +54,23 @@ def test_a_small_lasting_deviation_adds_up():
     assert 1500 < found[0][0] < 1540
 
 
+def test_a_slow_rise_is_told_a_few_times_with_where_it_began():
+    rising = [value + 3.0 * max(0, i - 40) / 160 for i, value in enumerate(noise(200, 6.3, 0.04))]
+    told = [(at, c) for at, c in alarms(run(rising, step=900.0)) if c.kind is Deviation.DRIFT]
+    assert 1 <= len(told) <= 4
+    assert told[0][0] < 100
+    assert told[0][1].usual == pytest.approx(6.3, abs=0.1)
+    assert told[0][1].now > 6.5
+
+
 def test_a_day_that_does_not_come_is_told_and_the_days_before_are_not():
     usual = daily(10)
     missing = [50 + e for e in noise(288, 0.0, 1.0, 2)]
-    found = alarms(run([*usual, *missing]))
+    told = alarms(run([*usual, *missing]))
+    first_day = [at for at, alarm in told if alarm.kind is Deviation.DRIFT]
+    assert len(first_day) <= 3
+    assert max(first_day) < 288
+    found = [each for each in told if each[0] not in first_day]
     assert found
     assert {at >= len(usual) for at, _ in found} == {True}
     assert found[0][1].seasonal
