@@ -171,6 +171,7 @@ class AttentionCore(Inward):
             while len(self._judged) > _JUDGED:
                 self._judged.popitem(last=False)
             if value < self._settings.break_in:
+                value = self._mutes.weighed(trace.thought, value, self._settings)
                 value *= self._bearing(trace.thought.vector) * (1.0 - self._inhibition.loss(trace.thought.vector, now))
             effects += self._compete(Held(trace, value, now))
         for contest in self._contests:

@@ -59,6 +59,7 @@ FACULTY = Faculty(
             "attention.bind",
             "attention.concerned",
             "attention.critical",
+            "attention.taste",
         ): "each candidate is judged by what holds at that moment; what was remembered of earlier ones stays true",
         ("attention.hold", "attention.refractory"): (
             "the wait is measured when it is looked at, so it also lengthens or shortens what is waiting"

@@ -1,29 +1,24 @@
-"""What marks keep back: sources, templates and matters that somebody muted, but never what is critical."""
+"""What marks keep back, lower and raise: what somebody muted or found useful or not, but never what is critical."""
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 
 from actors.attention.contest import source_of
+from actors.attention.settings import AttentionSettings
+from actors.attention.taste import Taste, template_of
 from actors.effects import Effect
 from actors.events import Marked, Muted
-from actors.perception.wording import template
 from environment.marks import FeedbackMark, MuteScope, mutes
 from environment.messages import Instant, Thought, Trace
 
-_TEMPLATE = 1000
-"""Characters of a template by which it is known."""
 _ALARMING = ("threat", "alarm")
 _NEVER = float("-inf")
 """Not muted: event time may lie before 1970."""
 _HUSHED = 4096
 """Traces of muted matters remembered at most."""
-
-
-def template_of(thought: Thought) -> str:
-    """What a thought has in common with others of its form."""
-    return template(thought.text)[:_TEMPLATE]
 
 
 class StandingMutes:
@@ -38,6 +33,7 @@ class StandingMutes:
         if isinstance(event, Marked):
             self._sources = mutes(event.marks, MuteScope.SOURCE)
             self._templates = mutes(event.marks, MuteScope.TEMPLATE)
+            self._taste = Taste(event.marks)
             return []
         for trace in event.traces:
             self._hushed[trace] = event.until
@@ -52,6 +48,21 @@ class StandingMutes:
         until = [self._hushed.get(each, _NEVER) for each in (trace.id, *thought.parents)] if self._hushed else []
         until.append(self._sources.get(source_of(trace), _NEVER))
         if self._templates:
-            until.append(self._templates.get(template_of(thought), _NEVER))
-        alarm = sum(thought.evidence.get(part, 0.0) for part in _ALARMING)
-        return max(until) > now and alarm < critical and "due" not in thought.insights
+            until.append(self._templates.get(template_of(thought.text), _NEVER))
+        return max(until) > now and _alarm(thought) < critical and "due" not in thought.insights
+
+    def weighed(self, thought: Thought, salience: float, settings: AttentionSettings) -> float:
+        """Salience with log odds for what the like of it was marked as: what is critical loses nothing by it.
+
+        Nor does it lift what is of no worth by itself: else who finds much useful hears more routine.
+        """
+        shift = self._taste.shift(thought, settings.taste)
+        if not 0 < salience < 1 or (shift > 0 and salience < settings.worth):
+            return salience
+        if shift < 0 and _alarm(thought) >= settings.critical:
+            return salience
+        return 1 / (1 + (1 - salience) / salience * math.exp(-shift))
+
+
+def _alarm(thought: Thought) -> float:
+    return sum(thought.evidence.get(part, 0.0) for part in _ALARMING)

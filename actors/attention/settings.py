@@ -25,6 +25,8 @@ class AttentionSettings(Section):
     """Winners among which a candidate must stand out."""
     critical: float = Field(default=1.5, gt=0)
     """Evidence of threat and alarm together, log odds, from which nothing that is muted is kept back."""
+    taste: float = Field(default=1.5, ge=0)
+    """Log odds that what was marked as useful or not adds to the like or takes from it, at most; 0: marks only mute."""
     worth: Share = 0.42
     """Salience below which nothing becomes conscious, however much room there is: rate and budget are what may be said,
     not what must be."""

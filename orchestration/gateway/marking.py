@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from actors.attention.marks import template_of
+from actors.attention.taste import template_of
 from actors.matters.matter import MATTERS, Matter
 from environment.identity import derived
 from environment.marks import MARKS, FeedbackMark, MarkKind, MuteScope
@@ -160,7 +160,7 @@ class MarkDesk:
         for trace in held.values():
             thought = trace.thought
             if thought.kind is ThoughtKind.PERCEPT and entry.perceptions[0] in thought.perceptions:
-                return template_of(thought)
+                return template_of(thought.text)
         raise InvalidRequest("of", f"what entry {entry.seq} rests on is not kept any more: mute its source")
 
     async def _matter_of(self, number: int) -> Matter | None:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from actors.attention.marks import template_of
+from actors.attention.marks import StandingMutes
+from actors.attention.settings import AttentionSettings
+from actors.attention.taste import template_of
 from actors.effects import Count
 from actors.events import Marked, Muted, Salient
 from environment.marks import FeedbackMark, MarkKind, MuteScope
 from tests.actors.attention.test_attention import attention, feed
-from tests.actors.making import thought, trace, unit
+from tests.actors.making import trace, unit
 
 ALARM = {"threat": 1.2, "alarm": 0.9}
 
@@ -21,7 +23,7 @@ def said(n, source="nginx", text="nginx says 7 things", **more):
 
 
 def test_what_is_muted_is_not_said_while_it_is_but_for_critical_alarms():
-    form = template_of(thought(text="nginx says 8 things"))
+    form = template_of("nginx says 8 things")
     for mark in (mute(MuteScope.SOURCE, "nginx", 600.0), mute(MuteScope.TEMPLATE, form, 600.0)):
         core = attention(refractory=0.0)
         core.handle(Marked((mark,)), 0.0)
@@ -51,3 +53,20 @@ def test_nothing_is_muted_by_itself_before_1970():
     core = attention(welcome=1)
     core.handle(Marked((mute(MuteScope.SOURCE, "nginx"),)), -1e7)
     assert feed(core, [trace(time=-1e7, salience=0.9, source="chat")])
+
+
+def test_what_was_marked_not_useful_counts_less_and_what_is_critical_does_not():
+    def after(marks, source="nginx", salience=0.5, **more):
+        return StandingMutes(marks).weighed(said(1, source, "so it is", **more).thought, salience, AttentionSettings())
+
+    marks = [
+        FeedbackMark(f"k-{source}{i}", str(i), kind, 0.0, "ann", f"{source} {i}", sources=(source,))
+        for i in range(4)
+        for kind, source in ((MarkKind.NOT_USEFUL, "nginx"), (MarkKind.USEFUL, "chat"))
+    ]
+    assert 0.18 < after(marks) < 0.4, "at most 1.5 in log odds"
+    assert 0.6 < after(marks, "chat") < 0.82
+    assert after(marks, "mail") == 0.5, "nothing is known of it"
+    assert after(marks, evidence=ALARM) == 0.5
+    assert after(marks, "chat", 0.2) == 0.2, "routine stays routine"
+    assert after([replace(mark, undone=True) for mark in marks]) == 0.5

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.attention.marks import template_of
+from actors.attention.taste import template_of
 from actors.matters.matter import MATTERS, Matter, MatterLine, MatterState
 from environment.marks import MARKS, FeedbackMark
 from environment.messages import PerceptionRef, ThoughtKind
@@ -39,7 +39,7 @@ async def test_a_mark_stands_until_it_is_undone_or_over_and_survives(feed, tmp_p
     assert (muted["of"], muted["value"], muted["by"], muted["text"]) == ("source", "nginx", "ann", entry(1).text)
     assert instant(muted["until"]) == feed.now[0] + 7200
     form = await mark(feed, target="#1", kind="mute", of="template", until="3 days")
-    assert form["value"] == template_of(base.thought)
+    assert form["value"] == template_of(base.thought.text)
     await mark(feed, target="m-1", kind="mute", of="matter", until="1h")
     wrong = await mark(feed, target="1", kind="wrong")
     feed.now[0] += 1
