@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+"""Seconds of each unit."""
 _DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)\s*$")
 
 
@@ -17,7 +18,7 @@ def _seconds(value: object) -> object:
     match = _DURATION.match(value)
     if match is None:
         raise ValueError("a duration is a number of seconds or a number with a unit, for example 90s, 30m, 12h, 7d")
-    return float(match[1]) * _UNITS[match[2]]
+    return float(match[1]) * UNITS[match[2]]
 
 
 Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]

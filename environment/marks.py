@@ -67,7 +67,7 @@ class FeedbackMark:
 
 
 MARKS = Collection(f"{RESERVED}marks", FeedbackMark)
-"""By ``Mark.id``; the host writes them, whether the mind runs or not."""
+"""By ``FeedbackMark.id``; the host writes them, whether the mind runs or not."""
 
 
 def mutes(marks: Iterable[FeedbackMark], of: MuteScope) -> dict[str, Instant]:

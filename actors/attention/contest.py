@@ -96,6 +96,6 @@ class Loudness:
         self._total = sum(self._counts.values())
 
 
-def source_of(trace: Trace) -> str:
+def origin_of(trace: Trace) -> str:
     """Where it comes from in the end; empty where nobody knows."""
     return next((p.source for p in trace.thought.perceptions), "")

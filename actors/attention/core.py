@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from actors.attention.contest import Contest, Held, Loudness, SavedContest, source_of
+from actors.attention.contest import Contest, Held, Loudness, SavedContest, origin_of
 from actors.attention.inhibition import Inhibition, SavedInhibition
 from actors.attention.marks import StandingMutes
 from actors.attention.pacing import Pace
@@ -161,7 +161,7 @@ class AttentionCore(Inward):
                 new = trace.version == 1 and trace.level.at == trace.thought.at
                 if new and trace.thought.kind is ThoughtKind.PERCEPT:
                     offered += 1
-                    self._loudness.hear(source_of(trace))
+                    self._loudness.hear(origin_of(trace))
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
             value = level_at(trace.level, now)
@@ -181,7 +181,7 @@ class AttentionCore(Inward):
     def _compete(self, new: Held) -> list[Effect]:
         if self._mutes.hold_back(new.trace, self._settings.critical, new.at):
             return [Count("muted_total")]
-        contest = self._drowned if self._loudness.drowns(source_of(new.trace)) else self._all
+        contest = self._drowned if self._loudness.drowns(origin_of(new.trace)) else self._all
         held, now = contest.held, new.at
         if held is not None and new.value <= held.value < self._settings.break_in:
             return []

@@ -6,7 +6,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from actors.attention.contest import source_of
+from actors.attention.contest import origin_of
 from actors.attention.settings import AttentionSettings
 from actors.attention.taste import Taste, template_of
 from actors.effects import Effect
@@ -26,14 +26,19 @@ class StandingMutes:
 
     def __init__(self, marks: Sequence[FeedbackMark] = ()) -> None:
         self._hushed: OrderedDict[str, Instant] = OrderedDict()
-        self.take(Marked(tuple(marks)))
+        self._learn(tuple(marks))
+
+    def _learn(self, marks: tuple[FeedbackMark, ...]) -> None:
+        self._marks = marks
+        self._sources = mutes(marks, MuteScope.SOURCE)
+        self._templates = mutes(marks, MuteScope.TEMPLATE)
+        self._taste = Taste(marks)
 
     def take(self, event: Marked | Muted) -> list[Effect]:
         """All marks that there are; or traces of a muted matter, which are so no more where ``until`` is over."""
         if isinstance(event, Marked):
-            self._sources = mutes(event.marks, MuteScope.SOURCE)
-            self._templates = mutes(event.marks, MuteScope.TEMPLATE)
-            self._taste = Taste(event.marks)
+            if event.marks != self._marks:  # mostly they are told again
+                self._learn(event.marks)
             return []
         for trace in event.traces:
             self._hushed[trace] = event.until
@@ -46,7 +51,7 @@ class StandingMutes:
         """Whether a trace is muted; ``critical`` log odds of threat and alarm together pass, and so do reminders."""
         thought = trace.thought
         until = [self._hushed.get(each, _NEVER) for each in (trace.id, *thought.parents)] if self._hushed else []
-        until.append(self._sources.get(source_of(trace), _NEVER))
+        until.append(self._sources.get(origin_of(trace), _NEVER))
         if self._templates:
             until.append(self._templates.get(template_of(thought.text), _NEVER))
         return max(until) > now and _alarm(thought) < critical and "due" not in thought.insights
@@ -57,9 +62,8 @@ class StandingMutes:
         Nor does it lift what is of no worth by itself: else who finds much useful hears more routine.
         """
         shift = self._taste.shift(thought, settings.taste)
-        if not 0 < salience < 1 or (shift > 0 and salience < settings.worth):
-            return salience
-        if shift < 0 and _alarm(thought) >= settings.critical:
+        barred = salience < settings.worth if shift > 0 else _alarm(thought) >= settings.critical
+        if barred or not 0 < salience < 1:
             return salience
         return 1 / (1 + (1 - salience) / salience * math.exp(-shift))
 

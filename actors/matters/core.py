@@ -20,7 +20,7 @@ from actors.names import ATTENTION, ENVIRONMENT
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time
-from actors.submind.linking import Rarity, tie
+from actors.submind.linking import Rarity
 from actors.submind.retransmit import RetransmitBuffer
 from environment.identity import derived, thought_id
 from environment.marks import FeedbackMark, MarkKind
@@ -104,7 +104,7 @@ class MattersCore(Inward):
         effects = self._close_loops(thought)
         matter, reason = self._cited(thought), "cites one of its lines"
         if matter is None:
-            found = self._members.nearest(thought, self._rarity, self._settings.join, self._marks.trust)
+            found = self._members.nearest(thought, self._rarity, self._settings.join, self._marks.tie)
             if found is not None:
                 matter, reason = self._matters[found[0]], found[1].reason
         if matter is not None:
@@ -127,11 +127,9 @@ class MattersCore(Inward):
 
     def _add(self, matter: Matter, trace: Trace, link: str, now: Instant) -> list[Effect]:
         cue = self._reader.settles(trace.thought.text)
-        earlier = len(trace.thought.perceptions) > 1
-        if earlier:  # it says of what it settles something
-            settles = bool(cue) and self._cited(trace.thought) is matter
-        else:
-            settles = bool(cue) and not any(cue in each.text.lower() for each in matter.lines)
+        said = any(cue in each.text.lower() for each in matter.lines)
+        cited = self._cited(trace.thought)  # of what it settles something, where it says that
+        settles = bool(cue) and (cited is matter if len(trace.thought.perceptions) > 1 else not said)
         before = matter.state
         line = join(matter, trace, link, now, self._settings.lines, settles=settles, over=bool(cue))
         self._of[trace.id] = matter.id
@@ -182,11 +180,8 @@ class MattersCore(Inward):
         self._members.add(matter.id, trace)
         effects: list[Effect] = [Count("matters_begun_total")]
         for other in [each for each in self._recent.values() if each.id not in self._of]:
-            tied = tie(trace.thought, other.thought, self._rarity)
-            if (
-                tied is not None
-                and tied.strength * self._marks.trust(trace.thought, other.thought) >= self._settings.join
-            ):
+            tied = self._marks.tie(trace.thought, other.thought, self._rarity)
+            if tied is not None and tied.strength >= self._settings.join:
                 join(matter, other, tied.reason, now, self._settings.lines)
                 self._of[other.id] = matter.id
                 self._members.add(matter.id, other)
@@ -268,8 +263,7 @@ class MattersCore(Inward):
     def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:
         """Do what the marks say; what was done is not done again."""
         before, effects = self._marks, list[Effect]()
-        self._marks = StandingMarks()
-        self._marks.take(marks)
+        self._marks = StandingMarks(marks)
         for mark in marks:
             matter = self._matters.get(mark.matter)
             if mark.kind is MarkKind.REMIND and (loop := reminder(mark)) is not None:

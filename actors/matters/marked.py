@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 from actors.matters.matter import Matter, MatterState, OpenLoop
+from actors.submind.linking import Rarity, Tie, tie
 from environment.identity import derived
 from environment.marks import FeedbackMark, MarkKind, MuteScope, mutes
 from environment.messages import Instant, Thought
@@ -18,12 +20,8 @@ _DOUBT, _LEAST = 0.8, 0.5
 class StandingMarks:
     """What the marks there are say of matters."""
 
-    def __init__(self) -> None:
-        self._muted: Mapping[str, Instant] = {}
-        self._wrong: Counter[tuple[str, str]] = Counter()
-
-    def take(self, marks: Sequence[FeedbackMark]) -> None:
-        """All marks that there are."""
+    def __init__(self, marks: Sequence[FeedbackMark] = ()) -> None:
+        """Of all marks that there are."""
         self._muted = mutes(marks, MuteScope.MATTER)
         wrong = [mark for mark in marks if mark.kind is MarkKind.WRONG and not mark.undone]
         self._wrong = Counter(pair for mark in wrong for pair in _pairs(mark.sources))
@@ -32,12 +30,13 @@ class StandingMarks:
         """Until when a matter is muted; minus infinity where it is not."""
         return self._muted.get(matter, float("-inf"))
 
-    def trust(self, one: Thought, other: Thought) -> float:
-        """What is left of the strength of a link between these."""
-        if not self._wrong:
-            return 1.0
-        first, second = sorted((one.perceptions[0].source, other.perceptions[0].source))
-        return max(_LEAST, _DOUBT ** self._wrong[first, second])
+    def tie(self, event: Thought, memory: Thought, rarity: Rarity) -> Tie | None:
+        """As ``linking.tie``, with what wrong connections have left of its strength."""
+        tied = tie(event, memory, rarity)
+        if tied is None or not self._wrong:
+            return tied
+        first, second = sorted((event.perceptions[0].source, memory.perceptions[0].source))
+        return replace(tied, strength=tied.strength * max(_LEAST, _DOUBT ** self._wrong[first, second]))
 
 
 def _pairs(sources: Sequence[str]) -> list[tuple[str, str]]:

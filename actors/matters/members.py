@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import numpy as np
 
-from actors.submind.linking import Rarity, Tie, tie
+from actors.submind.linking import Rarity, Tie
 from environment.messages import Thought, Trace, Vector
 
 _NEAREST = 8
@@ -70,18 +69,15 @@ class Members:
                 del self._named[term]
 
     def nearest(
-        self, thought: Thought, rarity: Rarity, least: float, trust: Callable[[Thought, Thought], float]
+        self, thought: Thought, rarity: Rarity, least: float, tie: Callable[[Thought, Thought, Rarity], Tie | None]
     ) -> tuple[str, Tie] | None:
-        """(Matter, why the thought belongs to a line of it) where what ``trust`` leaves of that is at least so sure."""
+        """(Matter, why the thought belongs to a line of it by ``tie``) where that is at least so sure."""
         best: tuple[str, Tie] | None = None
         for trace_id in self._candidates(thought):
             matter, trace, _ = self._held[trace_id]
             tied = tie(thought, trace.thought, rarity)
-            if tied is None:
-                continue
-            strength = tied.strength * trust(thought, trace.thought)
-            if strength >= max(least, best[1].strength if best else 0.0):
-                best = (matter, replace(tied, strength=strength))
+            if tied is not None and tied.strength >= max(least, best[1].strength if best else 0.0):
+                best = (matter, tied)
         return best
 
     def _candidates(self, thought: Thought) -> Iterable[str]:

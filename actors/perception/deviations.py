@@ -150,13 +150,12 @@ class Deviations(msgspec.Struct):
         drifted = self._drifted(value)
         if self.episode is not None and self.episode.back:
             return returned
-        if returned is None and rested and surprise < bar and drifted is not None:
-            self.quiet = 0
-            self.episode = _Episode(Deviation.DRIFT, reading, drifted, _DRIFT * self.usual_moves / _NEARBY, LEVEL)
-            return Alarm(Deviation.DRIFT, drifted, value, reading, bar)
-        if returned is not None or not rested or surprise < bar:
+        if returned is not None or not rested or (surprise < bar and drifted is None):
             return returned
         self.quiet = 0
+        if surprise < bar and drifted is not None:
+            self.episode = _Episode(Deviation.DRIFT, reading, drifted, _DRIFT * self.usual_moves / _NEARBY, LEVEL)
+            return Alarm(Deviation.DRIFT, drifted, value, reading, bar)
         which = surprises.index(surprise)
         kind = _KINDS[which]
         if kind is Deviation.LASTING:

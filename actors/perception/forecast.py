@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median_high
 
 import msgspec
 
@@ -46,7 +47,8 @@ class Forecast(msgspec.Struct):
 
     def all(self, time: Instant) -> list[float | None]:
         """What each of them says; None who cannot tell yet."""
-        return [_middle(self.latest), self.level, *(self._season(i, time) for i in range(len(_PERIODS)))]
+        near = median_high(self.latest) if self.latest else 0.0
+        return [near, self.level, *(self._season(i, time) for i in range(len(_PERIODS)))]
 
     def best(self, forecasts: Sequence[float | None], among: Sequence[int]) -> int:
         """Who was nearest to the truth lately, of those who say something."""
@@ -76,7 +78,3 @@ class Forecast(msgspec.Struct):
         period, bins = _PERIODS[i]
         mean, visits = self.seasons[i].get(int(time % period / period * bins), (0.0, 0.0))
         return mean if visits >= _VISITS else None
-
-
-def _middle(latest: Sequence[float]) -> float:
-    return sorted(latest)[len(latest) // 2] if latest else 0.0

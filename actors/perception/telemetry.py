@@ -289,11 +289,8 @@ def _told(series: _Series, alarm: Alarm) -> str:
 
 
 def _aspect(alarm: Alarm) -> str:
-    if alarm.kind is Deviation.RESTLESS:
-        return _RESTLESS
-    if alarm.kind is Deviation.STILL:
-        return _STILL
-    return _RISING if alarm.now > alarm.usual else _FALLING
+    moving = {Deviation.RESTLESS: _RESTLESS, Deviation.STILL: _STILL}
+    return moving.get(alarm.kind, _RISING if alarm.now > alarm.usual else _FALLING)
 
 
 def _value(series: _Series) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from actors.events import Generated
 from actors.submind.binding import Bound
+from actors.submind.linking import source_of
 from actors.substrate.ports import Act, Material, Request, Role
 from environment.identity import thought_id
 from environment.messages import Instant, PerceptionRef, Thought, ThoughtKind, Via
@@ -30,11 +31,6 @@ def apart(time: Instant, event: Instant) -> str:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit} {'earlier' if time < event else 'later'}"
     return "just before" if time <= event else "just after"
-
-
-def source_of(thought: Thought) -> str:
-    """Who said what a thought focuses on."""
-    return thought.perceptions[0].source if thought.perceptions else thought.author
 
 
 def material(role: Role, thought: Thought, when: str, first: Sequence[str] = ()) -> Material:

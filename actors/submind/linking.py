@@ -92,10 +92,11 @@ def _voice(thought: Thought) -> _Voice:
             break
         named.append(found[1].casefold())
         text = text[found.end() :]
-    return _Voice(_source(thought).casefold(), tuple(named), text)
+    return _Voice(source_of(thought).casefold(), tuple(named), text)
 
 
-def _source(thought: Thought) -> str:
+def source_of(thought: Thought) -> str:
+    """Who said what a thought focuses on."""
     return thought.perceptions[0].source if thought.perceptions else thought.author
 
 
@@ -111,7 +112,7 @@ def kinship(a: Thought, b: Thought, rarity: Rarity) -> float:
     What one source says again is less of a connection than what another says of the same.
     """
     shared = sum(sorted((rarity.of(t) ** 2 for t in related(a, b)), reverse=True)[:_TERMS])
-    return float(a.vector @ b.vector) + _TERM * shared - _SAME_SOURCE * (_source(a) == _source(b))
+    return float(a.vector @ b.vector) + _TERM * shared - _SAME_SOURCE * (source_of(a) == source_of(b))
 
 
 def spoken_to(thoughts: Iterable[Thought]) -> frozenset[str]:
@@ -144,10 +145,10 @@ def kin(focus: Trace, recent: Sequence[Trace], rarity: Rarity, least: float) -> 
     heard: set[str] = set()
     for trace in sorted({t.id: t for t in recent}.values(), key=lambda t: (-t.thought.time, -t.thought.at, t.id)):
         tied = tie(focus.thought, trace.thought, rarity, known)
-        if tied is None or tied.strength < least or (tied.turn and _source(trace.thought) in heard):
+        if tied is None or tied.strength < least or (tied.turn and source_of(trace.thought) in heard):
             continue
         if tied.turn:
-            heard.add(_source(trace.thought))
+            heard.add(source_of(trace.thought))
         found.append((tied.strength, trace))
     return tuple(trace for _, trace in sorted(found, key=lambda pair: -pair[0]))
 

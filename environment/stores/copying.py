@@ -72,16 +72,6 @@ MOVING = Collection(f"{LOCAL}moving", Mark)
 _MARK = "mark"
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A kind of which the two stores do not hold the same."""
-
-    kind: str
-    source: tuple[int, str]
-    """Count and digest."""
-    target: tuple[int, str]
-
-
 @dataclass
 class Copy:
     """One mind on its way from ``source`` to ``target``, neither of which anybody else writes to.
@@ -278,13 +268,9 @@ async def tally(stores: Source, tell: Tell = _nobody) -> dict[str, Tally]:
     return tallies
 
 
-def differences(source: dict[str, Tally], target: dict[str, Tally]) -> list[Difference]:
-    """Where the two do not hold the same."""
-    return [
-        Difference(kind, (source[kind].count, source[kind].digest), (target[kind].count, target[kind].digest))
-        for kind in KINDS
-        if source[kind] != target[kind]
-    ]
+def differences(source: dict[str, Tally], target: dict[str, Tally]) -> list[str]:
+    """The kinds of which the two do not hold the same."""
+    return [kind for kind in KINDS if source[kind] != target[kind]]
 
 
 def _of_traces(traces: Sequence[MovedTrace]) -> Iterator[tuple[Write, int]]:

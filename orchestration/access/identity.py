@@ -52,7 +52,6 @@ class IdentityProvider:
         self._pause = _FIRST_PAUSE
         self.failures = 0
         """How often the keys could not be had."""
-        self.fetches = 0
         self._remote = settings.jwks.startswith(("https://", "http://"))
         if not self._remote:
             self._take(read(Path(settings.jwks), "the file of keys (access.jwt.jwks)"))
@@ -140,7 +139,6 @@ class IdentityProvider:
 
     async def _try(self) -> None:
         self._tried = self._clock()
-        self.fetches += 1
         try:
             await self.look()
         except Exception as error:  # noqa: BLE001 - whatever an issuer answers, the last keys hold

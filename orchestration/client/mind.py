@@ -162,9 +162,8 @@ class MindClient:
         self, target: str, kind: MarkKind, *, of: MuteScope | None = None, until: str = "", line: str = "", by: str = ""
     ) -> FeedbackMark:
         """Say something of an entry or a matter. Raises ``NotFound`` and ``Rejected``."""
-        said = {"target": target, "kind": kind, "of": of, "until": until, "line": line, "by": by}
-        told = await self.ask("MattersService/Mark", encode(matters_pb2.MarkRequest, **said))
-        return decode(FeedbackMark, told.mark)
+        said = encode(matters_pb2.MarkRequest, target=target, kind=kind, of=of, until=until, line=line, by=by)
+        return decode(FeedbackMark, (await self.ask("MattersService/Mark", said)).mark)
 
     async def undo_mark(self, mark: str, by: str = "") -> FeedbackMark:
         """Take back a mark, or the latest of an entry or matter. Raises ``NotFound``."""

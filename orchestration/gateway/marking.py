@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from actors.attention.taste import template_of
 from actors.matters.matter import MATTERS, Matter
+from environment.config import UNITS
 from environment.identity import derived
 from environment.marks import MARKS, FeedbackMark, MarkKind, MuteScope
 from environment.messages import Instant, StreamEntry, ThoughtKind
@@ -17,7 +18,6 @@ from orchestration.schema.errors import InvalidRequest
 from orchestration.view.mind import MindView
 
 _SPAN = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)")
-_UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _UNDONE = 86_400.0
 """Seconds for which it is remembered that a mark was taken back, so that whoever was away hears of it."""
 _KEPT = 90 * 86_400.0
@@ -68,14 +68,9 @@ class MarkDesk:
         """Take a mark back: the one of that id, or the latest on that entry or matter."""
         wanted = wanted.removeprefix("#")
         beginning = wanted if wanted.startswith("m-") else "\0"
-        found = next(
-            (
-                mark
-                for mark in await self.standing()
-                if wanted in {mark.id, mark.target} or mark.target.startswith(beginning)
-            ),
-            None,
-        )
+        standing = await self.standing()
+        meant = (m for m in standing if wanted in {m.id, m.target} or m.target.startswith(beginning))
+        found = next(meant, None)
         if found is None:
             raise Unknown("standing mark of", wanted)
         return await self._write(replace(found, undone=True, by=by, at=self._view.now()))
@@ -98,21 +93,15 @@ class MarkDesk:
         if mark.kind is MarkKind.WRONG:
             found = next((each for each in matter.lines[1:] if each.trace == line), None)
             if found is None:
-                raise InvalidRequest(
-                    "line", f"no line of {matter.id} but its first has the trace {line!r}: say which does not belong"
-                )
+                why = f"no line of {matter.id} but its first has the trace {line!r}: say which does not belong"
+                raise InvalidRequest("line", why)
             sources = tuple(dict.fromkeys((first.perception.source, found.perception.source)))
-        value = matter.id
-        if mark.of is MuteScope.SOURCE:
-            if len(sources) > 1:
-                raise InvalidRequest(
-                    "of", f"{matter.id} has {len(sources)} sources: mute the matter, or an entry's source"
-                )
-            value = sources[0]
-        elif mark.of is MuteScope.TEMPLATE:
-            raise InvalidRequest(
-                "of", "lines of a matter have no one template: mute the matter, or an entry's template"
-            )
+        if mark.of is MuteScope.SOURCE and len(sources) > 1:
+            why = f"{matter.id} has {len(sources)} sources: mute the matter, or an entry's source"
+            raise InvalidRequest("of", why)
+        if mark.of is MuteScope.TEMPLATE:
+            why = "lines of a matter have no one template: mute the matter, or an entry's template"
+            raise InvalidRequest("of", why)
         return replace(
             mark,
             target=matter.id,
@@ -121,7 +110,7 @@ class MarkDesk:
             traces=(line,) if mark.kind is MarkKind.WRONG else (),
             sources=sources,
             perception=first.perception,
-            value=value if mark.of else "",
+            value={MuteScope.SOURCE: sources[0], MuteScope.MATTER: matter.id}.get(mark.of, "") if mark.of else "",
         )
 
     async def _of_entry(self, mark: FeedbackMark) -> FeedbackMark:
@@ -172,16 +161,15 @@ def _instant(text: str, now: Instant) -> Instant:
     """A span from now, or a time that lies ahead. Raises ``InvalidRequest``."""
     said = text.strip().lower()
     if span := _SPAN.fullmatch(said):
-        return now + float(span[1]) * _UNITS[span[2][0]]
+        return now + float(span[1]) * UNITS[span[2][0]]
     import dateparser  # noqa: PLC0415 - a quarter of a second, for who needs it
 
     base = datetime.fromtimestamp(now, UTC).astimezone()
     settings = {"RELATIVE_BASE": base.replace(tzinfo=None), "PREFER_DATES_FROM": "future"}
     found = dateparser.parse(text, settings=settings) if said else None
     if found is None:
-        raise InvalidRequest(
-            "until", f"{text!r} is no time: say how long (2h, 3 days) or when (tomorrow 9:00, or RFC 3339)"
-        )
+        why = f"{text!r} is no time: say how long (2h, 3 days) or when (tomorrow 9:00, or RFC 3339)"
+        raise InvalidRequest("until", why)
     at: Instant = (found if found.tzinfo else found.replace(tzinfo=base.tzinfo)).timestamp()
     if at <= now:
         raise InvalidRequest("until", f"{text!r} is over: say a time that lies ahead")

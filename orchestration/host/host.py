@@ -245,8 +245,7 @@ class Host:
         def runs() -> bool:
             return self.supervisor.report.state == MindState.RUNNING.value
 
-        told = lambda: self._poke("growth")  # noqa: E731
-        return GrowthAdmin(stores, self.settings.growth, configured, wall, runs=runs, told=told)
+        return GrowthAdmin(stores, self.settings.growth, configured, wall, runs=runs, told=lambda: self._poke("growth"))
 
     async def _poke(self, what: str) -> None:
         """Have the mind process look at once at what is in the store, which it would look at in any case."""

@@ -64,7 +64,7 @@ class Arrival:
         there = await tally(target, lambda kind, count: self.tell("read at the target", kind, count))
         for kind in KINDS:
             self._verdict(kind, here[kind], there[kind])
-        return {difference.kind for difference in differences(here, there)}
+        return set(differences(here, there))
 
     def tell(self, did: str, kind: str, count: int) -> None:
         """How far it is, once a second."""

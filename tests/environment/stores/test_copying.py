@@ -113,7 +113,7 @@ async def test_once_done_it_is_not_done_again(old, opened):
     await new.commit([WriteState("causes", b"it lives on")])
     await Copy(old, new, "old").run()
     assert await new.registry.state("causes") == b"it lives on"
-    assert [d.kind for d in differences(await tally(old), await tally(new))] == ["states"]
+    assert differences(await tally(old), await tally(new)) == ["states"]
 
 
 @pytest.mark.parametrize("there", ["perceptions", "traces", "states"])
@@ -165,9 +165,9 @@ async def test_a_difference_is_found_in_every_kind(old, opened):
     before = await tally(old)
     level = (await new.traces.get([trace(0).id]))[trace(0).id].level
     await new.commit([WriteLevel(trace(0).id, level, True, 9)])
-    assert [d.kind for d in differences(before, await tally(new))] == ["traces"]
+    assert differences(before, await tally(new)) == ["traces"]
     await new.perceptions.append([NewPerception("ops", NOON, NOON, text="one too many")])
-    assert [d.kind for d in differences(before, await tally(new))] == ["perceptions", "traces"]
+    assert differences(before, await tally(new)) == ["perceptions", "traces"]
 
 
 def test_copies_of_copies_never_use_up_the_terms_there_are():
