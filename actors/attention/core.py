@@ -53,6 +53,8 @@ from environment.salience import at as level_at
 _SURVEYED = 32
 _JUDGED = 4096
 """Traces remembered as judged: one that was passed over is no news an hour later, unless it was revised."""
+_RISES = 60.0
+"""Seconds for which what has just come may rise by what others make of it, a matter that it joins say."""
 _STEP = 1.25
 """What one accepted proposal changes."""
 
@@ -165,7 +167,8 @@ class AttentionCore(Inward):
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
             value = level_at(trace.level, now)
-            if trace.version == self._judged.get(trace.id) or self._inhibition.suppressed(trace, now):
+            known = trace.version == self._judged.get(trace.id) and now - trace.thought.at > _RISES
+            if known or self._inhibition.suppressed(trace, now):
                 continue
             self._judged[trace.id] = trace.version
             while len(self._judged) > _JUDGED:
@@ -246,8 +249,7 @@ class AttentionCore(Inward):
             return self._hand_over(held.trace, (), held.trace.thought.text, held.value, now)
         token = entry_id(held.trace.id, held.trace.version)
         self._wording[token] = _Wording(held.trace, bound, held.value, now)
-        ask = Generate(token, self._request(held.trace, bound))
-        return [ask, WakeAt(now + self._settings.resend_after)]
+        return [Generate(token, self._request(held.trace, bound)), WakeAt(now + self._settings.resend_after)]
 
     def _bind(self, focus: Trace) -> tuple[Trace, ...]:
         """The recent traces about the same thing as the focus that rest on something else, surest and latest first."""
@@ -341,12 +343,8 @@ class AttentionCore(Inward):
         return [*effects, WakeAt(self._surveyed_at + self._settings.survey_every)]
 
     def describe(self) -> Description:
-        figures = {
-            "threshold_bend": self._bend,
-            "attention_threshold": self._passing,
-            "handed_over": float(len(self._handed)),
-            "offered_total": float(self._all.pace.offered),
-        }
+        figures = {"threshold_bend": self._bend, "attention_threshold": self._passing}
+        figures |= {"handed_over": float(len(self._handed)), "offered_total": float(self._all.pace.offered)}
         return Description("attention", "lift the few traces that matter into the stream of consciousness", (), figures)
 
     def snapshot(self) -> bytes:

@@ -153,8 +153,12 @@ def kin(focus: Trace, recent: Sequence[Trace], rarity: Rarity, least: float) -> 
     return tuple(trace for _, trace in sorted(found, key=lambda pair: -pair[0]))
 
 
+def _words(text: str) -> set[str]:
+    return {w.casefold() for w in _WORD.findall(text)}
+
+
 def _quotes(one: str, other: str) -> bool:
-    mine, theirs = ({w.casefold() for w in _WORD.findall(text)} for text in (one, other))
+    mine, theirs = _words(one), _words(other)
     small = min(len(mine), len(theirs))
     return small > _FEW and len(mine & theirs) > _SAME * small and not any(map(str.isdigit, one + other))
 
@@ -186,7 +190,8 @@ def _turn(here: _Voice, there: _Voice, apart: Instant, known: bool) -> Tie | Non
 
 def _topic(event: Thought, memory: Thought, here: _Voice, there: _Voice, rarity: Rarity) -> Tie | None:
     """Both name what few others do."""
-    voices = {*here.named, *there.named, *({here.source} & {there.source})}
+    voices = {*here.named, *there.named} - (_words(here.body) & _words(there.body))  # in both: what they are about
+    voices |= {here.source} & {there.source}
     shared: list[str] = []
     for term in related(event, memory):
         if term not in voices and not any(set(term.split()) & set(kept.split()) for kept in shared):

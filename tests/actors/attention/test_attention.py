@@ -127,6 +127,15 @@ def test_what_was_conscious_does_not_return_because_something_was_built_on_it():
     assert not handed(again), "the same version a second time"
 
 
+def test_what_a_matter_lifts_within_a_minute_is_judged_again_and_later_is_not():
+    for late, told in ((30.0, True), (90.0, False)):
+        core, new = attention(break_in=0.9), trace(salience=0.5)
+        core.handle(Salient((trace(salience=0.6), new)), new.thought.at)
+        lifted = replace(new, level=Level(0.93, new.thought.at + late, 3600.0))
+        found = handed(core.handle(Salient((lifted,), again=True), new.thought.at + late))
+        assert (new.id in {candidate.focus.id for candidate in found}) is told
+
+
 def test_a_thought_about_the_same_perception_is_suppressed_too():
     core = attention(break_in=0.9)
     percept = trace(salience=0.95)

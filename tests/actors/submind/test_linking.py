@@ -56,6 +56,12 @@ def test_words_alone_are_no_link():
     )
     names = {"vector": unit(1), "associations": ("bob", "ops")}
     assert tie(said("bob: yes", "ops", **names), said("bob: hm", "ops", 1.0, **names), RARITY) is None, "only names"
+    case = {"vector": unit(1), "associations": ("harbour",)}
+    rain, crane = (
+        said("Harbour: rain at harbour", "sky", **case),
+        said("Harbour: crane fails, harbour", "ops", 1.0, **case),
+    )
+    assert tie(rain, crane, RARITY).reason == "both name harbour", "who is written of is no voice"
 
 
 def test_what_is_rare_links_more_than_what_everything_shares():
