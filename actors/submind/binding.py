@@ -18,9 +18,8 @@ from actors.settings import BindingSettings
 from actors.submind.heads import Moments, focus, softmax
 from actors.submind.linking import Rarity, Tie, kinship, related, tie
 from environment.messages import Instant, Thought, ThoughtKind
-from environment.relations import RelationKind
 
-_HEADS, _NAMED = 5, 3
+_HEADS = 5
 _WEIGHTS = np.array([0.4, 0.15, 0.2, 0.1, 0.15])
 """Kinship, salience of the memory, goal, emotion, another source: summing to 1."""
 
@@ -119,13 +118,8 @@ class Binder:
             return None  # a result says again what it came of
         if float(event.vector @ memory.vector) >= self._settings.same:
             return None
-        kin = kinship(event, memory, self.rarity)
-        if kin < self._settings.kin or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
-            return None
-        tied = tie(event, memory, self.rarity)
-        if tied is None:
-            tied = Tie(RelationKind.ENTITY, f"both name {', '.join(related(event, memory)[:_NAMED])}", kin)
-        return event, memory, replace(tied, strength=kin)
+        tied, kin = tie(event, memory, self.rarity), kinship(event, memory, self.rarity)
+        return None if tied is None or kin < self._settings.kin else (event, memory, replace(tied, strength=kin))
 
     def _row(self, event: Thought, memory: Thought, kin: float, goal: Goal) -> tuple[float, ...]:
         """Raw head scores."""

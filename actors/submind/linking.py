@@ -29,8 +29,8 @@ _SURE, _LIKELY = 1.25, 1.0
 _TERM, _TERMS = 0.3, 3
 """What a shared association counts at most, and how many count."""
 _SAME_SOURCE = 0.1
-_PLAIN = 0.1
-"""How much less it says that two lines share one plain word, and no name or number."""
+_PLAIN, _LONG = 0.1, 3600.0
+"""How much less it says that two lines share one plain word and no name or number, or many such words so long ago."""
 _FEW = 3
 _SAME = 0.8
 """Share of the smaller line's words in the other from which it is a quote of it."""
@@ -199,7 +199,8 @@ def _topic(event: Thought, memory: Thought, here: _Voice, there: _Voice, rarity:
     if not shared:
         return None
     worth = sorted((rarity.of(t) ** 2 for t in shared), reverse=True)[:_TERMS]
-    same, plain = here.source == there.source, len(shared) == 1 and shared[0].isalpha()
+    same, plain = here.source == there.source, all(t.isalpha() and t.islower() for t in shared)
+    plain &= len(shared) == 1 or event.time - memory.time > _LONG
     strength = float(event.vector @ memory.vector) + _TERM * sum(worth)
     strength -= same * _SAME_SOURCE + plain * _PLAIN
     if _CAUSE.search(here.body):

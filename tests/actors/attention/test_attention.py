@@ -111,8 +111,8 @@ def test_what_was_conscious_is_not_repeated_and_a_revision_may_return():
     assert not feed(core, [replace(first, thought=replace(first.thought, at=10.0))])
     later = replace(first, version=2)
     assert not handed(core.handle(Salient((later,)), 20.0)), "still refractory"
-    effects = core.handle(Salient((later,)), 2000.0)
-    assert [c.focus.version for c in handed([*effects, *core.finish(2100.0)])] == [2]
+    told = handed([*core.handle(Salient((later,)), 2000.0), *core.finish(2100.0)])
+    assert [c.focus.version for c in told] == [2]
 
 
 def test_what_was_conscious_does_not_return_because_something_was_built_on_it():
@@ -131,24 +131,16 @@ def test_what_a_matter_lifts_within_a_minute_is_judged_again_and_later_is_not():
     for late, told in ((30.0, True), (90.0, False)):
         core, new = attention(break_in=0.9), trace(salience=0.5)
         core.handle(Salient((trace(salience=0.6), new)), new.thought.at)
-        lifted = replace(new, level=Level(0.93, new.thought.at + late, 3600.0))
-        found = handed(core.handle(Salient((lifted,), again=True), new.thought.at + late))
-        assert (new.id in {candidate.focus.id for candidate in found}) is told
+        lifted = replace(new, level=Level(0.93, now := new.thought.at + late, 3600.0))
+        assert (new.id in {c.focus.id for c in handed(core.handle(Salient((lifted,)), now))}) is told
 
 
 def test_a_thought_about_the_same_perception_is_suppressed_too():
     core = attention(break_in=0.9)
     percept = trace(salience=0.95)
     assert handed(core.handle(Salient((percept,)), 0.0))
-    insight = trace(
-        thought(
-            kind=ThoughtKind.INSIGHT,
-            id="t-insight",
-            salience=0.95,
-            parents=(percept.id,),
-            perceptions=percept.thought.perceptions,
-        )
-    )
+    of = {"id": "t-insight", "parents": (percept.id,), "perceptions": percept.thought.perceptions}
+    insight = trace(thought(kind=ThoughtKind.INSIGHT, salience=0.95, **of))
     assert not handed(core.handle(Salient((insight,)), 60.0))
 
 

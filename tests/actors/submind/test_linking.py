@@ -49,19 +49,15 @@ def test_words_alone_are_no_link():
     later, earlier = said("fan-22b makes a noise", "ops", **same), said("noise of fan-22b 3", "desk", 500.0, **same)
     assert tie(later, earlier, RARITY).kind is RelationKind.ENTITY
     assert tie(earlier, later, RARITY) is None, "what comes later is no memory"
-    quoted = {"vector": unit(1), "associations": ("fan", "noise")}
-    assert (
-        tie(said("the fan makes a noise", "a", **quoted), said("“the fan makes a noise”", "b", 5.0, **quoted), RARITY)
-        is None
-    )
+    fan = {"vector": unit(1), "associations": ("fan", "noise")}
+    assert tie(said("the fan makes noise", "a", **fan), said("“the fan makes noise”", "b", 5.0, **fan), RARITY) is None
     names = {"vector": unit(1), "associations": ("bob", "ops")}
     assert tie(said("bob: yes", "ops", **names), said("bob: hm", "ops", 1.0, **names), RARITY) is None, "only names"
-    case = {"vector": unit(1), "associations": ("harbour",)}
-    rain, crane = (
-        said("Harbour: rain at harbour", "sky", **case),
-        said("Harbour: crane fails, harbour", "ops", 1.0, **case),
+    case = {"vector": unit(1), "associations": ("pier",)}
+    about = tie(
+        said("Pier: rain at pier", "sky", **case), said("Pier: a crane fails, pier", "ops", 1.0, **case), RARITY
     )
-    assert tie(rain, crane, RARITY).reason == "both name harbour", "who is written of is no voice"
+    assert about.reason == "both name pier", "who is written of is no voice"
 
 
 def test_what_is_rare_links_more_than_what_everything_shares():
