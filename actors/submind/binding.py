@@ -118,8 +118,9 @@ class Binder:
             return None  # a result says again what it came of
         if float(event.vector @ memory.vector) >= self._settings.same:
             return None
-        tied, kin = tie(event, memory, self.rarity), kinship(event, memory, self.rarity)
-        return None if tied is None or kin < self._settings.kin else (event, memory, replace(tied, strength=kin))
+        kin = kinship(event, memory, self.rarity)
+        tied = tie(event, memory, self.rarity) if kin >= self._settings.kin else None
+        return (event, memory, replace(tied, strength=kin)) if tied is not None else None
 
     def _row(self, event: Thought, memory: Thought, kin: float, goal: Goal) -> tuple[float, ...]:
         """Raw head scores."""

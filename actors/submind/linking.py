@@ -111,8 +111,13 @@ def kinship(a: Thought, b: Thought, rarity: Rarity) -> float:
 
     What one source says again is less of a connection than what another says of the same.
     """
-    shared = sum(sorted((rarity.of(t) ** 2 for t in related(a, b)), reverse=True)[:_TERMS])
-    return float(a.vector @ b.vector) + _TERM * shared - _SAME_SOURCE * (source_of(a) == source_of(b))
+    return _likeness(a, b, related(a, b), rarity) - _SAME_SOURCE * (source_of(a) == source_of(b))
+
+
+def _likeness(a: Thought, b: Thought, shared: Sequence[str], rarity: Rarity) -> float:
+    """Cosine, and more for each of the most telling associations they share."""
+    worth = sorted((rarity.of(t) ** 2 for t in shared), reverse=True)[:_TERMS]
+    return float(a.vector @ b.vector) + _TERM * sum(worth)
 
 
 def spoken_to(thoughts: Iterable[Thought]) -> frozenset[str]:
@@ -129,10 +134,11 @@ def tie(event: Thought, memory: Thought, rarity: Rarity, known: AbstractSet[str]
     here, there = _voice(event), _voice(memory)
     if memory.time > event.time or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
         return None
-    if _quotes(here.body, there.body):
+    words = _words(here.body), _words(there.body)
+    if _quotes(*words):
         return None
     turn = _turn(here, there, event.time - memory.time, here.source in known)
-    return turn or _topic(event, memory, here, there, rarity)
+    return turn or _topic(event, memory, here, there, words[0] & words[1], rarity)
 
 
 def kin(focus: Trace, recent: Sequence[Trace], rarity: Rarity, least: float) -> tuple[Trace, ...]:
@@ -157,10 +163,9 @@ def _words(text: str) -> set[str]:
     return {w.casefold() for w in _WORD.findall(text)}
 
 
-def _quotes(one: str, other: str) -> bool:
-    mine, theirs = _words(one), _words(other)
+def _quotes(mine: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
     small = min(len(mine), len(theirs))
-    return small > _FEW and len(mine & theirs) > _SAME * small and not any(map(str.isdigit, one + other))
+    return small > _FEW and len(mine & theirs) > _SAME * small and not any(map(str.isdigit, "".join(mine | theirs)))
 
 
 def _turn(here: _Voice, there: _Voice, apart: Instant, known: bool) -> Tie | None:
@@ -188,9 +193,11 @@ def _turn(here: _Voice, there: _Voice, apart: Instant, known: bool) -> Tie | Non
     return Tie(RelationKind.ANSWER, f"speaks to {who}{' who spoke to them' * mutual}", _SURE + mutual * 0.25)
 
 
-def _topic(event: Thought, memory: Thought, here: _Voice, there: _Voice, rarity: Rarity) -> Tie | None:
-    """Both name what few others do."""
-    voices = {*here.named, *there.named} - (_words(here.body) & _words(there.body))  # in both: what they are about
+def _topic(
+    event: Thought, memory: Thought, here: _Voice, there: _Voice, both: AbstractSet[str], rarity: Rarity
+) -> Tie | None:
+    """Both name what few others do; ``both`` are the words that stand in both."""
+    voices = {*here.named, *there.named} - both  # these are what the lines are about
     voices |= {here.source} & {there.source}
     shared: list[str] = []
     for term in related(event, memory):
@@ -198,11 +205,9 @@ def _topic(event: Thought, memory: Thought, here: _Voice, there: _Voice, rarity:
             shared.append(term)
     if not shared:
         return None
-    worth = sorted((rarity.of(t) ** 2 for t in shared), reverse=True)[:_TERMS]
     same, plain = here.source == there.source, all(t.isalpha() and t.islower() for t in shared)
     plain &= len(shared) == 1 or event.time - memory.time > _LONG
-    strength = float(event.vector @ memory.vector) + _TERM * sum(worth)
-    strength -= same * _SAME_SOURCE + plain * _PLAIN
+    strength = _likeness(event, memory, shared, rarity) - same * _SAME_SOURCE - plain * _PLAIN
     if _CAUSE.search(here.body):
         kind = RelationKind.CAUSE
     elif _BACK.match(here.body):
