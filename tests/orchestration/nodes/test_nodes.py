@@ -158,7 +158,8 @@ async def test_all_are_renewed_one_after_the_other_and_nothing_is_lost(mind, ray
         for name in sorted(ALL):
             told = await asyncio.to_thread(submind, mind, "restart", name)
             assert f"{name}: renewed" in told
-            assert before[name] not in {p.pid for p in raylets.actors().values()}, "gone as soon as it says so"
+            found = await becomes(lambda name=name: raylets.actors().get(name))  # none while its title is written
+            assert found.pid != before[name], "as soon as it says so"
         after = await becomes(lambda: live(raylets) and {n: p.pid for n, p in raylets.actors().items()})
         assert not set(before.values()) & set(after.values())
     await heard(mind, [teller])
