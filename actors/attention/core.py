@@ -167,14 +167,15 @@ class AttentionCore(Inward):
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
             value = level_at(trace.level, now)
-            known = trace.version == self._judged.get(trace.id) and now - trace.thought.at > _RISES
-            if known or self._inhibition.suppressed(trace, now):
+            judged = trace.version == self._judged.get(trace.id)
+            if (judged and now - trace.thought.at > _RISES) or self._inhibition.suppressed(trace, now):
                 continue
             self._judged[trace.id] = trace.version
             while len(self._judged) > _JUDGED:
                 self._judged.popitem(last=False)
             if value < self._settings.break_in:
-                value = self._mutes.weighed(trace.thought, value, self._settings)
+                weighed = self._mutes.weighed(trace.thought, value, self._settings)
+                value = min(value, weighed) if judged else weighed  # what marks lift has had its turn
                 value *= self._bearing(trace.thought.vector) * (1.0 - self._inhibition.loss(trace.thought.vector, now))
             effects += self._compete(Held(trace, value, now))
         for contest in self._contests:
