@@ -18,9 +18,10 @@ from actors.substrate.budget import Account, Hold
 from actors.substrate.cache import AnswerCache
 from actors.substrate.errors import AttemptFailed, BudgetSpent, SubstrateError, SubstrateUnavailable
 from actors.substrate.extractive import ExtractiveSubstrate
+from actors.substrate.grounding import ungrounded
 from actors.substrate.plain import plain
 from actors.substrate.ports import Depth, Generation, Request
-from actors.substrate.prompts import Prompt, prompt
+from actors.substrate.prompts import most_tokens, prompt
 from actors.substrate.protocol import Answer, ModelServer, read_chat, read_chat_stream, read_vectors
 from actors.substrate.settings import EmbedderSettings, ModelSettings, SubstrateSettings
 from environment.circuit import Circuit
@@ -40,6 +41,7 @@ class _Tally:
     tokens_out: int = 0
     cost: float = 0.0
     fallbacks: int = 0
+    refused: int = 0
     last_error: str = ""
 
 
@@ -48,7 +50,8 @@ class OpenAISubstrate:
 
     Guarantees: ``generate`` always answers and never raises (cancelling apart); the account never goes below zero while
     the server generates no more than it was allowed to; after ``failures_to_open`` lost answers in a row the server is
-    left alone for ``cooldown`` seconds of wall time.
+    left alone for ``cooldown`` seconds of wall time. What it says that stands nowhere in its material is not passed on:
+    it is paid for, counted as refused, and the rule answers.
     """
 
     def __init__(
@@ -90,24 +93,29 @@ class OpenAISubstrate:
             self._circuit.gave_up()
             raise
         self._circuit.succeeded()
+        if reason := ungrounded(answer.text, request):
+            self._tally.refused += 1
+            return await self._fall_back(request, reason)
         return answer
 
     async def _ask(self, request: Request) -> Generation:
         """The model's answer, after as many attempts as it takes; each is held on the account before it is sent."""
-        model, asked = self.model(request.depth), prompt(request)
+        model, messages = self.model(request.depth), prompt(request)
+        most = most_tokens(messages)
         answer, hold = Answer("", None), Hold(0, 0, (0, 0, 0))
         async for attempt in self._server.retrying():
             with attempt:
-                hold = await self._account.hold(
-                    asked.most_tokens + request.max_tokens, _cost(model, asked.most_tokens, request.max_tokens)
-                )
-                answer = await self._attempt(model, asked, request, hold)
-        return await self._booked(answer, hold, model, asked)
+                cost = _cost(model, most, request.max_tokens)
+                hold = await self._account.hold(most + request.max_tokens, cost)
+                answer = await self._attempt(model, messages, request, hold)
+        return await self._booked(answer, hold, model, most)
 
-    async def _attempt(self, model: ModelSettings, asked: Prompt, request: Request, hold: Hold) -> Answer:
+    async def _attempt(
+        self, model: ModelSettings, messages: list[dict[str, str]], request: Request, hold: Hold
+    ) -> Answer:
         self._tally.attempts += 1
         server = self._settings.server
-        body: dict[str, object] = {"model": model.name, "messages": asked.messages}
+        body: dict[str, object] = {"model": model.name, "messages": messages}
         body[server.limit_field] = request.max_tokens
         if server.temperature is not None:
             body["temperature"] = server.temperature
@@ -115,7 +123,7 @@ class OpenAISubstrate:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         try:
             raw = await self._server.post("/chat/completions", body)
-            return _unfenced(read_chat_stream(raw) if server.stream else read_chat(raw), asked.fence)
+            return read_chat_stream(raw) if server.stream else read_chat(raw)
         except AttemptFailed as error:
             self._tally.last_error = str(error)
             if error.billed:  # the hold stands: the server may have charged for all of it
@@ -124,9 +132,9 @@ class OpenAISubstrate:
                 await self._account.settle(hold, 0, 0.0)
             raise
 
-    async def _booked(self, answer: Answer, hold: Hold, model: ModelSettings, asked: Prompt) -> Generation:
+    async def _booked(self, answer: Answer, hold: Hold, model: ModelSettings, most: int) -> Generation:
         """The answer, with what it used settled; a server that does not say used a token for every four bytes."""
-        tokens_in, tokens_out = answer.tokens or (asked.most_tokens // 4, len(answer.text.encode()) // 4 + 1)
+        tokens_in, tokens_out = answer.tokens or (most // 4, len(answer.text.encode()) // 4 + 1)
         cost = _cost(model, tokens_in, tokens_out)
         if answer.tokens is not None:
             await self._account.settle(hold, tokens_in + tokens_out, cost)
@@ -153,6 +161,7 @@ class OpenAISubstrate:
             "tokens_out": tally.tokens_out,
             "cost": tally.cost,
             "fallbacks": tally.fallbacks,
+            "refused": tally.refused,
             "circuit": self._circuit.state(self._clock()),
             "last_error": tally.last_error,
             **left,
@@ -161,12 +170,6 @@ class OpenAISubstrate:
 
     async def close(self) -> None:
         await self._server.close()
-
-
-def _unfenced(answer: Answer, fence: str) -> Answer:
-    if fence in answer.text:
-        raise AttemptFailed("answer repeats the fence", retryable=False, billed=True)
-    return answer
 
 
 def _cost(model: ModelSettings, tokens_in: float, tokens_out: float) -> float:

@@ -41,17 +41,13 @@ async def unowned(stores: Stores, held: Mapping[str, Collection[str]]) -> list[s
 
     ``held``: the topic keys of every submind that lives. Holds where no topics merged or had to make room.
     """
-    found = []
-    holders: dict[str, list[str]] = {}
-    for name, keys in held.items():
-        for key in keys:
-            holders.setdefault(key, []).append(name)
-    for member in await read_members(stores.collections):
-        for key in member.keys:
-            have = holders.get(key, [])
-            if len(have) != 1:
-                found.append(f"topic {key}, which {member.name} was born with, has {' and '.join(have) or 'nobody'}")
-    return found
+    holders = Counter(key for keys in held.values() for key in keys)
+    return [
+        f"topic {key}, which {member.name} was born with, is held {holders[key]} times"
+        for member in await read_members(stores.collections)
+        for key in member.keys
+        if holders[key] != 1
+    ]
 
 
 def _acknowledged(perceptions: Sequence[Perception], receipts: Sequence[Receipt]) -> Iterable[str]:

@@ -24,7 +24,7 @@ _PARTS = ("_sum", "_count", "_bucket")
 
 
 class Metrics:
-    """Counters, gauges and histograms of one actor; ``flat`` is what its report carries.
+    """Counters and histograms of one actor; ``flat`` is what its report carries.
 
     Guarantee: as many names as ``names`` of different (name, label) pairs were used, at most ``limit``; what comes
     beyond is counted under ``metrics_dropped_total``.
@@ -41,12 +41,6 @@ class Metrics:
         key = f"{name}:{label}" if label else name
         if self._room(key):
             self._values[key] = self._values.get(key, 0.0) + amount
-
-    def gauge(self, name: str, value: float, label: str = "") -> None:
-        """Set a gauge."""
-        key = f"{name}:{label}" if label else name
-        if self._room(key):
-            self._values[key] = value
 
     def observe(self, name: str, seconds: float) -> None:
         """Add a duration to a histogram."""

@@ -4,14 +4,14 @@ import asyncio
 
 from actors.substrate.cache import MemoryAnswers
 from actors.substrate.ports import Act, Depth
-from actors.substrate.prompts import prompt
+from actors.substrate.prompts import most_tokens, prompt
 from environment.stores.sqlite.answer_cache import open_answers
 from tests.actors.substrate.conftest import Clock, request
 
 
 async def test_a_spent_budget_sends_nothing_and_refills_with_mind_time(make, server):
     clock = Clock()
-    most = prompt(request("0")).most_tokens + 120
+    most = most_tokens(prompt(request("0"))) + 120
     substrate = make(budget={"tokens_per_hour": most + 250}, clock=clock)
     assert (await substrate.generate(request("0"))).fallback == ""
     assert (await substrate.generate(request("1"))).fallback == ""
@@ -30,7 +30,7 @@ async def test_an_answer_lost_on_the_way_stays_charged(make, server, day):
     before = substrate.status()["tokens_left_hour"]
     await substrate.generate(request("0"))
     charged = before - substrate.status()["tokens_left_hour"]
-    assert charged == prompt(request("0")).most_tokens + 120
+    assert charged == most_tokens(prompt(request("0"))) + 120
     await substrate.generate(request("1"))
     assert before - substrate.status()["tokens_left_hour"] == charged
 
@@ -92,7 +92,7 @@ async def test_one_who_leaves_does_not_end_the_flight(make, server, day):
     staying = asyncio.create_task(substrate.generate(request()))
     await asyncio.sleep(0.05)
     leaving.cancel()
-    assert (await staying).text == "thought 1"
+    assert (await staying).text == "thought b"
     assert len(server.seen) == 1
 
 
@@ -118,7 +118,7 @@ async def test_a_broken_cache_costs_money_not_thoughts(make, server, tmp_path):
     cache = await open_answers(tmp_path, "m")
     await cache.close()
     substrate = make(cache=cache)
-    assert (await substrate.generate(request())).text == "thought 1"
+    assert (await substrate.generate(request())).text == "thought b"
     assert substrate.status()["cache_failures"] == 2
 
 
@@ -127,4 +127,4 @@ async def test_a_garbled_kept_answer_is_asked_for_again(make, server):
     substrate = make(cache=cache)
     await substrate.generate(request())
     await cache.put(dict.fromkeys(cache._answers, b"\x80nonsense"))
-    assert (await substrate.generate(request())).text == "thought 2"
+    assert (await substrate.generate(request())).text == "thought c"

@@ -30,14 +30,12 @@ def told(name, metrics, **changes):
     return replace(report(name), at=NOON, metrics=metrics, **changes)
 
 
-def test_counters_gauges_and_limits():
+def test_counters_and_limits():
     metrics = Metrics()
     metrics.count(names.MESSAGES_SENT)
     metrics.count(names.MESSAGES_SENT, 4)
-    metrics.gauge(names.MAILBOX_DEPTH, 9)
-    metrics.gauge(names.MAILBOX_DEPTH, 2)
     metrics.limit_hit("shell.mailbox")
-    assert metrics.flat() == {"messages_sent_total": 5.0, "mailbox_depth": 2, "limit_hits:shell.mailbox": 1.0}
+    assert metrics.flat() == {"messages_sent_total": 5.0, "limit_hits:shell.mailbox": 1.0}
     assert names.limit_of("limit_hits:shell.mailbox") == "shell.mailbox"
     assert names.limit_of("messages_sent_total") is None
     assert names.limit_of("crawls_total:random") is None
@@ -73,8 +71,7 @@ def test_prometheus_reads_what_actors_report():
     metrics.observe(names.HANDLE_SECONDS, 0.003)
     metrics.count(names.MESSAGES_SENT, 5)
     metrics.limit_hit("shell.mailbox")
-    metrics.gauge(names.BUDGET_LEFT, 0.5)
-    text = told("text", metrics.flat(), role="perceptual")
+    text = told("text", metrics.flat() | {names.BUDGET_LEFT: 0.5}, role="perceptual")
     read = scrape([text, told("image", {names.MESSAGES_SENT: 2.0}, role="perceptual")], {"stream_head": 8.0})
     assert read["submind_messages_sent_total", "perceptual", "text"] == 5
     assert read["submind_messages_sent_total", "image", "perceptual"] == 2
@@ -94,8 +91,7 @@ def test_ten_thousand_subminds_make_as_many_series_as_two():
         metrics.observe(names.HANDLE_SECONDS, 0.003)
         metrics.count(names.MESSAGES_SENT, 5)
         metrics.limit_hit("depth")
-        metrics.gauge(names.MAILBOX_DEPTH, 3)
-        flat = metrics.flat()
+        flat = metrics.flat() | {names.MAILBOX_DEPTH: 3.0}
         many = [told(f"s-{number}", flat, role="cognitive") for number in range(count)]
         return scrape([told("attention", {"threshold_bend": 1.0}, role="attention"), *many])
 

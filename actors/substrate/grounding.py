@@ -1,0 +1,63 @@
+"""What a model says stays true to its material: its numbers, times and names stand there, or it is not used.
+
+Judged by form alone, in whatever language: a word with a capital inside a sentence is taken for a name. A rule that
+asks too much costs a model's wording, one that asks too little tells people what never happened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from actors.substrate.ports import Request
+
+_TIME = re.compile(r"(?<!\d)(\d{1,2}):(\d{2})(?!\d)")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_GROUP = re.compile(r",(?=\d{3}(?!\d))")
+_WORD = re.compile(r"[^\W\d_]+")
+_TOKEN = re.compile(r"[^\W_]+")
+_STEM, _FEW = 5, 2
+"""Letters by which a longer word is known, and how many such words may be a model's own in any case."""
+_OPENING = re.compile(r"(?:^|[.!?:;\u2026\u3002]\s|[\"'\u2018\u201c\u00ab(\[])\W*$")
+"""What stands before a word that has a capital for its place."""
+
+
+def _worth(number: str) -> set[str]:
+    """What a number may mean, since a comma groups thousands or begins a fraction."""
+    readings = {_GROUP.sub("", number), number.replace(",", ".")}
+    return {(r.rstrip("0").rstrip(".") if r.count(".") == 1 else r).lstrip("0") for r in readings}
+
+
+def _names(text: str) -> Iterable[str]:
+    """Words with a capital that no sentence opens with, and codes: all in capitals, or a letter and then digits."""
+    for found in _TOKEN.finditer(text):
+        word = found[0]
+        code = word[0].isalpha() and (word.isupper() or any(map(str.isdigit, word)))
+        if len(word) > 1 and (code or (word[0].isupper() and not _OPENING.search(text[: found.start()]))):
+            yield word
+
+
+def _stems(words: Iterable[str]) -> list[str]:
+    """Words long enough to carry a meaning, in scripts that have capitals, by how they begin."""
+    return [w.casefold()[:_STEM] for w in words if len(w) >= _STEM and w.lower() != w.upper()]
+
+
+def ungrounded(answer: str, request: Request) -> str:
+    """Why ``answer`` does not rest on the request's material; empty where it does.
+
+    The first time, number or name that stands nowhere in it; or that most of its longer words do not.
+    """
+    given = "\n".join(part for m in request.materials for part in (m.text, m.source, m.when, *m.terms))
+    known = {(int(hour), int(minute)) for hour, minute in _TIME.findall(given)}
+    worth = {reading for number in _NUMBER.findall(_TIME.sub(" ", given)) for reading in _worth(number)}
+    worth |= {str(hour) for hour, _ in known}
+    unknown = [time[0] for time in _TIME.finditer(answer) if (int(time[1]), int(time[2])) not in known]
+    unknown += [n for n in _NUMBER.findall(_TIME.sub(" ", answer)) if not _worth(n) & worth]
+    words = _WORD.findall(given)
+    names = {word.casefold() for word in [*words, *_TOKEN.findall(given)]}
+    unknown += [name for name in _names(answer) if name.casefold() not in names]
+    if unknown:
+        return f"answer says {unknown[0]!r}, which stands nowhere in its material"
+    said, stems = _stems(_WORD.findall(answer)), set(_stems(words))
+    foreign = sum(stem not in stems for stem in said)
+    return "answer is mostly in words that stand nowhere in its material" if foreign > max(len(said) / 2, _FEW) else ""
