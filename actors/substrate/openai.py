@@ -95,7 +95,8 @@ class OpenAISubstrate:
         self._circuit.succeeded()
         if reason := ungrounded(answer.text, request):
             self._tally.refused += 1
-            return await self._fall_back(request, reason)
+            ruled = await self._fall_back(request, reason)
+            return replace(ruled, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out, cost=answer.cost)
         return answer
 
     async def _ask(self, request: Request) -> Generation:

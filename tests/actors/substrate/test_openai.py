@@ -269,7 +269,7 @@ async def test_an_answer_that_is_not_in_its_material_is_refused_and_counted(make
     server.always = day(text=said)
     substrate = make(failures_to_open=1)
     answers = [await substrate.generate(request()) for _ in range(2)]
-    assert {(answer.text, answer.fallback) for answer in answers} == {(compose(request()), reason)}
+    assert {(a.text, a.fallback, a.tokens_in + a.tokens_out) for a in answers} == {(compose(request()), reason, 110)}
     status = substrate.status()
     assert (status["refused"], status["last_error"], status["circuit"]) == (2, reason, "closed")
     assert status["tokens_left_hour"] == 200_000 - 220  # what was used, and no more
