@@ -71,7 +71,8 @@ async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, see
         case "environment":
             core = Speaker(settings.environment.half_life.percept)
         case _:
-            core = StreamCore("stream", len(VECTOR), await stores.stream.read(1, 4096), settings.stream)
+            tail = await stores.stream.read(max(1, await stores.stream.head() - 4095), 4096)
+            core = StreamCore("stream", len(VECTOR), tail, settings.stream)
     return ActorShell(core, stores, driver, settings.shell, embedder=embedder, fence=fence)
 
 
