@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from actors.substrate.plain import plain
 from actors.substrate.ports import Request
 
 _TIME = re.compile(r"(?<!\d)(\d{1,2}):(\d{2})(?!\d)")
@@ -47,7 +48,7 @@ def ungrounded(answer: str, request: Request) -> str:
 
     The first time, number or name that stands nowhere in it; or that most of its longer words do not.
     """
-    given = "\n".join(part for m in request.materials for part in (m.text, m.source, m.when, *m.terms))
+    given = "\n".join(plain(part) for m in request.materials for part in (m.text, m.source, m.when, *m.terms))
     known = {(int(hour), int(minute)) for hour, minute in _TIME.findall(given)}
     worth = {reading for number in _NUMBER.findall(_TIME.sub(" ", given)) for reading in _worth(number)}
     worth |= {str(hour) for hour, _ in known}

@@ -279,4 +279,4 @@ async def test_an_answer_that_is_not_in_its_material_is_refused_and_counted(make
     "said", ["At 9:14 the Compressor stopped.", "COMPRESSOR: 1250 A, 6.30 bar", 'Trouble? Yes, "Compressor" 1,250']
 )
 def test_the_same_number_time_or_name_may_be_written_otherwise(said):
-    assert ungrounded(said, request("the compressor drew 1,250 A at 6.3 bar")) == ""
+    assert ungrounded(said, request("the compressor drew 1,2\u200b50 A at 6.3 bar")) == ""
