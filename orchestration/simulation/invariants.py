@@ -41,12 +41,11 @@ async def unowned(stores: Stores, held: Mapping[str, Collection[str]]) -> list[s
 
     ``held``: the topic keys of every submind that lives. Holds where no topics merged or had to make room.
     """
-    holders = Counter(key for keys in held.values() for key in keys)
     return [
-        f"topic {key}, which {member.name} was born with, is held {holders[key]} times"
+        f"topic {key}, which {member.name} was born with, has {' and '.join(have) or 'nobody'}"
         for member in await read_members(stores.collections)
         for key in member.keys
-        if holders[key] != 1
+        if len(have := [name for name, keys in held.items() if key in keys]) != 1
     ]
 
 
