@@ -70,3 +70,11 @@ def test_what_was_marked_not_useful_counts_less_and_what_is_critical_does_not():
     assert after(marks, evidence=ALARM) == 0.5
     assert after(marks, "chat", 0.2) == 0.2, "routine stays routine"
     assert after([replace(mark, undone=True) for mark in marks]) == 0.5
+
+
+def test_what_marks_lift_is_not_lifted_again_when_it_is_judged_again():
+    core, values, liked = attention(), [], trace(time=60.0, salience=0.5, source="chat")
+    core._compete = lambda held: [values.append(held.value)][1:]
+    core.handle(Marked((FeedbackMark("k", "1", MarkKind.USEFUL, 0.0, "ann", "x", sources=("chat",)),)), 0.0)
+    core.handle(Salient((liked, liked)), 60.0)
+    assert values[0] > values[1] == 0.5
