@@ -88,11 +88,12 @@ docs-check: $(READY) ## see whether docs/configuration.md and docs/metrics.md ar
 	$(BIN)/python docs/metrics.py --check
 
 bench: $(READY) ## print the figures (UTTERANCES=FILE MOMENTS=FILE measure attention coverage as well)
-	@for bench in $$(ls benchmarks/*.py | grep -vE '/(__init__|corpus|worlds|structure|curves|incident_streams|thoughts|loop_month|coverage|replay|service)\.py$$'); do \
+	@for bench in $$(ls benchmarks/*.py | grep -vE '/(__init__|corpus|worlds|structure|curves|incident_streams|thoughts|loop_month|coverage|replay|service|talk)\.py$$'); do \
 	  echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 	@echo "== benchmarks/replay.py"; $(BIN)/python benchmarks/replay.py $(UTTERANCES)
 	@if [ -n "$(MOMENTS)" ]; then echo "== benchmarks/coverage.py"; \
-	  $(BIN)/python benchmarks/coverage.py $(UTTERANCES) $(MOMENTS); fi
+	  $(BIN)/python benchmarks/coverage.py $(UTTERANCES) $(MOMENTS); \
+	  echo "== benchmarks/talk.py"; $(BIN)/python benchmarks/talk.py $(UTTERANCES); fi
 
 screenshots: $(READY) chromium ## take the pictures of the page in docs/images
 	$(BIN)/python docs/screenshots.py

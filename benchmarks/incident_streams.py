@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,6 +111,28 @@ def streams(seed: int, *, cold: bool) -> list[Stream]:
     """One of each in the corpus. Cold: one incident within minutes of the beginning; warm: all, after hours."""
     made = yaml.safe_load(CORPUS.read_text("utf-8"))
     return [_stream(one, random.Random(f"{seed} {one['name']} {cold}"), cold) for one in made]
+
+
+def planted(talk: Sequence[NewPerception], seed: int, incidents: int = 8) -> Stream:
+    """Real talk with incidents of made streams in its last two thirds; what it says itself is ``routine``."""
+    chance = random.Random(seed)
+    made = [one for one in yaml.safe_load(CORPUS.read_text("utf-8")) if one["kind"] in {"chat", "tickets", "mixed"}]
+    drawn = chance.sample([(one, incident) for one in made for incident in one["incidents"]], incidents)
+    begins, span = talk[0].time, talk[-1].time - talk[0].time
+    lines, labels, found = list(talk), {p.key or "": "routine" for p in talk}, []
+    for i, (one, incident) in enumerate(drawn):
+        drawer = _Drawer(one["names"], chance)
+        at = begins + span * (1 / 3 + (i + chance.random() / 2) * 2 / 3 / len(drawn))
+        keys = []
+        for n, (after, source, line, *_) in enumerate(incident["lines"]):
+            if isinstance(line, str):
+                keys.append(f"planted-{i}-{n}")
+                time = at + 60 * after
+                said = (drawer.text(source, time), time, time, drawer.text(line, time))
+                lines.append(NewPerception(*said, key=keys[-1], trust=0.4))
+        labels |= dict.fromkeys(keys, f"{i} {incident['name']}")
+        found.append(Incident(f"{i} {incident['name']}", keys[0], frozenset(keys), None))
+    return Stream("planted", "talk", sorted(lines, key=lambda p: p.time), labels, found)
 
 
 def _stream(made: Mapping[str, Any], chance: random.Random, cold: bool) -> Stream:

@@ -1,8 +1,9 @@
 """Salience of a new thought: evidence that somebody would want it, added up in log odds.
 
 Every part is learned from what a source says itself; offset and weights are few, round, and were fitted over unlike
-streams (chat, tickets, logs, mails) with each kind left out in turn. ``benchmarks/incidents.py`` measures them. Affect
-uses the valences of the VADER lexicon (Hutto and Gilbert, 2014).
+streams (chat, tickets, logs, mails) with each kind left out in turn. ``benchmarks/incidents.py`` measures them. Among
+people who talk, how a line stands out takes their place as it becomes known (``talk.py``). Affect uses the valences of
+the VADER lexicon (Hutto and Gilbert, 2014).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from actors.perception.settings import AppraisalSettings
 from actors.perception.severity import severity
 from actors.perception.surprise import SavedSurprise, SavedTempo, Surprise, Tempo
+from actors.perception.talk import Remark, SavedTalk, Talk
 from actors.running import FadingCounts, RunningRank
 from environment.messages import Instant, Vector
 
@@ -97,6 +99,7 @@ class Appraiser:
         self._words_new = Surprise(settings.rank_window, settings.sources)
         self._declared = Surprise(settings.rank_window, settings.sources)
         self._tempo = Tempo()
+        self._talk = Talk(settings.sources)
         self._repeats: Counter[str] = Counter()
         """What was only repeated since the last event, by source."""
 
@@ -107,10 +110,12 @@ class Appraiser:
         for other, times in self._repeats.items():
             self._meaning.learn(other, 0, times)
             self._words_new.learn(other, 0, times)
+            self._talk.hear(other, times, fresh=False)
         self._repeats.clear()
         energy, balance = self._affect(text, words)
         intensity = self._feeling.surely(energy, _DOUBT)
-        unlike = int(_UNLIKE * self._unlike(vector))
+        unlikeness = self._unlike(vector)
+        unlike = int(_UNLIKE * unlikeness)
         new = self._newness(words)
         amount, declared = int(_AMOUNT * math.log1p(new)), severity(text)
         substance = min(1.0, new / _SUBSTANCE)
@@ -129,7 +134,13 @@ class Appraiser:
         self._declared.learn(source, declared)
         weights = self._settings.weights
         parts = {name: round(weights.get(name, 0.0) * value, 3) for name, value in evidence.items()}
-        value = 1 / (1 + math.exp(self._settings.offset - sum(parts.values())))
+        odds = sum(parts.values()) - self._settings.offset
+        talker = self._talk.hear(source, fresh=True)
+        if not declared:  # else it says itself what it is
+            said = Remark(len(words), new, unlikeness, energy, odds - parts["feeling"])
+            parts["talk"] = round(self._talk.weigh(talker, said, odds) - odds, 3)
+            odds += parts["talk"]
+        value = 1 / (1 + math.exp(-odds))
         emotions = {"valence": round(balance, 3), "intensity": round(intensity, 3)}
         return Appraisal(value + (1 - value) * surprise, parts, emotions)
 
@@ -175,6 +186,7 @@ class Appraiser:
             seen=self._seen,
             surprises=[kind.dump() for kind in self._surprises],
             tempo=self._tempo.dump(),
+            talk=self._talk.dump(),
             repeats=self._repeats,
         )
 
@@ -189,6 +201,7 @@ class Appraiser:
         for kind, before in zip(self._surprises, saved.surprises, strict=True):
             kind.load(before)
         self._tempo.load(saved.tempo)
+        self._talk.load(saved.talk)
         self._repeats.update(saved.repeats)
 
     @property
@@ -205,4 +218,5 @@ class SavedAppraiser(msgspec.Struct):
     seen: int
     surprises: list[SavedSurprise]
     tempo: SavedTempo
+    talk: SavedTalk
     repeats: dict[str, int]

@@ -135,3 +135,28 @@ def test_a_snapshot_of_another_embedder_or_window_is_learned_anew():
     other = Appraiser(8, AppraisalSettings(novelty_window=16))
     other.load(unpack(pack(appraiser.dump()), SavedAppraiser))
     assert 0 <= other.appraise("pump", ("pump",), np.ones(8, np.float32), "log", 0.0).salience <= 1
+
+
+def test_among_people_who_talk_what_stands_out_counts_and_what_a_machine_repeats_does_not():
+    chance = random.Random(5)
+    appraiser = Appraiser(DIM, AppraisalSettings())
+    said = [" ".join(chance.choices(WORDS, k=chance.randint(3, 9))) + f" {i}" for i in range(600)]
+    usual = appraise(appraiser, said, source="radio")
+    assert all(abs(a.parts["talk"]) < 0.01 for a in usual[:10])  # nothing is known yet
+    later = usual[300:]
+    assert sum(a.salience > 0.5 for a in later) < 0.2 * len(later)
+    (told,) = appraise(appraiser, ["marquee collapsed onto eleven toddlers beside the carousel"], source="radio")
+    assert told.parts["talk"] > 0
+    assert told.salience > 0.6
+    for _ in range(500):
+        appraiser.repeated("press")
+    appraise(appraiser, [f"{line} {i}" for i, line in enumerate(ordinary(20))], source="press")
+    (machine,) = appraise(appraiser, ["marquee pegs counted"], source="press")
+    assert machine.parts["talk"] == 0
+
+
+def test_what_declares_itself_is_judged_by_that_also_among_talk():
+    appraiser = Appraiser(DIM, AppraisalSettings())
+    appraise(appraiser, [f"{line} {i}" for i, line in enumerate(ordinary(600))], source="radio")
+    (told,) = appraise(appraiser, ["ERROR: depot road order"], source="radio")
+    assert "talk" not in told.parts

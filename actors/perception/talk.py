@@ -1,0 +1,104 @@
+"""Talk among people, in which nearly every line is new: newness alone is no evidence there, standing out is.
+
+Four running ranks are averaged: how dense a line is with new words, how unlike the latest ones, what evidence there is
+without feeling, and for half as much its feeling. ``benchmarks/coverage.py`` and ``benchmarks/talk.py`` measure it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import msgspec
+
+from actors.running import RunningRank
+
+_WINDOW = 500
+"""Lines of talk among which a new one is ranked."""
+_KNOWN = 300
+"""Lines of talk after which standing out counts as much as evidence does."""
+_FRESH = (0.6, 0.8)
+"""Share of lines that are no repeats: up to the first a source is no talker, from the second on it is."""
+_DOUBT = 10.0
+"""Lines that are taken for new before a source has said any."""
+_MEMORY = 1000
+"""Lines of a source after which earlier ones count half."""
+_SHORT = 6
+"""Words below which a line is no denser for being short."""
+_FEELING = 0.5
+_EVEN = 0.1
+"""Share of talk that stands out so much that it is as likely as not to be wanted."""
+_SLOPE = 0.8
+"""Log odds for each e-fold of rarity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a line is ranked by."""
+
+    words: int
+    new: float
+    """How many of them are new."""
+    unlike: float
+    """0..1."""
+    feeling: float
+    """Strength, from 0."""
+    evidence: float
+    """Log odds without feeling."""
+
+
+class Talk:
+    """Tells talkers from machines by how seldom they repeat themselves. Memory is bounded by ``sources``."""
+
+    def __init__(self, sources: int) -> None:
+        self._most = sources
+        self._sources: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """Lines that were no repeats, and all."""
+        self._ranks = [RunningRank(_WINDOW) for _ in range(4)]
+        self._standing = RunningRank(_WINDOW)
+        self._lines = 0
+
+    def hear(self, source: str, lines: int = 1, *, fresh: bool) -> float:
+        """Count what a source said; how much of a talker it is by then, 0..1."""
+        new, every = self._sources.pop(source, (0.0, 0.0))
+        new, every = new + lines * fresh, every + lines
+        fade = 0.5 if every > _MEMORY else 1.0
+        self._sources[source] = (new * fade, every * fade)
+        if len(self._sources) > self._most:
+            self._sources.popitem(last=False)
+        low, high = _FRESH
+        return min(1.0, max(0.0, ((new + _DOUBT) / (every + _DOUBT) - low) / (high - low)))
+
+    def weigh(self, talker: float, said: Remark, odds: float) -> float:
+        """Log odds that somebody wants what a talker says: ``odds``, then more and more how it stands out of talk."""
+        if not talker:
+            return odds
+        self._lines += 1
+        values = (said.new / max(_SHORT, said.words), said.unlike, said.evidence, said.feeling)
+        *even, feeling = [rank.update(value) for rank, value in zip(self._ranks, values, strict=True)]
+        above = 1.0 - self._standing.update(sum(even) + _FEELING * feeling)
+        outstanding = _SLOPE * math.log(_EVEN / max(1 / _WINDOW, above))
+        known = self._lines**2 / (self._lines**2 + _KNOWN**2)
+        share = talker * known * min(1.0, max(0.0, 2 * (said.new - 1)))  # a new word alone says nothing
+        return (1.0 - share) * odds + share * outstanding
+
+    def dump(self) -> SavedTalk:
+        """For a snapshot."""
+        ranks = [rank.dump() for rank in (*self._ranks, self._standing)]
+        return SavedTalk([(name, *counts) for name, counts in self._sources.items()], ranks, self._lines)
+
+    def load(self, saved: SavedTalk) -> None:
+        """From a snapshot."""
+        self._sources = OrderedDict((name, (new, every)) for name, new, every in saved.sources[-self._most :])
+        for rank, values in zip((*self._ranks, self._standing), saved.ranks, strict=True):
+            rank.load(values)
+        self._lines = saved.lines
+
+
+class SavedTalk(msgspec.Struct):
+    """What a snapshot holds of it."""
+
+    sources: list[tuple[str, float, float]]
+    ranks: list[list[float]]
+    lines: int
