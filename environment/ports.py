@@ -126,21 +126,6 @@ class TraceStore(Protocol):
     async def head(self) -> int:
         """The latest change number, 0 at first. Read it before ``live`` to know where ``changes`` goes on."""
 
-    async def between(
-        self,
-        since: Instant,
-        until: Instant,
-        *,
-        author: str | None = None,
-        topic: str | None = None,
-        limit: int = 100,
-    ) -> list[Trace]:
-        """Traces, live or not, of which a version was thought in ``since <= at < until``; at most ``limit``.
-
-        By that author and about that topic where they are given: one version must meet all that is asked. Each trace
-        once, at its newest version; the one of which such a version was thought last comes first.
-        """
-
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         """Delete traces that are retired, were never conscious and whose level was last set before ``before``.
 

@@ -41,16 +41,6 @@ _HOUR = 3600.0
 _FARTHEST = 1 << 40
 
 
-def author_scope(author: str) -> str:
-    """The scope in which an author's traces are."""
-    return f"author:{author}"
-
-
-def topic_scope(topic: str) -> str:
-    """The scope in which the traces about a topic are."""
-    return f"topic:{topic}"
-
-
 def history_scope(owner: str) -> str:
     """The scope in which the changes of a submind's connections are."""
     return f"history:{owner}"
@@ -149,9 +139,7 @@ LARGEST = (
     Largest("changes", f"{CHANGES:,} changes", CHANGES, 3, 130),
     Largest("live_pages", "a page", 1, 1, PAGE + 50),
     Largest("live_generations", "a mind", 1, 5, 110),
-    Largest("traces_by_time", f"{PART:,} changes in an hour", PART, 2, _INDEX_ROW),
-    Largest("traces_by_author", f"{PART:,} changes in an author's hour", PART, 1, _INDEX_ROW),
-    Largest("traces_by_topic", f"{PART:,} changes in a topic's hour", PART, 1, _INDEX_ROW),
+    Largest("traces_by_time", f"{PART:,} changes in an hour", PART, 1, 120),
     Largest("traces_retired", f"{PART:,} changes in an hour", PART, 1, 120),
     Largest("eras", "a scope, in a hundred years", CENTURY // ERA + 1, 1, 40),
     Largest("buckets", f"{ERA} hours of a scope", ERA * (BUSIEST * 3600 // PART + 2), 1, 60),

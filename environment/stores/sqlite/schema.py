@@ -82,13 +82,6 @@ MIND: Migrations = (
         """CREATE TABLE states (
             number INTEGER PRIMARY KEY, mind TEXT NOT NULL, name TEXT NOT NULL, state BLOB NOT NULL)""",
         "CREATE UNIQUE INDEX states_by_name ON states (mind, name)",
-        # Who thought each version of a trace, when, about what: by these a trace is met again.
-        """CREATE TABLE versions (
-            mind TEXT NOT NULL, at REAL NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, author TEXT NOT NULL,
-            topic TEXT NOT NULL, PRIMARY KEY (mind, at, id, version)) WITHOUT ROWID""",
-        "CREATE INDEX versions_by_author ON versions (mind, author, at)",
-        "CREATE INDEX versions_by_topic ON versions (mind, topic, at)",
-        "CREATE INDEX versions_by_id ON versions (mind, id)",
         # Everything that is kept in collections, and what was removed from them a while ago.
         """CREATE TABLE documents (
             number INTEGER PRIMARY KEY, mind TEXT NOT NULL, collection TEXT NOT NULL, key TEXT NOT NULL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TypeAlias
 
 from environment.errors import ChangesGone, StaleRevision
@@ -100,14 +100,13 @@ class TraceWriter:
         stands = self._stands([write.trace.id for write, _ in writes])
         contents: _Rows = []
         rows: _Rows = []
-        versions: _Rows = []
         for write, body in writes:
             trace = write.trace
             version, previous = stands.get(trace.id, (0, None))
             if trace.version != version + 1:
                 if trace.version > version or trace.version < 1:
                     raise StaleRevision(trace.id, trace.version - 1, version)
-                self._flush(contents, rows, versions)
+                self._flush(contents, rows)
                 self._check_repeat(trace, version)
                 continue
             self._number += 1
@@ -121,9 +120,7 @@ class TraceWriter:
             rows.append(
                 (self._mind, trace.id, trace.version, self._number, trace.live, trace.conscious, *at, self._change)
             )
-            thought = trace.thought
-            versions.append((self._mind, thought.at, trace.id, trace.version, thought.author, thought.topic))
-        self._flush(contents, rows, versions)
+        self._flush(contents, rows)
 
     def levels(self, writes: Sequence[WriteLevel]) -> None:
         """Levels as they now are; one for a trace that is not there changes nothing."""
@@ -161,18 +158,15 @@ class TraceWriter:
                 return
         raise StaleRevision(trace.id, trace.version - 1, version)
 
-    def _flush(self, contents: _Rows, rows: _Rows, versions: _Rows) -> None:
+    def _flush(self, contents: _Rows, rows: _Rows) -> None:
         self._connection.executemany(
             "INSERT INTO contents (number, mind, version, previous, value, at, half_life, authors, body) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             contents,
         )
         self._connection.executemany(_PUT, rows)
-        self._connection.executemany(
-            "INSERT INTO versions (mind, at, id, version, author, topic) VALUES (?, ?, ?, ?, ?, ?)", versions
-        )
-        for written in (contents, rows, versions):
-            written.clear()
+        contents.clear()
+        rows.clear()
 
 
 def encode_traces(writes: Sequence[WriteTrace]) -> list[tuple[WriteTrace, bytes]]:
@@ -223,23 +217,6 @@ class SqliteTraces:
     async def head(self) -> int:
         return await self._executor.read(lambda connection: counter(connection, self._mind, _CHANGE))
 
-    async def between(
-        self,
-        since: Instant,
-        until: Instant,
-        *,
-        author: str | None = None,
-        topic: str | None = None,
-        limit: int = 100,
-    ) -> list[Trace]:
-        def work(connection: sqlite3.Connection) -> list[Trace]:
-            names = _met(connection, self._mind, (since, until), {"author": author, "topic": topic}, limit)
-            rows = connection.execute(_SELECT + _AMONG, (self._mind, json.dumps(names)))
-            found = {row[8]: _trace(row) for row in rows}
-            return [found[name] for name in names]
-
-        return await self._executor.read(work)
-
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         return await self._executor.change(lambda connection: _forget(connection, self._mind, before, limit))
 
@@ -253,26 +230,6 @@ class SqliteTraces:
             return counter(connection, self._mind, _ROWS), live
 
         return await self._executor.read(work)
-
-
-def _met(
-    connection: sqlite3.Connection,
-    mind: str,
-    span: tuple[Instant, Instant],
-    asked: Mapping[str, str | None],
-    limit: int,
-) -> list[str]:
-    """Ids by when a version that meets what is asked was thought, the latest first; reads no further than needed."""
-    given = {column: value for column, value in asked.items() if value is not None}
-    conditions = "".join(f" AND {column} = ?" for column in given)
-    sql = f"SELECT id FROM versions WHERE mind = ? AND at >= ? AND at < ?{conditions} ORDER BY at DESC, id"  # noqa: S608 - only names of columns
-    names: dict[str, None] = {}
-    if limit > 0:
-        for (name,) in connection.execute(sql, (mind, *span, *given.values())):
-            names[name] = None
-            if len(names) >= limit:
-                break
-    return list(names)
 
 
 def _forget(connection: sqlite3.Connection, mind: str, before: Instant, limit: int) -> int:
@@ -293,9 +250,7 @@ def _forget(connection: sqlite3.Connection, mind: str, before: Instant, limit: i
             SELECT number FROM chain)""",
         (mind, json.dumps([content for _, content, _ in old])),
     )
-    for table in ("traces", "versions"):
-        statement = f"DELETE FROM {table} WHERE mind = ? AND id = ?"  # noqa: S608 - the names are ours
-        connection.executemany(statement, [(mind, name) for name, _, _ in old])
+    connection.executemany("DELETE FROM traces WHERE mind = ? AND id = ?", [(mind, name) for name, _, _ in old])
     set_counter(connection, mind, _ROWS, counter(connection, mind, _ROWS) - len(old))
     last = max(change for _, _, change in old)
     set_counter(connection, mind, _GONE, max(last, counter(connection, mind, _GONE)))

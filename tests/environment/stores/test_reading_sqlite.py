@@ -8,7 +8,7 @@ import pytest
 
 from environment.identity import perception_id
 from environment.messages import Level
-from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteTrace
+from environment.ports import WriteConnections, WriteEntries, WriteTrace
 from environment.stores.sqlite import open_stores
 from tests.environment.stores.making import NOON, change, connection, entry, perception, revision, trace
 
@@ -48,15 +48,6 @@ async def test_revisions_are_of_one_moment(stores):
     assert [found.version for found in await stores.traces.revisions(trace(1).id)] == [1, 2]
 
 
-async def test_who_meets_traces_that_are_being_forgotten_is_answered(stores):
-    sunk = WriteLevel(trace(1).id, Level(0.01, NOON, 60.0), live=False, conscious=None)
-    await stores.commit([WriteTrace(trace(1)), WriteTrace(trace(2)), sunk])
-    happened = await meanwhile(stores._executor, "json_each", lambda other: other.traces.forget(NOON + 9))
-    assert [found.id for found in await stores.traces.between(NOON, NOON + 9)] == [trace(2).id, trace(1).id]
-    assert happened
-    assert [found.id for found in await stores.traces.between(NOON, NOON + 9)] == [trace(2).id]
-
-
 async def test_a_perception_that_is_being_forgotten_is_there_or_not(stores):
     await stores.perceptions.append([perception(1)])
     writer = stores._perception_executor
@@ -86,7 +77,6 @@ async def test_nothing_is_asked_that_costs_more_the_older_a_mind_is(stores):
     await stores.traces.get([trace(1).id])
     await stores.traces.revisions(trace(1).id)
     await stores.traces.changes(0, 10)
-    await stores.traces.between(NOON, NOON + 9)
     await stores.stream.read(1, 5)
     await stores.stream.find(entry(1).id)
     await stores.registry.state("causes")

@@ -73,8 +73,8 @@ class Draft:
     changed: list[ConnectionChange] = field(default_factory=list)
     """What is to be listed in the history of connections."""
     documents: DocumentDraft | None = None
-    forgotten: dict[str, Sequence[Written]] = field(default_factory=dict)
-    """Traces that go, with all their versions."""
+    forgotten: dict[str, tuple[int, Written]] = field(default_factory=dict)
+    """Traces that go: their newest version, and how the first was written."""
     _there: dict[str, TraceStatus] = field(default_factory=dict)
     _before: dict[str, bool | None] = field(default_factory=dict)
     """Whether each trace that is written was live before; None: it was not there."""
@@ -166,8 +166,8 @@ class Draft:
             pieces = partitions.pieces(state)
             for number, piece in enumerate(pieces):
                 self._put("state", 2, name, number, len(pieces), self.stamp, piece)
-        for name, versions_there in self.forgotten.items():
-            self._forget(name, versions_there)
+        for name, (newest, first) in self.forgotten.items():
+            self._forget(name, newest, first)
         return list(self.rows.values())
 
     def counted(self) -> dict[str, Counters]:
@@ -227,22 +227,17 @@ class Draft:
         stands = (status.newest, status.live, status.conscious, level.value, level.at, level.half_life, change)
         together = False
         for version, (write, body) in self._versions.get(name, {}).items():
-            chunk, thought, first = partitions.version_chunk(version), write.trace.thought, write.trace.level
+            chunk, first = partitions.version_chunk(version), write.trace.level
             values = name, chunk, version, first.value, first.at, first.half_life, part
             content = encode_names(write.trace.authors), body
             # The newest goes together with how the trace stands, where both are in one partition.
             newest = version == status.newest and not chunk
             together = together or newest
             self._put("newest" if newest else "version", 3, *values, *content, *(stands if newest else ()))
-            hour = partitions.hour(thought.at)
-            place = (hour, part, thought.at, name, version)
-            self._list(partitions.TIME, hour, part)
-            self._put("time", 5, *place, thought.author, thought.topic)
-            self._list(partitions.author_scope(thought.author), hour, part)
-            self._put("author", 6, thought.author, *place, thought.topic)
-            if thought.topic:
-                self._list(partitions.topic_scope(thought.topic), hour, part)
-                self._put("topic", 6, thought.topic, *place, thought.author)
+            if version == 1:
+                hour = partitions.hour(write.trace.thought.at)
+                self._list(partitions.TIME, hour, part)
+                self._put("time", 4, hour, part, write.trace.thought.at, name)
         if not together:
             self._put("status", 2, name, 0, *stands)
         if not status.live and not status.conscious:
@@ -251,16 +246,11 @@ class Draft:
             self._put("retired", 4, hour, part, level.at, name, self.stamp + 1)
         self._put("change", 2, partitions.change_bucket(change), change, name, status.live, before)
 
-    def _forget(self, name: str, versions: Sequence[Written]) -> None:
-        for chunk in range(partitions.version_chunk(versions[-1].trace.version) + 1):
+    def _forget(self, name: str, newest: int, first: Written) -> None:
+        for chunk in range(partitions.version_chunk(newest) + 1):
             self._put("no trace", 2, name, chunk)
-        for trace, part in versions:
-            thought = trace.thought
-            place = (partitions.hour(thought.at), part, thought.at, name, trace.version)
-            self._put("not time", 5, *place)
-            self._put("not author", 6, thought.author, *place)
-            if thought.topic:
-                self._put("not topic", 6, thought.topic, *place)
+        at = first.trace.thought.at
+        self._put("not time", 4, partitions.hour(at), first.part, at, name)
 
     def _append(self, entries: Sequence[StreamEntry], known: dict[str, int]) -> None:
         for entry in entries:

@@ -22,9 +22,7 @@ _INSERTS = {
     "newest": ("traces", f"{_VERSION} {_STATUS}"),  # a version together with how the trace stands
     "status": ("traces", f"id chunk {_STATUS}"),
     "change": ("changes", "bucket change id live previous"),
-    "time": ("traces_by_time", "hour part at id version author topic"),
-    "author": ("traces_by_author", "author hour part at id version topic"),
-    "topic": ("traces_by_topic", "topic hour part at id version author"),
+    "time": ("traces_by_time", "hour part at id"),
     "retired": ("traces_retired", "hour part at id stamp"),
     "era": ("eras", "scope era"),
     "bucket": ("buckets", "scope era bucket part"),
@@ -54,9 +52,7 @@ _DELETES = {
     "no eras": ("eras", "scope"),
     "no head": ("heads", "family log"),
     "no trace": ("traces", "id chunk"),
-    "not time": ("traces_by_time", "hour part at id version"),
-    "not author": ("traces_by_author", "author hour part at id version"),
-    "not topic": ("traces_by_topic", "topic hour part at id version"),
+    "not time": ("traces_by_time", "hour part at id"),
 }
 _EXPIRING = {"change", "document change"}
 

@@ -1,1 +1,1 @@
-"""Traces: their versions, which are live, and where they are select_ids."""
+"""Traces: their versions, which are live, and which may be forgotten."""

@@ -50,10 +50,12 @@ class Retiring:
         if not rows:
             return 0
         seen = await self._writer.traces_counted()
-        going: dict[str, list[Written]] = {}
+        going: dict[str, tuple[int, Written]] = {}
         for trace, *_ in await self._reader.newest(dict.fromkeys(row.id for row in rows)):
             if not trace.live and trace.conscious is None and trace.level.at < before:
-                going[trace.id] = await self._reader.versions(trace.id, trace.version)
+                first = await self._reader.written(trace.id, 1)
+                if first is not None:
+                    going[trace.id] = trace.version, first
         if not going:
             return 0
         asked, forgotten = seen.change, seen.forgotten

@@ -11,12 +11,12 @@ from environment.stores.cassandra import partitions
 from environment.stores.cassandra.calendar import buckets_of
 from environment.stores.cassandra.driver.session import Session
 
-_ROWS = "SELECT at, id, version FROM traces_by_time WHERE mind = ? AND hour = ? AND part = ? AND at <= ?"
+_ROWS = "SELECT at, id FROM traces_by_time WHERE mind = ? AND hour = ? AND part = ? AND at <= ?"
 _LAST_HOUR = 1 << 41
 
 
 class ScanPosition(NamedTuple):
-    """Where a scan stands: at the first version of a trace, in the index of times."""
+    """Where a scan stands, in the index of times."""
 
     hour: int
     part: int
@@ -51,5 +51,5 @@ async def scan_traces(
             latest = after.at if here else math.inf
             async for rows in session.pages(statement, (mind, hour, part, latest)):
                 for row in rows:
-                    if row.version == 1 and not (here and row.at == after.at and row.id <= after.id):
+                    if not (here and row.at == after.at and row.id <= after.id):
                         yield row.id, ScanPosition(hour, part, row.at, row.id)

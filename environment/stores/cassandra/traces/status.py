@@ -98,7 +98,8 @@ class TraceStatusCache:
 
     async def version(self, trace_id: str, version: int) -> Trace | None:
         """A version of a trace, for who writes it again."""
-        return await self._reader.version(trace_id, version)
+        found = await self._reader.written(trace_id, version)
+        return found.trace if found else None
 
     def wrote(self, state: Counters, statuses: Mapping[str, TraceStatus], forgotten: Iterable[str]) -> None:
         """Take in what this writer has written, after which the log stands at ``state``."""

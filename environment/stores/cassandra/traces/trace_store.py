@@ -1,4 +1,4 @@
-"""The port of the traces on Cassandra: live ones, changed ones, those of a time, an author or a topic."""
+"""The port of the traces on Cassandra: live ones, changed ones, those that are named."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from environment.stores.cassandra.commits.record import CORE, TRACES
 from environment.stores.cassandra.driver.session import Row, Session
 from environment.stores.cassandra.traces.live import LiveSet
 from environment.stores.cassandra.traces.retiring import Retiring
-from environment.stores.cassandra.traces.selecting import select_ids
 from environment.stores.cassandra.traces.traces import TraceReader, last_changes
 
 _WINDOW = 5000
@@ -86,18 +85,6 @@ class CassandraTraces:
 
     async def head(self) -> int:
         return (await head_of(self._session, self._mind, TRACES, CORE)).change
-
-    async def between(
-        self,
-        since: Instant,
-        until: Instant,
-        *,
-        author: str | None = None,
-        topic: str | None = None,
-        limit: int = 100,
-    ) -> list[Trace]:
-        names = await select_ids(self._session, self._mind, (since, until), author, topic, limit)
-        return [trace for trace, *_ in await self._reader.newest(names)]
 
     async def forget(self, before: Instant, limit: int = 10_000) -> int:
         return await self._retiring.forget(before, limit)

@@ -55,12 +55,12 @@ class TraceReader:
             if rows and rows[0].newest is not None
         ]
 
-    async def version(self, trace_id: str, version: int) -> Trace | None:
+    async def written(self, trace_id: str, version: int) -> Written | None:
         """One version as it was written; None where it is not there."""
         chunk = partitions.version_chunk(version)
         statement = await self._session.prepare(_VERSION)
         rows = await self._session.execute(statement, (self._mind, trace_id, chunk, version), idempotent=True)
-        return _written(rows[0]).trace if rows else None
+        return _written(rows[0]) if rows else None
 
     async def versions(self, trace_id: str, newest: int) -> list[Written]:
         """All versions as they were written, oldest first."""

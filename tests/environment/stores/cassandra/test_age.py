@@ -14,7 +14,6 @@ import time
 import tracemalloc
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pytest
 
 from environment.errors import StoreUnavailable
@@ -188,13 +187,6 @@ async def the_same_price(aged, fresh):
         steps.append((cost.requests, cost.rows))
         assert len(hits) == min(10, LIVE)
         assert float(hits[0].trace.thought.vector @ vector(50)) > 0.99
-        for asked in ({}, {"author": "author 0"}, {"topic": "topic 0"}):
-            cost = counting(stores)
-            began = time.monotonic()
-            found = await stores.traces.between(-np.inf, np.inf, limit=10, **asked)
-            _log.info("%s: to meet ten by %s takes %.1f ms", stores._mind, asked, (time.monotonic() - began) * 1000)
-            assert len(found) == 10
-            steps.append((cost.requests, cost.rows))
         prices.append(steps)
     for (requests, rows), (requests_young, rows_young) in zip(*prices, strict=True):
         assert requests <= requests_young + 8

@@ -103,11 +103,11 @@ def test_what_the_settings_allow_fits():
 
 
 async def written(numbers):
-    """Commits of a trace, an entry and a change each, all in one hour, by one author, about one topic."""
+    """Commits of a trace, an entry and a change each, all in one hour."""
     for n in numbers:
         at = 3600.0 * 9 + n % 3600
         made = trace(n)
-        thought = replace(made.thought, author="author", topic="topic", at=at)
+        thought = replace(made.thought, at=at)
         gone = replace(made, thought=thought, level=Level(0.01, at, 60.0), live=False, conscious=None)
         changed = WriteConnections("owner", (), (), (replace(change(n, "owner"), at=at),))
         before = {TRACES: Counters(change=n - 1), STREAM: Counters(entries=n - 1)}
@@ -128,8 +128,8 @@ async def test_no_rate_fills_a_partition():
         if (table, *values[:-1]) not in distinct:
             distinct.add((table, *values[:-1]))
             rows.setdefault(table, Counter())[tuple(row[name] for name in keys[table])] += 1
-    assert rows.keys() >= {"traces", "changes", "traces_by_time", "traces_by_author", "traces_by_topic"}
-    assert rows.keys() >= {"traces_retired", "connection_changes", "stream_entries", "buckets", "eras"}
+    assert rows.keys() >= {"traces", "changes", "traces_by_time", "traces_retired"}
+    assert rows.keys() >= {"connection_changes", "stream_entries", "buckets", "eras"}
     bounds = {each.table: each.rows for each in LARGEST}
     for table, counted in rows.items():
         assert max(counted.values()) <= bounds[table], table

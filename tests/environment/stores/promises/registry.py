@@ -116,7 +116,6 @@ class RegistryPromises:
                 *(None, None, b"kept")
             ]
             assert (await stores.traces.get([trace(1).id]))[trace(1).id].thought.author == "causes-1"
-            assert await stores.traces.between(0, NOON * 2, author="causes-1") != []
         await stores.commit([WriteReport(report("causes-1")), WriteRemoved(("causes-1",)), WriteState("x", b"")], fence)
         assert await stores.registry.reports() == [report("alpha")]
         await stores.lead()

@@ -174,48 +174,6 @@ class TracePromises:
         assert found == {trace(n).id for n in (0, 2, 3)}
         assert {hit.trace.id for hit in await follower.search(vector(1), 10, SearchFilters(), NOON)} == found
 
-    async def test_traces_are_met_by_time_author_and_topic(self, stores):
-        def thought(number, **changes):
-            made = trace(number)
-            return replace(made, thought=replace(made.thought, **changes))
-
-        first = thought(1, author="text", topic="disks")
-        second = thought(2, author="people", topic="disks")
-        third = thought(3, author="text", topic="")
-        retired = replace(thought(4000, author="text", topic="disks"), live=False)
-        written = [second, first, retired, third]
-        await stores.commit([WriteTrace(each) for each in written])
-        later = replace(
-            revision(first, "causes", "because"),
-            thought=replace(first.thought, author="causes", at=NOON + 9000, topic="fans"),
-        )
-        await stores.commit([WriteTrace(later)])
-        now = math.inf
-        found = stores.traces.between
-        assert await found(-math.inf, now) == [later, retired, third, second]
-        assert await found(-math.inf, now, limit=2) == [later, retired]
-        assert await found(-math.inf, now, limit=0) == []
-        assert await found(NOON + 2, NOON + 4) == [second, later]
-        assert await found(NOON + 4, NOON + 4001) == [third]
-        assert await found(-math.inf, now, author="text") == [retired, third, later]
-        assert await found(-math.inf, now, topic="disks") == [retired, second, later]
-        assert await found(-math.inf, now, author="causes", topic="disks") == []
-        assert await found(-math.inf, now, author="causes", topic="fans") == [later]
-        assert await found(-math.inf, now, author="text", topic="disks", limit=1) == [retired]
-        assert await found(NOON, NOON + 3, author="people") == []
-        assert await found(-math.inf, now, author="nobody") == []
-        await stores.commit([WriteTrace(later), WriteLevel(second.id, Level(0.9, NOON, 60.0), live=True, conscious=1)])
-        assert [each.id for each in await found(-math.inf, now)] == [
-            each.id for each in (later, retired, third, second)
-        ]
-
-    async def test_forgotten_traces_are_no_longer_met(self, stores):
-        await stores.commit([WriteTrace(replace(trace(n), live=n > 1)) for n in range(4)])
-        assert await stores.traces.forget(math.inf) == 2
-        assert [each.id for each in await stores.traces.between(-math.inf, math.inf)] == [trace(3).id, trace(2).id]
-        await stores.commit([WriteTrace(trace(1))])
-        assert trace(1) in await stores.traces.between(-math.inf, math.inf, author="text")
-
     async def test_forgetting_traces_spares_the_live_the_conscious_and_the_young(self, stores):
         old, young = Level(0.01, NOON, 60.0), Level(0.01, NOON + 1000, 60.0)
         await stores.commit([WriteTrace(trace(n)) for n in range(5)])
