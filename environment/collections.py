@@ -100,16 +100,6 @@ class RemoveDocument:
         return Document(self.collection, self.key, b"", self.time, self.time, removed=True)
 
 
-class Scanned(Protocol):
-    """Collections of which all can be read: those of a store, or of a backup."""
-
-    async def names(self) -> list[str]:
-        """The collections that hold documents, or once did, in the order of their UTF-8."""
-
-    async def scan(self, collection: str, prefix: str = "", *, after: str = "", limit: int = 1000) -> list[Document]:
-        """As ``Collections.scan``, forwards."""
-
-
 class Collections(Protocol):
     """Reads of all collections of a mind; writing goes through ``Stores.commit``. Unknown collections are empty."""
 
@@ -175,7 +165,7 @@ class Collection(Generic[T]):
         found = await collections.get(self.name, [key])
         return self.value(found[key]) if found else None
 
-    async def all_of(self, collections: Scanned, prefix: str = "", page: int = 1000) -> dict[str, T]:
+    async def all_of(self, collections: Collections, prefix: str = "", page: int = 1000) -> dict[str, T]:
         """All values whose keys begin so, in the order of their keys."""
         found: dict[str, T] = {}
         after = ""

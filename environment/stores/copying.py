@@ -6,16 +6,17 @@ the rest by a mark that is written in the same commit as what it speaks of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
 import msgspec
 
-from environment.collections import LOCAL, Collection, WriteDocument
+from environment.collections import LOCAL, Collection, Document, WriteDocument
 from environment.errors import MoveRefused
+from environment.messages import Connection, ConnectionChange, Perception
 from environment.ports import (
     LAST_EPOCH,
     Write,
@@ -26,12 +27,10 @@ from environment.ports import (
     WriteState,
     WriteTrace,
 )
-from environment.stores.movable import Movable, MovedTrace, Source
-from environment.stores.paging import PAGE, READ_BYTES, documents_after, entries_after, perceptions_after, runs
+from environment.stores.movable import Leaving, Movable, MovedTrace
+from environment.stores.paging import runs
 from environment.stores.tally import Tally, encoded
 
-PROBE = "readiness"
-"""The state by which a host tries whether it can write: no part of a mind."""
 BACKUP = "backup "
 """What the name of a source begins with that is a backup; its id follows."""
 KINDS = (*("perceptions", "traces", "entries", "connections", "changes", "states", "reports", "documents"),)
@@ -40,9 +39,7 @@ MARGIN = 16_384
 """Terms of leading that the mind may have begun since it was copied, and yet write nothing: after a backup, many."""
 _MOVES = 127
 """After about so many copies of copies the margin shrinks: half of all terms there are stay for those who lead."""
-_PAGE = PAGE
 _COMMIT_BYTES = 1 << 19
-_READ_BYTES = READ_BYTES
 
 Tell: TypeAlias = Callable[[str, int], None]
 """Told the kind and how many of it there are so far."""
@@ -76,13 +73,13 @@ _MARK = "mark"
 class Copy:
     """One mind on its way from ``source`` to ``target``, neither of which anybody else writes to.
 
-    Guarantees: after ``run`` the target holds everything, with its ids, numbers and order; when ``run`` ends early,
+    Guarantees: after ``run`` the target holds everything, with its ids and numbers; when ``run`` ends early,
     another one goes on from there, and nothing is there twice. ``name`` is what the source is called: a target that
     was begun from another is refused, and so is one that holds anything else of this mind. Whoever wrote to the source,
     up to ``margin`` epochs after what is copied, is refused at the target.
     """
 
-    source: Source
+    source: Leaving
     target: Movable
     name: str
     tell: Tell = _nobody
@@ -102,7 +99,7 @@ class Copy:
             return mark
         if begun is None:
             await self._see_that_it_is_empty()
-        epoch = await self.source.moving.epoch()
+        epoch = await self.source.epoch()
         above = max(epoch + margin(epoch), await self.target.moving.epoch())
         self._fence = await self.target.lead(above + 1)
         await self.target.perceptions.lead(above + 1)
@@ -114,112 +111,52 @@ class Copy:
         """Copy what is not there yet. Raises ``MoveRefused``, ``StoreUnavailable``, ``FencedOut`` when overtaken."""
         mark = await self.begin()
         while mark.stage:
-            await getattr(self, f"_{mark.stage}")(mark)
-            mark = self._next(mark)
+            await self._copy(mark)
+            following = KINDS.index(mark.stage) + 1
+            mark = Mark(self.name, KINDS[following] if following < len(KINDS) else "")
             await self._commit([], mark)
 
     async def _see_that_it_is_empty(self) -> None:
-        target = self.target
-        there = {
-            "perceptions": await target.perceptions.head(),
-            "entries of the stream": await target.stream.head(),
-            "traces": len((await target.moving.traces("", 1))[1]),
-            "states": len(await state_names(target)),
-            "reports": len(await target.registry.reports()),
-            "documents": 0 if await anext(documents_after(target.collections), None) is None else 1,
-        }
-        held = ", ".join(what for what, count in there.items() if count)
+        there = self.target.moving
+        held = ["perceptions"] if await there.head() else []
+        for kind in KINDS[1:]:
+            async with aclosing(there.pages(kind)) as pages:
+                held += [kind] if await anext(pages, None) else []
         if held:
-            raise MoveRefused(f"there is a mind of this name already, with {held}: give a place where there is none")
-
-    def _next(self, mark: Mark) -> Mark:
-        """The mark of a stage that is done: none of its pages is written twice."""
-        following = KINDS.index(mark.stage) + 1
-        return Mark(self.name, KINDS[following] if following < len(KINDS) else "")
+            told = ", ".join(held)
+            raise MoveRefused(f"there is a mind of this name already, with {told}: give a place where there is none")
 
     async def _commit(self, writes: Sequence[Write], mark: Mark) -> None:
         await self.target.commit([*writes, MOVING.write(_MARK, mark)], self._fence)
 
-    async def _perceptions(self, mark: Mark) -> None:
-        target, head = self.target, await self.target.perceptions.head()
-        async with aclosing(perceptions_after(self.source, head, read_bytes=_READ_BYTES)) as pages:
-            async for page in pages:
-                for run in runs(page):
-                    if run[0].seq != head + 1:
-                        await target.moving.skip(run[0].seq - 1)
-                    receipts = await target.perceptions.append(run)
-                    if [(r.seq, r.new) for r in receipts] != [(p.seq, True) for p in run]:
-                        raise MoveRefused(f"perception {run[0].id} did not keep its number: somebody else writes there")
-                    head = run[-1].seq
-                self.tell(mark.stage, head)
-        await target.moving.skip(await self.source.perceptions.head())
-
-    async def _traces(self, mark: Mark) -> None:
-        count = 0
-        while True:
-            following, page = await self.source.moving.traces(mark.after, _PAGE)
-            for writes in _bounded(_of_traces(page)):
-                await self.target.commit(writes, self._fence)
-            mark.after = following
-            await self._commit([], mark if following else self._next(mark))
-            count += len(page)
-            self.tell(mark.stage, count)
-            if not following:
-                return
-
-    async def _entries(self, mark: Mark) -> None:
-        head = await self.target.stream.head()
-        async with aclosing(entries_after(self.source, head, page=_PAGE)) as pages:
-            async for page in pages:
-                await self.target.commit([WriteEntries(tuple(page))], self._fence)
-                self.tell(mark.stage, page[-1].seq)
-
-    async def _connections(self, mark: Mark) -> None:
-        all_of = sorted(await self.source.registry.connections(), key=lambda connection: connection.owner)
-        for owner, group in groupby(all_of, key=lambda connection: connection.owner):
-            kept = list(group)
-            for start in range(0, len(kept), _PAGE):
-                write = WriteConnections(owner, tuple(kept[start : start + _PAGE]), (), ())
-                await self.target.commit([write], self._fence)
-        self.tell(mark.stage, len(all_of))
-
-    async def _changes(self, mark: Mark) -> None:
-        count = 0
-        while True:
-            following, page = await self.source.moving.changes(mark.after, _PAGE)
-            writes = [
-                WriteConnections(owner, (), (), tuple(group)) for owner, group in groupby(page, key=lambda c: c.owner)
-            ]
-            mark.after = following
-            await self._commit(writes, mark if following else self._next(mark))
-            count += len(page)
-            self.tell(mark.stage, count)
-            if not following:
-                return
-
-    async def _states(self, mark: Mark) -> None:
-        names = await state_names(self.source)
-        for name in names:
-            state = await self.source.registry.state(name)
-            if state is not None:
-                await self.target.commit([WriteState(name, state)], self._fence)
-        self.tell(mark.stage, len(names))
-
-    async def _reports(self, mark: Mark) -> None:
-        reports = await self.source.registry.reports()
-        for report in reports:
-            await self.target.commit([WriteReport(report)], self._fence)
-        self.tell(mark.stage, len(reports))
-
-    async def _documents(self, mark: Mark) -> None:
-        count = 0
-        async with aclosing(documents_after(self.source.collections, mark.after, page=_PAGE)) as pages:
+    async def _copy(self, mark: Mark) -> None:
+        """One kind, from where it was left: each page ends with a commit that holds its mark."""
+        kind, count, target = mark.stage, 0, self.target
+        if kind == "perceptions":
+            mark.after = str(await target.perceptions.head())
+        async with aclosing(self.source.pages(kind, mark.after)) as pages:
             async for mark.after, page in pages:
-                for some in _bounded((WriteDocument(each), len(each.body)) for each in page):
-                    await self.target.commit(some, self._fence)
-                await self._commit([], mark)
+                if kind == "perceptions":
+                    await self._append(page)
+                else:
+                    *some, last = _bounded(_WRITES[kind](page)) or [[]]
+                    for writes in some:
+                        await target.commit(writes, self._fence)
+                    await self._commit(last, mark)
                 count += len(page)
-                self.tell(mark.stage, count)
+                self.tell(kind, count)
+        if kind == "perceptions":
+            await target.moving.skip(await self.source.head())
+
+    async def _append(self, page: Sequence[Perception]) -> None:
+        head = await self.target.perceptions.head()
+        for run in runs(page):
+            if run[0].seq != head + 1:
+                await self.target.moving.skip(run[0].seq - 1)
+            receipts = await self.target.perceptions.append(run)
+            if [(r.seq, r.new) for r in receipts] != [(p.seq, True) for p in run]:
+                raise MoveRefused(f"perception {run[0].id} did not keep its number: somebody else writes there")
+            head = run[-1].seq
 
 
 async def mark_of(stores: Movable) -> Mark | None:
@@ -227,44 +164,16 @@ async def mark_of(stores: Movable) -> Mark | None:
     return await MOVING.get(stores.collections, _MARK)
 
 
-async def state_names(stores: Source) -> list[str]:
-    """The states that are part of the mind."""
-    return [name for name in await stores.moving.states() if name != PROBE]
-
-
-async def tally(stores: Source, tell: Tell = _nobody) -> dict[str, Tally]:
+async def tally(source: Leaving, tell: Tell = _nobody) -> dict[str, Tally]:
     """Read everything: how much of each kind there is, and its digest."""
     tallies = {kind: Tally() for kind in KINDS}
-
-    def take(kind: str, values: Sequence[Any]) -> None:
-        for value in values:
-            tallies[kind].add(value)
-        tell(kind, tallies[kind].count)
-
-    async with aclosing(perceptions_after(stores, 0, read_bytes=_READ_BYTES)) as perceptions:
-        async for some in perceptions:
-            take("perceptions", some)
-    after, more = "", True
-    while more:
-        after, traces = await stores.moving.traces(after, _PAGE)
-        take("traces", traces)
-        more = bool(after)
-    async with aclosing(entries_after(stores, 0, page=_PAGE)) as entries:
-        async for page in entries:
-            take("entries", page)
-    take("connections", await stores.registry.connections())
-    number, more = 0, True
-    while more:
-        after, changes = await stores.moving.changes(after, _PAGE)
-        take("changes", [(number + at, replace(change, mark="")) for at, change in enumerate(changes)])
-        number, more = number + len(changes), bool(after)
-    for name in await state_names(stores):
-        take("states", [(name, await stores.registry.state(name))])
-    take("reports", await stores.registry.reports())
-    async with aclosing(documents_after(stores.collections, page=_PAGE)) as documents:
-        async for _, some_documents in documents:
-            take("documents", [(each.version, *each.said) for each in some_documents])
-    tallies["perceptions"].add(("head", await stores.perceptions.head()), counts=False)
+    for kind, taken in tallies.items():
+        async with aclosing(source.pages(kind)) as pages:
+            async for _, page in pages:
+                for each in page:
+                    taken.add((each.version, *each.said) if isinstance(each, Document) else each)
+                tell(kind, taken.count)
+    tallies["perceptions"].add(("head", await source.head()), counts=False)
     return tallies
 
 
@@ -283,15 +192,37 @@ def _of_traces(traces: Sequence[MovedTrace]) -> Iterator[tuple[Write, int]]:
             yield WriteLevel(now.id, now.level, now.live, now.conscious), 0
 
 
-def _bounded(writes: Iterable[tuple[Write, int]]) -> Iterator[list[Write]]:
+def _of_connections(connections: Sequence[Connection]) -> Iterator[tuple[Write, int]]:
+    for owner, kept in groupby(connections, key=lambda each: each.owner):
+        yield WriteConnections(owner, tuple(kept), (), ()), 0
+
+
+def _of_changes(changes: Sequence[ConnectionChange]) -> Iterator[tuple[Write, int]]:
+    """Of no weight: all of a page go with its mark, since writing one again would list it twice."""
+    for owner, made in groupby(changes, key=lambda each: each.owner):
+        yield WriteConnections(owner, (), (), tuple(made)), 0
+
+
+_WRITES: Mapping[str, Callable[[Sequence[Any]], Iterable[tuple[Write, int]]]] = {
+    "traces": _of_traces,
+    "entries": lambda page: [(WriteEntries(tuple(page)), 0)],
+    "connections": _of_connections,
+    "changes": _of_changes,
+    "states": lambda page: [(WriteState(each.name, each.state), len(each.state)) for each in page],
+    "reports": lambda page: [(WriteReport(each), 0) for each in page],
+    "documents": lambda page: [(WriteDocument(each), len(each.body)) for each in page],
+}
+"""What writes a page of each kind, with the bytes of each write."""
+
+
+def _bounded(writes: Iterable[tuple[Write, int]]) -> list[list[Write]]:
     """Writes as commits of bearable size."""
-    commit: list[Write] = []
-    size = 0
+    commits: list[list[Write]] = []
+    size = _COMMIT_BYTES
     for write, weight in writes:
-        commit.append(write)
-        size += weight
         if size >= _COMMIT_BYTES:
-            yield commit
-            commit, size = [], 0
-    if commit:
-        yield commit
+            commits.append([])
+            size = 0
+        commits[-1].append(write)
+        size += weight
+    return commits

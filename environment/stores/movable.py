@@ -6,20 +6,13 @@ way in here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from environment.collections import Scanned
-from environment.messages import (
-    Connection,
-    ConnectionChange,
-    Modality,
-    Perception,
-    StreamEntry,
-    SubmindReport,
-    Trace,
-)
+import msgspec
+
+from environment.messages import Trace
 from environment.ports import Stores
 
 
@@ -33,25 +26,28 @@ class MovedTrace:
     """The newest version as it stands now."""
 
 
+class SavedState(msgspec.Struct, frozen=True, array_like=True):
+    """A state that an actor saved."""
+
+    name: str
+    state: bytes
+
+
 class Leaving(Protocol):
-    """Reads that no living mind makes. Every method may raise ``StoreUnavailable``.
+    """A mind that can be read whole: a store, or a backup. Every method may raise ``StoreUnavailable``."""
 
-    Pages: ``after`` is the mark that came with the page before, empty at first; the mark of a page is empty when
-    nothing follows it. Marks are of one backend, and mean nothing to another. A store that nobody writes to gives
-    everything exactly once.
-    """
+    def pages(self, kind: str, after: str = "") -> AsyncGenerator[tuple[str, list[Any]], None]:
+        """All there is of one of ``copying.KINDS``, in pages, each with its mark: behind ``after``, empty at first.
 
-    async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
-        """Every trace, live or not, in an order of the backend's own."""
-
-    async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
-        """Every recorded change of connections, oldest first."""
-
-    async def states(self) -> list[str]:
-        """The names under which states are saved."""
+        Perceptions and entries stand in the order of their numbers, which are their marks as well; marks of other
+        kinds are of one backend, and mean nothing to another. What nobody writes to is given exactly once.
+        """
 
     async def epoch(self) -> int:
         """The largest epoch that anybody began, of the stores or of the perception log; 0 before the first."""
+
+    async def head(self) -> int:
+        """The highest number ever given to a perception."""
 
 
 class Moving(Leaving, Protocol):
@@ -71,43 +67,6 @@ class Moving(Leaving, Protocol):
 
     async def named(self, ids: Sequence[str]) -> list[tuple[MovedTrace, int]]:
         """Those of ``ids`` that are there, each with its last change."""
-
-
-class LogRead(Protocol):
-    """What is read of a perception log."""
-
-    async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]: ...
-    async def head(self) -> int: ...
-
-
-class StreamRead(Protocol):
-    """What is read of a stream."""
-
-    async def read(self, from_seq: int, limit: int) -> list[StreamEntry]: ...
-    async def head(self) -> int: ...
-
-
-class RegistryRead(Protocol):
-    """What is read of a registry."""
-
-    async def connections(self, owner: str | None = None) -> list[Connection]: ...
-    async def reports(self) -> list[SubmindReport]: ...
-    async def state(self, name: str) -> bytes | None: ...
-
-
-class Source(Protocol):
-    """Where a mind can be read whole: a store, or a backup."""
-
-    @property
-    def perceptions(self) -> LogRead: ...
-    @property
-    def stream(self) -> StreamRead: ...
-    @property
-    def registry(self) -> RegistryRead: ...
-    @property
-    def collections(self) -> Scanned: ...
-    @property
-    def moving(self) -> Leaving: ...
 
 
 class Claimed(Stores, Protocol):

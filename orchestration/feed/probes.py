@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from environment.errors import SubliminalError
 from environment.ports import WriteState
-from environment.stores.copying import PROBE
+from environment.stores.paging import PROBE
 from orchestration.access.caller import CALLER
 from orchestration.access.scopes import Scope as Right
 from orchestration.feed.context import FeedContext

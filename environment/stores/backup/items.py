@@ -14,7 +14,7 @@ from msgspec.msgpack import Decoder
 from environment.collections import Document
 from environment.messages import Connection, ConnectionChange, StreamEntry, SubmindReport
 from environment.stores.copying import KINDS
-from environment.stores.movable import MovedTrace
+from environment.stores.movable import MovedTrace, SavedState
 from environment.stores.tally import encoded
 from environment.vectors import decode_vector
 
@@ -31,13 +31,6 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     """Of the first."""
     body: bytes
     """``codec.encode_perceptions``."""
-
-
-class Named(msgspec.Struct, frozen=True, array_like=True):
-    """A state that an actor saved."""
-
-    name: str
-    state: bytes
 
 
 class Beside(msgspec.Struct, frozen=True, array_like=True):
@@ -59,7 +52,7 @@ _decoders: dict[str, Decoder[list[Any]]] = {
     "entries": _decoder(StreamEntry),
     "connections": _decoder(Connection),
     "changes": _decoder(ConnectionChange),
-    "states": _decoder(Named),
+    "states": _decoder(SavedState),
     "reports": _decoder(SubmindReport),
     "documents": _decoder(Document),
     BESIDE: _decoder(Beside),

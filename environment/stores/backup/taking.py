@@ -33,17 +33,18 @@ import numpy as np
 from environment.collections import Document
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, PerceptionBatch
-from environment.population import GROWTH, MEMBERS
+from environment.population import GROWTH, MEMBERS, Member
+from environment.stores import paging
 from environment.stores.backup.archive import GONE, LARGEST, ArchiveWriter, Manifest
-from environment.stores.backup.items import BESIDE, Beside, Named, Run, encode_item
+from environment.stores.backup.items import BESIDE, Beside, Run, encode_item
 from environment.stores.codec import encode_perceptions
-from environment.stores.copying import KINDS, Tell, state_names
+from environment.stores.copying import KINDS, Tell
 from environment.stores.movable import Movable, MovedTrace
-from environment.stores.paging import documents_after, entries_after, perceptions_after, runs
+from environment.stores.paging import entries_after, perceptions_after, runs
 
 _BLOCK = 1 << 20
 """Bytes after which a block ends."""
-_PAGE = 256
+_OVERWRITTEN = "states", "reports", "changes", "connections", "documents"
 _PASSES = 40
 _AGAIN = 1024
 """Traces that are read again, however few there were to read."""
@@ -110,7 +111,7 @@ class Backup:
         source, counted = self._source, self._counted
         since = await source.traces.head()
         await self._perceptions(await source.perceptions.head())
-        await self._traces()
+        await self._all_of("traces")
         await self._entries(await source.stream.head())
         await self._actors()
         cut = self._clock()
@@ -137,7 +138,7 @@ class Backup:
         )
 
     async def _perceptions(self, up_to: int) -> None:
-        async with aclosing(perceptions_after(self._source, self._counted.perceptions, up_to)) as pages:
+        async with aclosing(perceptions_after(self._source.perceptions, self._counted.perceptions, up_to)) as pages:
             async for page in pages:
                 for run in runs(page):
                     body = encode_perceptions(PerceptionBatch.of(run))
@@ -147,22 +148,21 @@ class Backup:
         self._counted.perceptions = up_to
 
     async def _entries(self, up_to: int) -> None:
-        async with aclosing(entries_after(self._source, self._counted.entries, up_to)) as pages:
+        async with aclosing(entries_after(self._source.stream, self._counted.entries, up_to)) as pages:
             async for page in pages:
                 for entry in page:
                     self._put("entries", entry, entry.seq)
                 await self._pace("entries")
         self._counted.entries = up_to
 
-    async def _traces(self) -> None:
-        after, more = "", True
-        while more:
-            after, page = await self._source.moving.traces(after, _PAGE)
-            for each in page:
-                self._put("traces", each)
-                self._met.append(_mark(each.standing.id))
-            await self._pace("traces")
-            more = bool(after)
+    async def _all_of(self, kind: str) -> None:
+        async with aclosing(self._source.moving.pages(kind)) as pages:
+            async for _, page in pages:
+                for each in page:
+                    self._put(kind, each)
+                    if kind == "traces":
+                        self._met.append(_mark(each.standing.id))
+                await self._pace(kind)
         self._flush()
 
     async def _later_traces(self, since: int) -> None:
@@ -196,8 +196,8 @@ class Backup:
     async def _read_again(self, asked: Sequence[str], change: int) -> dict[str, MovedTrace]:
         """Write those of ``asked`` that stand as of ``change``; the others, which changed later, are returned."""
         later: dict[str, MovedTrace] = {}
-        for start in range(0, len(asked), _PAGE):
-            for each, last in await self._source.moving.named(asked[start : start + _PAGE]):
+        for start in range(0, len(asked), paging.PAGE):
+            for each, last in await self._source.moving.named(asked[start : start + paging.PAGE]):
                 if last > change:
                     later[each.standing.id] = each
                 else:
@@ -216,8 +216,8 @@ class Backup:
             names = [name for name in cited if name not in self._counted.replaced]
             new = [name for name, met in zip(names, self._have_met(names), strict=True) if not met]
             held = {}
-            for start in range(0, len(new), _PAGE):
-                found = await self._source.moving.named(new[start : start + _PAGE])
+            for start in range(0, len(new), paging.PAGE):
+                found = await self._source.moving.named(new[start : start + paging.PAGE])
                 held |= {each.standing.id: each for each, _ in found}
                 await self._pace("traces")
 
@@ -242,8 +242,8 @@ class Backup:
             self._flush()
             before = await self._population()
             written = len(self._archive.blocks)
-            await self._overwritten()
-            self._flush()
+            for kind in _OVERWRITTEN:
+                await self._all_of(kind)
             if await self._population() == before:
                 return
             gone = self._archive.blocks[written:]
@@ -252,35 +252,10 @@ class Backup:
                 counted.items[block.kind] -= block.items
         raise StoreUnavailable(f"the mind grew {_TRIES} times while its states were read: freeze it, or try again")
 
-    async def _population(self) -> tuple[list[Document], list[Document]]:
+    async def _population(self) -> tuple[list[Document], dict[str, Member]]:
         """The last decision on growth, and every member: one that settles is rewritten without a decision."""
         collections = self._source.collections
-        last = await collections.scan(GROWTH.name, limit=1, backwards=True)
-        return last, [each async for _, page in documents_after(collections, only=MEMBERS.name) for each in page]
-
-    async def _overwritten(self) -> None:
-        registry, moving = self._source.registry, self._source.moving
-        for name in await state_names(self._source):
-            state = await registry.state(name)
-            if state is not None:
-                self._put("states", Named(name, state))
-            await self._pace("states")
-        for report in await registry.reports():
-            self._put("reports", report)
-        after, more = "", True
-        while more:
-            after, page = await moving.changes(after, _PAGE)
-            for change in page:
-                self._put("changes", replace(change, mark=""))
-            await self._pace("changes")
-            more = bool(after)
-        for connection in await registry.connections():
-            self._put("connections", connection)
-        async with aclosing(documents_after(self._source.collections)) as documents:
-            async for _, some in documents:
-                for document in some:
-                    self._put("documents", document)
-                await self._pace("documents")
+        return await collections.scan(GROWTH.name, limit=1, backwards=True), await MEMBERS.all_of(collections)
 
     def _put(self, kind: str, item: Any, first: int = 0) -> None:
         if kind != self._kind or self._size >= _BLOCK:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Sequence
+import json
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from environment.messages import ConnectionChange, Level, Trace
+from environment.ports import Stores
+from environment.stores import paging
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.commit_logs import CommitLogs, head_of
 from environment.stores.cassandra.commits.record import CORE, TRACES
@@ -20,20 +21,15 @@ from environment.stores.cassandra.traces.scan import parse_position, scan_traces
 from environment.stores.cassandra.traces.traces import TraceReader
 from environment.stores.movable import MovedTrace
 
-if TYPE_CHECKING:
-    from environment.stores.sqlite.sorting import WrittenChanges
-
 _AT_ONCE = 16
 
 
-class CassandraMoving:
-    """``Moving`` in a keyspace. Marks are places in the index of times, and write times of changes of connections.
-
-    Changes of connections are sorted on the disk while they are read (``sqlite/sorting.py``), a partition at a time.
-    """
+class CassandraMoving(paging.StoredPages):
+    """``Moving`` in a keyspace. Marks are places in the index of times, and partitions of changes of connections."""
 
     def __init__(
         self,
+        stores: Stores,
         session: Session,
         mind: str,
         perceptions: CassandraPerceptions,
@@ -41,32 +37,30 @@ class CassandraMoving:
         registry: CassandraRegistry,
         logs: CommitLogs,
     ) -> None:
+        super().__init__(stores)
         self._logs = logs
         self._session = session
         self._mind = mind
-        self._perceptions = perceptions
+        self._log = perceptions
         self._reader = reader
         self._registry = registry
-        self._written: WrittenChanges | None = None
-        self._last_part: float = math.inf
-        """Of the index, when a scan began: what is written meanwhile would never let one end."""
 
     async def skip(self, to: int) -> None:
-        await self._perceptions.skip(to)
+        await self._log.skip(to)
 
-    async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
+    async def traces(self, after: str) -> AsyncGenerator[tuple[str, list[MovedTrace]], None]:
+        # What is written meanwhile would never let it end.
+        last = partitions.part((await head_of(self._session, self._mind, TRACES, CORE)).change)
         names: list[str] = []
         reached = parse_position(after)
-        if not after:
-            self._last_part = partitions.part((await head_of(self._session, self._mind, TRACES, CORE)).change)
-        async with aclosing(scan_traces(self._session, self._mind, reached, self._last_part)) as places:
-            async for name, place in places:
+        async with aclosing(scan_traces(self._session, self._mind, reached, last)) as places:
+            async for name, reached in places:
                 names.append(name)
-                reached = place
-                if len(names) >= limit:
-                    break
-        moved = [trace for trace, _ in await self.named(names)]
-        return (str(reached) if len(names) >= limit else ""), moved
+                if len(names) >= paging.PAGE:
+                    yield str(reached), [trace for trace, _ in await self.named(names)]
+                    names = []
+        if names:
+            yield str(reached), [trace for trace, _ in await self.named(names)]
 
     async def named(self, ids: Sequence[str]) -> list[tuple[MovedTrace, int]]:
         found = await self._reader.newest(ids)
@@ -97,25 +91,13 @@ class CassandraMoving:
         return head, list(ids)
 
     async def epoch(self) -> int:
-        return max(await self._logs.epoch(), await self._perceptions.epoch())
+        return max(await self._logs.epoch(), await self._log.epoch())
 
-    async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
-        if not after or self._written is None:
-            from environment.stores.sqlite.sorting import WrittenChanges  # noqa: PLC0415 - only where a mind moves
-
-            self._let_go()
-            written = WrittenChanges()
-            await written.gather(self._registry.parts_written())
-            self._written = written
-        following, page = await self._written.page(after, limit)
-        if not following:
-            self._let_go()
-        return following, page
-
-    def _let_go(self) -> None:
-        if self._written is not None:
-            self._written.close()
-            self._written = None
+    async def changes(self, after: str) -> AsyncGenerator[tuple[str, list[ConnectionChange]], None]:
+        behind = tuple(json.loads(after)) if after else ("",)
+        async for place, page in self._registry.parts_written():
+            if place > behind:
+                yield json.dumps(place), page
 
     async def states(self) -> list[str]:
         return await self._registry.names(partitions.STATE)

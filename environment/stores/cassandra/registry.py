@@ -184,15 +184,16 @@ class CassandraRegistry:
     async def _owners(self) -> list[str]:
         return await self.names(partitions.OWNER)
 
-    async def parts_written(self) -> AsyncIterator[list[tuple[int, int, ConnectionChange]]]:
-        """Every change of connections with its write time and place, a partition at a time, in no order."""
+    async def parts_written(self) -> AsyncIterator[tuple[tuple[str, int, int], list[ConnectionChange]]]:
+        """Every change of connections, a partition at a time, in the order of owners and times, with its place."""
         statement = await self._session.prepare(_PART)
         for owner in await self._owners():
             scope = partitions.history_scope(owner)
             async for hour, parts in buckets_of(self._session, self._mind, scope, *EVER, newest_first=False):
                 for part in parts:
                     rows = await self._session.execute(statement, (self._mind, owner, hour, part), idempotent=True)
-                    yield [(row.stamp, row.place, _change(owner, row)) for row in rows]
+                    rows.sort(key=lambda row: (row.stamp, row.place))
+                    yield (owner, hour, part), [_change(owner, row) for row in rows]
 
 
 def _most(limit: int | None) -> int:

@@ -68,7 +68,7 @@ class CassandraStores:
         self.traces = CassandraTraces(session, mind, reader, self._live, Retiring(session, mind, reader, self._writer))
         self.stream = CassandraStream(session, mind)
         self.collections = CassandraCollections(documents, self._writer)
-        self.moving = CassandraMoving(session, mind, self.perceptions, reader, self.registry, logs)
+        self.moving = CassandraMoving(self, session, mind, self.perceptions, reader, self.registry, logs)
         self._noting: asyncio.Task[bool] | None = None
         self._noted: LiveGeneration | None = None
         self._later: asyncio.TimerHandle | None = None

@@ -4,58 +4,59 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from environment.messages import ConnectionChange
+from environment.ports import Stores
+from environment.stores import paging
 from environment.stores.movable import MovedTrace
 from environment.stores.sqlite.claims import EPOCH
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
+from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.out_of_process import OutOfProcessPerceptions
 from environment.stores.sqlite.perceptions import SqlitePerceptions
-from environment.stores.sqlite.registry import SqliteRegistry
 from environment.stores.sqlite.schema import counter
 from environment.stores.sqlite.traces import changed_after, changes_of, moved
 
 
-class SqliteMoving:
+class SqliteMoving(paging.StoredPages):
     """``Moving`` for both files. Marks are ids of traces and numbers of changes."""
 
     def __init__(
         self,
+        stores: Stores,
         perceptions: SqlitePerceptions | OutOfProcessPerceptions,
-        registry: SqliteRegistry,
         executor: ConnectionExecutor,
         mind: str,
     ) -> None:
-        self._perceptions = perceptions
-        self._registry = registry
+        super().__init__(stores)
+        self._log = perceptions
         self._executor = executor
         self._mind = mind
 
     async def skip(self, to: int) -> None:
-        await self._perceptions.skip(to)
+        await self._log.skip(to)
 
-    async def traces(self, after: str, limit: int) -> tuple[str, list[MovedTrace]]:
-        def work(connection: sqlite3.Connection) -> tuple[str, list[MovedTrace]]:
-            rows = connection.execute(
-                "SELECT id FROM traces WHERE mind = ? AND id > ? ORDER BY id LIMIT ?", (self._mind, after, fit(limit))
-            )
-            names = [name for (name,) in rows]
-            found = [moved(connection, self._mind, name) for name in names]
-            return (names[-1] if len(names) == limit else ""), found
+    async def traces(self, after: str) -> AsyncGenerator[tuple[str, list[MovedTrace]], None]:
+        def work(connection: sqlite3.Connection) -> list[MovedTrace]:
+            statement = "SELECT id FROM traces WHERE mind = ? AND id > ? ORDER BY id LIMIT ?"
+            rows = connection.execute(statement, (self._mind, after, paging.PAGE)).fetchall()
+            return [moved(connection, self._mind, name) for (name,) in rows]
 
-        return await self._executor.read(work)
+        while page := await self._executor.read(work):
+            after = page[-1].standing.id
+            yield after, page
 
-    async def changes(self, after: str, limit: int) -> tuple[str, list[ConnectionChange]]:
-        changes = await self._registry.written(after, limit)
-        return (changes[-1].mark if len(changes) == limit else ""), changes
+    async def changes(self, after: str) -> AsyncGenerator[tuple[str, list[ConnectionChange]], None]:
+        while page := await self._stores.registry.written(after, paging.PAGE):
+            after = page[-1].mark
+            yield after, page
 
     async def states(self) -> list[str]:
         statement = "SELECT name FROM states WHERE mind = ? ORDER BY name"
         return await self._executor.rows(lambda row: str(row[0]), statement, (self._mind,))
 
     async def epoch(self) -> int:
-        of_log = await self._perceptions.epoch()
+        of_log = await self._log.epoch()
         return max(of_log, await self._executor.read(lambda connection: counter(connection, self._mind, EPOCH)))
 
     async def changed(self, after: int) -> tuple[int, list[str]]:

@@ -63,7 +63,7 @@ class SqliteStores:
         self.stream = SqliteStream(mind_executor, mind)
         self.registry = SqliteRegistry(mind_executor, mind)
         self.collections = SqliteCollections(mind_executor, mind)
-        self.moving = SqliteMoving(self.perceptions, self.registry, mind_executor, mind)
+        self.moving = SqliteMoving(self, self.perceptions, mind_executor, mind)
 
     async def open(self) -> None:
         """Create or migrate both files."""

@@ -16,7 +16,7 @@ from orchestration.cli.output import console, emit
 from orchestration.host.directories import DataLock
 
 if TYPE_CHECKING:
-    from environment.stores.movable import Movable, Source
+    from environment.stores.movable import Leaving, Movable
     from environment.stores.tally import Tally
 
 _PATIENCE = 120.0
@@ -33,7 +33,7 @@ class Arrival:
         self._said = time.monotonic()
         self._progress: tuple[str, int] | None = None
 
-    async def copy(self, source: Source, target: Movable, name: str, first: Callable[[], Awaitable[None]]) -> None:
+    async def copy(self, source: Leaving, target: Movable, name: str, first: Callable[[], Awaitable[None]]) -> None:
         """Copy, and again from where it was left while a store is away.
 
         ``first`` is done once the target is taken, and again each time: before anything there counts as arrived.
@@ -58,7 +58,7 @@ class Arrival:
             else:
                 return
 
-    async def compare(self, source: Source, target: Movable) -> set[str]:
+    async def compare(self, source: Leaving, target: Leaving) -> set[str]:
         """Read both whole, say of each kind how much there is; the kinds in which they differ."""
         here = await tally(source, lambda kind, count: self.tell("read at the source", kind, count))
         there = await tally(target, lambda kind, count: self.tell("read at the target", kind, count))

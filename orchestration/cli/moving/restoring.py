@@ -87,7 +87,8 @@ class _Restoring(Arrival):
             await asyncio.to_thread(source.verify, lambda at, _of: self.tell("checked", "bytes", at))
             self._describe(file, source)
             if check and self.json:
-                for last in list((await CONFIGURATIONS.all_of(source.collections)).values())[-1:]:
+                documents = [each for each in source.all_of("documents") if each.collection == CONFIGURATIONS.name]
+                for last in map(CONFIGURATIONS.value, documents[-1:]):
                     emit({"configuration": {"version": last.version, "at": last.at, "by": last.by, "body": last.body}})
             if check:
                 return 0
@@ -103,7 +104,7 @@ class _Restoring(Arrival):
         before = mark is not None and mark.source == label and not mark.stage
         if not before:
             await self.copy(source, target, label, partial(self._beside, source, mind))
-        wrong = await self.compare(source, target)
+        wrong = await self.compare(source, target.moving)
         if wrong and before:
             self.note(
                 f"{mind} at {place} was restored from this backup and has lived on since: nothing was changed."

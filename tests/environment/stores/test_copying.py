@@ -8,7 +8,7 @@ from environment.configuration import read_configurations
 from environment.errors import FencedOut, MoveRefused, StoreUnavailable
 from environment.messages import NewPerception
 from environment.ports import LAST_EPOCH, WriteLevel, WriteState
-from environment.stores import copying
+from environment.stores import copying, paging
 from environment.stores.copying import MARGIN, Copy, differences, margin, tally
 from tests.environment.stores.furnished import GivingOut, furnish, opening
 from tests.environment.stores.making import NOON, document, live_ids, perception, revision, trace, vector
@@ -30,8 +30,8 @@ async def old(opened):
 
 async def test_everything_arrives_as_it_was(old, opened):
     new, told = await opened("new"), []
-    await Copy(old, new, "old", lambda kind, count: told.append((kind, count))).run()
-    before, after = await tally(old), await tally(new)
+    await Copy(old.moving, new, "old", lambda kind, count: told.append((kind, count))).run()
+    before, after = await tally(old.moving), await tally(new.moving)
     assert differences(before, after) == []
     assert {kind: each.count for kind, each in after.items()} == {
         "perceptions": 43,
@@ -65,7 +65,7 @@ async def test_everything_arrives_as_it_was(old, opened):
 
 async def test_the_mind_lives_on_in_its_new_house(old, opened):
     new = await opened("new")
-    await Copy(old, new, "old").run()
+    await Copy(old.moving, new, "old").run()
     again, fresh = await new.perceptions.append([perception(1, key="k-3"), perception(2, key="new")])
     assert not again.new
     assert (await new.perceptions.get([again.id]))[again.id].text == "line 103"
@@ -79,7 +79,7 @@ async def test_the_mind_lives_on_in_its_new_house(old, opened):
 
 async def test_a_version_keeps_the_level_it_was_written_with(old, opened):
     new = await opened("new")
-    await Copy(old, new, "old").run()
+    await Copy(old.moving, new, "old").run()
     of = trace(2).id  # made conscious after it was written, at another level
     for stores in (old, new):
         standing = (await stores.traces.get([of]))[of]
@@ -90,29 +90,29 @@ async def test_a_version_keeps_the_level_it_was_written_with(old, opened):
 
 @pytest.mark.parametrize("after", [False, True], ids=["before it was written", "after it was written"])
 async def test_it_is_resumed_wherever_it_was_interrupted(old, opened, after, monkeypatch):
-    monkeypatch.setattr(copying, "_PAGE", 6)
+    monkeypatch.setattr(paging, "PAGE", 6)
     monkeypatch.setattr(copying, "_COMMIT_BYTES", 4000)
-    wanted = await tally(old)
+    wanted = await tally(old.moving)
     for nth in itertools.count(1):
         new = await opened(f"new-{nth}")
         try:
-            await Copy(old, GivingOut(new, nth, after=after), "old").run()
+            await Copy(old.moving, GivingOut(new, nth, after=after), "old").run()
         except StoreUnavailable:
-            await Copy(old, new, "old").run()
-            assert differences(wanted, await tally(new)) == []
+            await Copy(old.moving, new, "old").run()
+            assert differences(wanted, await tally(new.moving)) == []
             continue
         break
     assert nth > 30
-    assert differences(wanted, await tally(new)) == []
+    assert differences(wanted, await tally(new.moving)) == []
 
 
 async def test_once_done_it_is_not_done_again(old, opened):
     new = await opened("new")
-    await Copy(old, new, "old").run()
+    await Copy(old.moving, new, "old").run()
     await new.commit([WriteState("causes", b"it lives on")])
-    await Copy(old, new, "old").run()
+    await Copy(old.moving, new, "old").run()
     assert await new.registry.state("causes") == b"it lives on"
-    assert differences(await tally(old), await tally(new)) == ["states"]
+    assert differences(await tally(old.moving), await tally(new.moving)) == ["states"]
 
 
 @pytest.mark.parametrize("there", ["perceptions", "traces", "states"])
@@ -125,7 +125,7 @@ async def test_a_house_in_which_somebody_lives_is_refused(old, opened, there):
     else:
         await new.commit([WriteState("causes", b"")])
     with pytest.raises(MoveRefused, match=there):
-        await Copy(old, new, "old").run()
+        await Copy(old.moving, new, "old").run()
     other = await opened("new", "beta")  # another mind beside it is no obstacle
     assert await other.perceptions.head() == 0
 
@@ -133,40 +133,37 @@ async def test_a_house_in_which_somebody_lives_is_refused(old, opened, there):
 async def test_a_move_that_somebody_else_began_is_refused(old, opened):
     new = await opened("new")
     with pytest.raises(StoreUnavailable):
-        await Copy(old, GivingOut(new, 4), "one store").run()
+        await Copy(old.moving, GivingOut(new, 4), "one store").run()
     with pytest.raises(MoveRefused, match="one store"):
-        await Copy(old, new, "another store").run()
+        await Copy(old.moving, new, "another store").run()
 
 
 async def test_a_mind_that_is_started_there_meanwhile_ends_the_move(old, opened, monkeypatch):
-    monkeypatch.setattr(copying, "_PAGE", 5)
+    monkeypatch.setattr(paging, "PAGE", 5)
     new = await opened("new")
 
-    async def started(kind, _):
-        if kind == "traces":
-            await (await opened("new")).lead()
+    entries = old.moving._entries
 
-    copy = Copy(old, new, "old")
-    entries = copy._entries
+    async def overtaken(after):
+        await (await opened("new")).lead()
+        async for page in entries(after):
+            yield page
 
-    async def overtaken(mark):
-        await started("traces", 0)
-        await entries(mark)
-
-    copy._entries = overtaken
+    old.moving._entries = overtaken
+    copy = Copy(old.moving, new, "old")
     with pytest.raises(FencedOut):
         await copy.run()
 
 
 async def test_a_difference_is_found_in_every_kind(old, opened):
     new = await opened("new")
-    await Copy(old, new, "old").run()
-    before = await tally(old)
+    await Copy(old.moving, new, "old").run()
+    before = await tally(old.moving)
     level = (await new.traces.get([trace(0).id]))[trace(0).id].level
     await new.commit([WriteLevel(trace(0).id, level, True, 9)])
-    assert differences(before, await tally(new)) == ["traces"]
+    assert differences(before, await tally(new.moving)) == ["traces"]
     await new.perceptions.append([NewPerception("ops", NOON, NOON, text="one too many")])
-    assert differences(before, await tally(new)) == ["perceptions", "traces"]
+    assert differences(before, await tally(new.moving)) == ["perceptions", "traces"]
 
 
 def test_copies_of_copies_never_use_up_the_terms_there_are():

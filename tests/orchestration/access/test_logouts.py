@@ -134,4 +134,4 @@ async def test_they_are_no_part_of_the_mind(stores):
     one.add("a", 100.0)
     await one.tell()
     assert await stores.collections.names() == [LOG_OUTS.name]
-    assert {each.count for each in (await tally(stores)).values()} == {0}
+    assert {each.count for each in (await tally(stores.moving)).values()} == {0}

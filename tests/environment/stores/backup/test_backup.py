@@ -11,6 +11,7 @@ from environment.identity import perception_seq
 from environment.messages import Level
 from environment.population import MEMBERS, write_growth, write_member
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
+from environment.stores import paging
 from environment.stores.backup import taking
 from environment.stores.backup.archive import GONE
 from environment.stores.copying import MARGIN, Copy, differences, mark_of, tally
@@ -22,14 +23,14 @@ from tests.environment.stores.making import NOON, entry, perception, revision, t
 async def test_everything_comes_back_as_it_was(living, snapshot, opened, tmp_path):
     told = []
     backup = await take(snapshot, tmp_path / "a.submind", tell=lambda kind, count: told.append((kind, count)))
-    before = await tally(living)
+    before = await tally(living.moving)
     assert backup.manifest.counts == {**{kind: each.count for kind, each in before.items()}, "beside": 0}
     assert {kind for kind, _ in told} >= {"perceptions", "traces", "entries", "states", "changes"}
     assert differences(before, await tally(backup)) == []
     backup.verify()
     new = await opened("new")
     await Copy(backup, new, "backup 1").run()
-    assert differences(before, await tally(new)) == []
+    assert differences(before, await tally(new.moving)) == []
     assert await new.perceptions.read(0, 100) == await living.perceptions.read(0, 100)
     assert await new.stream.read(1, 100) == await living.stream.read(1, 100)
     assert await new.registry.history() == await living.registry.history()
@@ -41,8 +42,8 @@ async def test_everything_comes_back_as_it_was(living, snapshot, opened, tmp_pat
 
 async def test_it_shows_the_moment_at_which_it_began(living, snapshot, opened, tmp_path, monkeypatch):
     """The mind goes on between any two pages; what it does is in the next backup."""
-    monkeypatch.setattr(taking, "_PAGE", 3)
-    before = await tally(living)
+    monkeypatch.setattr(paging, "PAGE", 3)
+    before = await tally(living.moving)
     steps, some = 0, asyncio.Event()
 
     async def live_on():
@@ -73,7 +74,7 @@ async def test_it_shows_the_moment_at_which_it_began(living, snapshot, opened, t
     assert seen > 5  # it went on meanwhile
     assert differences(before, await tally(backup)) == []
     assert backup.manifest.unsettled == 0
-    assert differences(before, await tally(living)) != []
+    assert differences(before, await tally(living.moving)) != []
 
 
 async def test_a_snapshot_of_a_mind_that_goes_on_refers_to_nothing_that_is_missing(living, opened, tmp_path):
@@ -97,17 +98,16 @@ async def test_a_snapshot_of_a_mind_that_goes_on_refers_to_nothing_that_is_missi
             stores = await open_snapshot(tmp_path / "living", "alpha")
             backup = await take(stores, tmp_path / f"{number}.submind")
             await stores.close()
-            there = {p.seq for p in await backup.perceptions.read(0, 1 << 20)}
+            there = {each.seq for each in await all_of(backup, "perceptions")}
             cited = [
                 perception_seq(ref.id)
-                for block in backup.blocks("traces")
-                for moved in backup.items(block)
+                for moved in await all_of(backup, "traces")
                 for ref in moved.standing.thought.perceptions
                 if moved.standing.thought.at > NOON + 4000
             ]
             assert set(cited) <= there
-            cursor = await backup.registry.state("text")
-            assert int(cursor or 0) in there | {0}
+            cursors = [int(each.state) for each in backup.all_of("states") if each.name == "text"]
+            assert {*cursors} <= there
             backup.close()
         assert len(cited) > 5
     finally:
@@ -169,19 +169,19 @@ async def test_what_stands_beside_the_stores_goes_along(snapshot, tmp_path):
 
 async def test_traces_that_change_while_a_cluster_is_read_are_told_as_of_one_change(living, tmp_path, monkeypatch):
     """Read without a snapshot, as a cluster is: the mind goes on between the readings."""
-    monkeypatch.setattr(taking, "_PAGE", 4)
+    monkeypatch.setattr(paging, "PAGE", 4)
     moving, moves, levels = living.moving, 0, {}
     read, named = moving.traces, moving.named
 
-    async def traces(after, limit):
+    async def traces(after):
         nonlocal moves
-        answer = await read(after, limit)
-        moves += 1
-        older = (await living.traces.get([trace(0).id]))[trace(0).id]
-        again, level = revision(older, "people", f"once more {moves}"), Level(0.4, NOON + moves, 60.0)
-        moved = WriteLevel(trace(4).id, level, True, None)
-        await living.commit([WriteTrace(again), WriteTrace(trace(100 + moves)), moved])
-        return answer
+        async for page in read(after):
+            moves += 1
+            older = (await living.traces.get([trace(0).id]))[trace(0).id]
+            again, level = revision(older, "people", f"once more {moves}"), Level(0.4, NOON + moves, 60.0)
+            moved = WriteLevel(trace(4).id, level, True, None)
+            await living.commit([WriteTrace(again), WriteTrace(trace(100 + moves)), moved])
+            yield page
 
     async def caught(ids):
         nonlocal moves
@@ -210,10 +210,13 @@ async def test_traces_that_change_while_a_cluster_is_read_are_told_as_of_one_cha
     assert GONE not in backup.manifest.replaced.values()
 
 
+async def all_of(backup, kind):
+    return [each async for _, page in backup.pages(kind) for each in page]
+
+
 async def traces_of(backup):
     """The traces that a backup holds, by id: each once."""
-    pages = [(await backup.moving.traces(str(at), 9))[1] for at in range(len(backup.blocks("traces")))]
-    everything = [moved for page in pages for moved in page]
+    everything = await all_of(backup, "traces")
     found = {moved.standing.id: moved for moved in everything}
     assert len(found) == len(everything)
     return found
@@ -221,7 +224,7 @@ async def traces_of(backup):
 
 async def test_a_mind_that_changes_faster_than_it_is_read_is_taken_all_the_same(living, tmp_path, monkeypatch):
     """Whatever is read has changed before it came, and cites what was thought just then."""
-    monkeypatch.setattr(taking, "_PAGE", 4)
+    monkeypatch.setattr(paging, "PAGE", 4)
     monkeypatch.setattr(taking, "_AGAIN", 8)
     moving, reads = living.moving, 0
     named, newborn = moving.named, []
@@ -278,8 +281,8 @@ async def test_a_mind_that_grows_while_it_is_read_is_read_again(living, tmp_path
     backup = await take(living, tmp_path / "a.submind")
     assert times == 4
     monkeypatch.undo()
-    assert differences(await tally(living), await tally(backup)) == []
-    assert len(await MEMBERS.all_of(backup.collections)) == 6
+    assert differences(await tally(living.moving), await tally(backup)) == []
+    assert len([each for each in backup.all_of("documents") if each.collection == MEMBERS.name]) == 6
 
 
 async def test_a_house_is_taken_before_anything_moves_in(snapshot, opened, tmp_path):

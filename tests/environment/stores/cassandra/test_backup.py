@@ -6,10 +6,11 @@ from dataclasses import replace
 from environment.identity import perception_seq
 from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
-from environment.stores.backup import taking
+from environment.stores import paging
 from environment.stores.copying import Copy, differences, tally
 from environment.stores.sqlite import open_stores as open_sqlite
 from tests.environment.stores.backup.taken import take
+from tests.environment.stores.backup.test_backup import all_of
 from tests.environment.stores.cassandra.test_traces import opened
 from tests.environment.stores.furnished import furnish
 from tests.environment.stores.making import NOON, entry, perception, revision, trace
@@ -19,7 +20,7 @@ __all__ = ["opened"]
 
 async def test_a_mind_that_thinks_perceives_and_forgets_meanwhile(opened, tmp_path, monkeypatch):
     """As its actors write: what something rests on before it, a state after what it speaks of."""
-    monkeypatch.setattr(taking, "_PAGE", 8)
+    monkeypatch.setattr(paging, "PAGE", 8)
     stores, writer = await opened(), await opened()
     await furnish(stores, 100, middle=False)
     stop, begun = asyncio.Event(), asyncio.Event()
@@ -55,7 +56,7 @@ async def test_a_mind_that_thinks_perceives_and_forgets_meanwhile(opened, tmp_pa
             await whole(backup, before)
             files = await open_sqlite(tmp_path / f"files-{attempt}", "alpha")
             await Copy(backup, files, "backup 1").run()
-            assert differences(await tally(backup), await tally(files)) == []
+            assert differences(await tally(backup), await tally(files.moving)) == []
             assert await files.traces.rows() == (backup.manifest.counts["traces"], len(await live(files)))
             await files.close()
             backup.close()
@@ -70,22 +71,19 @@ async def live(stores):
 
 async def whole(backup, said):
     """Every entry's lineage, every trace's perceptions and the cursor lead to something in there."""
-    entries = await backup.stream.read(1, 100_000)
+    entries = await all_of(backup, "entries")
     assert [each.seq for each in entries] == list(range(1, len(entries) + 1))
     assert len(entries) == backup.manifest.entries >= said
-    traces, after, more = {}, "", True
-    while more:
-        after, page = await backup.moving.traces(after, 100)
-        for moved in page:
-            assert moved.standing.id not in traces
-            assert [each.version for each in moved.revisions] == list(range(1, moved.standing.version + 1))
-            traces[moved.standing.id] = moved.standing
-        more = bool(after)
+    traces = {}
+    for moved in await all_of(backup, "traces"):
+        assert moved.standing.id not in traces
+        assert [each.version for each in moved.revisions] == list(range(1, moved.standing.version + 1))
+        traces[moved.standing.id] = moved.standing
     assert len(traces) == backup.manifest.counts["traces"]
     assert {name for each in entries[7:] for name in each.lineage} <= set(traces)
     assert max((each.conscious or 0) for each in traces.values()) <= len(entries)
-    there = {each.seq for each in await backup.perceptions.read(0, 100_000)}
+    there = {each.seq for each in await all_of(backup, "perceptions")}
     cited = {ref.id for each in traces.values() if each.thought.at > NOON + 4000 for ref in each.thought.perceptions}
     assert {perception_seq(name) for name in cited} <= there
-    assert int(await backup.registry.state("text") or 0) in there
+    assert {int(each.state) for each in backup.all_of("states") if each.name == "text"} <= there
     assert max(there) == backup.manifest.head

@@ -9,11 +9,10 @@ import pytest
 
 from environment.errors import StoreUnavailable
 from environment.ports import WriteConnections
-from environment.stores import copying
+from environment.stores import paging
 from environment.stores.cassandra import partitions
 from environment.stores.copying import KINDS, Copy, differences, tally
 from environment.stores.opening import open_stores
-from environment.stores.sqlite.sorting import WrittenChanges
 from tests.environment.stores.furnished import GivingOut, furnish
 from tests.environment.stores.making import NOON, change, live_ids, perception
 
@@ -43,8 +42,8 @@ PAIRS = [("sqlite", "cassandra"), ("cassandra", "sqlite"), ("cassandra", "cassan
 async def test_everything_arrives_as_it_was(open_for, here, there):
     old, new = await open_for(here, "old"), await open_for(there, "new")
     names = await furnish_anywhere(old)
-    await Copy(old, new, "old").run()
-    before, after = await tally(old), await tally(new)
+    await Copy(old.moving, new, "old").run()
+    before, after = await tally(old.moving), await tally(new.moving)
     assert differences(before, after) == []
     assert {kind: after[kind].count > 0 for kind in KINDS} == dict.fromkeys(KINDS, True)
     assert await new.perceptions.read(0, 100) == await old.perceptions.read(0, 100)
@@ -59,14 +58,14 @@ async def test_everything_arrives_as_it_was(open_for, here, there):
 @pytest.mark.parametrize("nth", [1, 2, 4, 7, 12, 20])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 async def test_it_is_resumed_wherever_it_was_interrupted(open_for, nth, after, monkeypatch):
-    monkeypatch.setattr(copying, "_PAGE", 6)
+    monkeypatch.setattr(paging, "PAGE", 6)
     old, new = await open_for("sqlite", "old"), await open_for("cassandra", "new")
     await furnish(old)
     try:
-        await Copy(old, GivingOut(new, nth, after=after), "old").run()
+        await Copy(old.moving, GivingOut(new, nth, after=after), "old").run()
     except StoreUnavailable:
-        await Copy(old, new, "old").run()
-    assert differences(await tally(old), await tally(new)) == []
+        await Copy(old.moving, new, "old").run()
+    assert differences(await tally(old.moving), await tally(new.moving)) == []
 
 
 async def test_a_long_gap_costs_little_and_is_forgotten(open_for):
@@ -75,8 +74,8 @@ async def test_a_long_gap_costs_little_and_is_forgotten(open_for):
     await old.perceptions.append([perception(n, key=f"k-{n}") for n in range(3000)])
     await old.moving.skip(1_010_000)
     await old.perceptions.append([perception(n) for n in range(10)])
-    await Copy(old, new, "old").run()
-    assert differences(await tally(old), await tally(new)) == []
+    await Copy(old.moving, new, "old").run()
+    assert differences(await tally(old.moving), await tally(new.moving)) == []
     assert await new.perceptions.read(0, 5) == await old.perceptions.read(0, 5)
     assert await new.perceptions.read(1_002_999, 5) == await old.perceptions.read(1_002_999, 5)
     (known,) = await new.perceptions.append([perception(1, key="k-17")])
@@ -90,7 +89,7 @@ async def test_a_long_gap_costs_little_and_is_forgotten(open_for):
     assert last.seq == 1_020_001
 
 
-async def test_changes_of_connections_leave_in_the_order_they_were_written_without_being_held(open_for, monkeypatch):
+async def test_changes_of_connections_leave_in_the_order_of_each_history_without_being_held(open_for, monkeypatch):
     """Mind times are in another order than writes, over many hours and owners, and several stand in one commit."""
     monkeypatch.setattr(partitions, "PART", 16)
     stores = await open_for("cassandra")
@@ -103,21 +102,13 @@ async def test_changes_of_connections_leave_in_the_order_they_were_written_witho
         ]
         await stores.commit([WriteConnections(owner, (), (), tuple(together))])
         made += together
-    held = []
-    gather = WrittenChanges._add
-    monkeypatch.setattr(WrittenChanges, "_add", lambda self, part: (held.append(len(part)), gather(self, part)))
-    found, mark, pages = [], "", 0
-    while pages == 0 or mark:
-        if pages == 3:  # another process goes on
-            stores = await open_for("cassandra")
-        mark, page = await stores.moving.changes(mark, 7)
-        assert len(page) <= 7
-        found += page
-        pages += 1
-    assert found == made
-    assert pages == -(-len(made) // 7)
-    assert max(held) <= partitions.PART
-    assert sum(held) == 2 * len(made)  # once by each process
+    pages = [page async for page in stores.moving.pages("changes")]
+    assert max(len(page) for _, page in pages) <= partitions.PART
+    found = [each for _, page in pages for each in page]
+    assert sorted(found, key=made.index) == made
+    assert found == sorted(made, key=lambda each: (each.owner, each.at))
+    elsewhere = await open_for("cassandra")  # another process goes on
+    assert [page async for page in elsewhere.moving.pages("changes", pages[2][0])] == pages[3:]
 
 
 async def furnish_anywhere(stores):
