@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from environment.errors import SubliminalError
@@ -33,11 +34,19 @@ class ClusterSurvey:
     """... and those that do not."""
     apart: dict[str, float]
     """By how many seconds the clock of each that answers is ahead of ours, half the way of the question allowed for."""
+    sync: str
+    """``commitlog_sync`` of the server that was asked: ``periodic`` answers before it writes, others after; empty where
+    the role may not read it."""
 
     @property
     def quorum(self) -> int:
         """Copies that must answer for anything to be read or written."""
         return self.copies // 2 + 1
+
+    @property
+    def outlives_a_kill(self) -> bool:
+        """Whether what was acknowledged is still there after any one server was killed."""
+        return self.copies > 1 or self.sync not in {"", "periodic"}
 
 
 async def survey(
@@ -68,36 +77,9 @@ async def survey(
                 continue
             up.append(name)
             apart[name] = told.at / 1000 - (wall() - (ticking() - began) / 2)
-        return ClusterSurvey(address.keyspace, address.dc, strategy, copies, tuple(up), tuple(down), apart)
-    finally:
-        await session.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Durability:
-    """How many copies there are of a row, and whether a server has written one when it answers."""
-
-    copies: int
-    """In the data centre of the address."""
-    sync: str
-    """``commitlog_sync`` of the server that was asked: ``periodic`` answers before it writes, others after."""
-
-    @property
-    def outlives_a_kill(self) -> bool:
-        """Whether what was acknowledged is still there after any one server was killed."""
-        return self.copies > 1 or self.sync != "periodic"
-
-
-async def durability(place: str, settings: CassandraSettings, *, rng: random.Random) -> Durability:
-    """What a cluster's own settings make of an acknowledgement.
-
-    Raises ``StoreBroken`` where the role may not read settings, and as ``open_session``.
-    """
-    address = parse_address(place)
-    session = await open_session(address, settings, rng=rng)
-    try:
-        rows = await session.execute(await session.prepare(_COPIES), (address.keyspace,), idempotent=True)
-        sync = await session.run(_SYNC)
-        return Durability(int(rows[0].replication.get(address.dc, 0)), sync[0].value if sync else "periodic")
+        sync = ""
+        with suppress(SubliminalError):
+            sync = (await session.run(_SYNC))[0].value
+        return ClusterSurvey(address.keyspace, address.dc, strategy, copies, tuple(up), tuple(down), apart, sync)
     finally:
         await session.close()

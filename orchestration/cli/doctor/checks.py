@@ -68,20 +68,18 @@ def machine() -> Iterator[Finding]:
     """Python, packages, memory, open files."""
     here = f"{sys.version_info[0]}.{sys.version_info[1]}.{sys.version_info[2]}"
     fits = OLDEST <= sys.version_info[:2] < NEWEST
-    yield _judge(
-        "python", here, bad="" if fits else "use Python 3.11 or 3.12, for example PYTHON=python3.11 make setup"
-    )
+    yield judge("python", here, bad="" if fits else "use Python 3.11 or 3.12, for example PYTHON=python3.11 make setup")
     yield from (_package(name) for name in PACKAGES)
     yield _faiss()
     memory = psutil.virtual_memory().available
-    yield _judge(
+    yield judge(
         "memory",
         f"{memory / GIB:.1f} GiB available",
         bad="free some memory: a mind of ten subminds takes about 1.5 GiB" if memory < LEAST_MEMORY else "",
         doubtful="a mind of ten subminds takes about 1.5 GiB" if memory < SOME_MEMORY else "",
     )
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    yield _judge("files", f"{files} may be open", bad="raise the limit: ulimit -n 4096" if files < LEAST_FILES else "")
+    yield judge("files", f"{files} may be open", bad="raise the limit: ulimit -n 4096" if files < LEAST_FILES else "")
 
 
 def place(data_dir: Path) -> Iterator[Finding]:
@@ -98,17 +96,17 @@ def place(data_dir: Path) -> Iterator[Finding]:
     mode = standing.stat().st_mode
     exposed = standing == data_dir and bool(mode & 0o007)
     told = f"{data_dir}" if data_dir.exists() else f"{data_dir} will be made"
-    yield _judge("data", told, doubtful=f"others can look into it: chmod o-rwx {data_dir}" if exposed else "")
+    yield judge("data", told, doubtful=f"others can look into it: chmod o-rwx {data_dir}" if exposed else "")
     yield _lock(data_dir / "lock")
     free = shutil.disk_usage(standing).free
-    yield _judge(
+    yield judge(
         "disk",
         f"{free / GIB:.1f} GiB free",
         bad=f"free some room on the device of {standing}" if free < LEAST_ROOM else "",
         doubtful="a busy mind fills some GiB a month" if free < SOME_ROOM else "",
     )
     kind = _file_system(standing)
-    yield _judge(
+    yield judge(
         "storage",
         kind or "unknown file system",
         bad="SQLite's log is not safe over a network: keep the mind on a local disk" if kind in REMOTE else "",
@@ -135,7 +133,7 @@ def ports(settings: Settings, *, running: bool) -> Iterator[Finding]:
         if fault and running:
             yield Finding(check, State.GOOD, f"{listen} is in use, by the running mind")
         else:
-            yield _judge(
+            yield judge(
                 check,
                 f"{listen} {fault or 'is free'}",
                 bad=f"stop who holds it, unless it is the mind itself (see below), or give another {option}"
@@ -156,10 +154,10 @@ async def server(settings: Settings) -> tuple[Finding, bool]:
         return Finding("mind", State.DOUBTFUL, str(error), fix), isinstance(error, ServerRefused)
     reasons = "; ".join(status.reasons)
     told = f"{status.mind} is {status.state.value}{': ' + reasons if reasons else ''}"
-    return _judge("mind", told, doubtful="submind status says more" if reasons else ""), True
+    return judge("mind", told, doubtful="submind status says more" if reasons else ""), True
 
 
-def _judge(check: str, found: str, *, bad: str = "", doubtful: str = "") -> Finding:
+def judge(check: str, found: str, *, bad: str = "", doubtful: str = "") -> Finding:
     """Bad or doubtful where there is a fix to name, else good."""
     state = State.BAD if bad else State.DOUBTFUL if doubtful else State.GOOD
     return Finding(check, state, found, bad or doubtful)
@@ -228,11 +226,11 @@ def _write(directory: Path) -> Iterator[Finding]:
         return
     sync = statistics.median(took)
     slow = "acknowledgements wait for this: a faster disk would help" if sync > SLOW_SYNC else ""
-    yield _judge("sync", f"{sync * 1000:.1f} ms to write and sync", doubtful=slow)
+    yield judge("sync", f"{sync * 1000:.1f} ms to write and sync", doubtful=slow)
     now = wall()
     apart = abs(now - written)
     unset = not SANE[0] < now < SANE[1]
-    yield _judge(
+    yield judge(
         "clock",
         f"{time.strftime('%Y-%m-%d %H:%M:%S %Z', time.localtime(now))}",
         bad="set the clock: event times ahead of it are refused" if unset else "",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import random
 import time
 from collections.abc import AsyncIterator
 
 from environment.errors import SubliminalError, WrongSchema
 from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
-from orchestration.cli.doctor.checks import Finding, State
+from orchestration.cli.doctor.checks import Finding, State, judge
 from orchestration.cli.doctor.hosts import hosts
 from orchestration.cli.doctor.rays import rays
 from orchestration.cli.doctor.trust import certificates, exposed, issuer, secrets, served, tokens
@@ -32,8 +30,6 @@ async def clusters(settings: Settings) -> AsyncIterator[Finding]:
             if finding.state is State.BAD:
                 break
         else:
-            async for finding in _durability(settings):
-                yield finding
             from orchestration.cli.doctor.databases import databases  # noqa: PLC0415 - the driver, where it is used
 
             async for finding in databases(settings):
@@ -69,13 +65,9 @@ async def _store(settings: Settings) -> AsyncIterator[Finding]:
         began = time.perf_counter()
         head = await stores.perceptions.head()
         took = time.perf_counter() - began
-        slow = took > _SLOW
-        yield Finding(
-            "store",
-            State.DOUBTFUL if slow else State.GOOD,
-            f"{shown} answers a read in {took * 1000:.1f} ms; {settings.mind.name} perceived {head:,}",
-            "acknowledgements wait for a few of these: a nearer data centre would help" if slow else "",
-        )
+        told = f"{shown} answers a read in {took * 1000:.1f} ms; {settings.mind.name} perceived {head:,}"
+        slow = "acknowledgements wait for a few of these: a nearer data centre would help" if took > _SLOW else ""
+        yield judge("store", told, doubtful=slow)
         mark = await mark_of(stores)
         if mark is not None and mark.stage:
             yield Finding(
@@ -90,21 +82,6 @@ async def _store(settings: Settings) -> AsyncIterator[Finding]:
         await stores.close()
 
 
-async def _durability(settings: Settings) -> AsyncIterator[Finding]:
-    from environment.stores.cassandra.survey import durability  # noqa: PLC0415 - the driver, where it is used
-
-    with contextlib.suppress(SubliminalError):  # a role may not be allowed to read the servers' settings
-        kept = await durability(settings.store.address, settings.store.cassandra, rng=random.SystemRandom())
-        yield Finding(
-            "durability",
-            State.GOOD if kept.outlives_a_kill else State.DOUBTFUL,
-            f"{kept.copies} {'copy' if kept.copies == 1 else 'copies'} of each row, commitlog_sync is {kept.sync}",
-            ""
-            if kept.outlives_a_kill
-            else "a server that is killed forgets what it last acknowledged: more copies, or commitlog_sync: batch",
-        )
-
-
 async def _coordination(settings: Settings) -> AsyncIterator[Finding]:
     wanted = settings.coordination
     try:
@@ -116,12 +93,8 @@ async def _coordination(settings: Settings) -> AsyncIterator[Finding]:
             answering = int(figures.get("coordination_members_answering", 0))
             members = int(figures.get("coordination_members", 0))
             led = f"{leader.candidate} leads" if leader else "nobody leads"
-            short = answering < members
-            yield Finding(
-                "agreement",
-                State.DOUBTFUL if short else State.GOOD,
-                f"{coordination.address}: {answering} of {members} named members answer; {led}",
-                "look at the members that do not: etcdctl endpoint health" if short else "",
-            )
+            told = f"{coordination.address}: {answering} of {members} named members answer; {led}"
+            short = "look at the members that do not: etcdctl endpoint health" if answering < members else ""
+            yield judge("agreement", told, doubtful=short)
     except CoordinationError as error:
         yield Finding("agreement", State.BAD, str(error), "correct --coordination, or start the servers")

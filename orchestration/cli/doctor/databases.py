@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from environment.errors import SubliminalError
 from environment.messages import Instant
 from environment.stores.cassandra.survey import ClusterSurvey, survey
-from orchestration.cli.doctor.checks import Finding, State
+from orchestration.cli.doctor.checks import Finding, State, judge
 from orchestration.clock import wall
 from orchestration.settings import Settings
 
@@ -32,9 +32,18 @@ async def databases(settings: Settings, clock: Callable[[], Instant] = wall) -> 
     except SubliminalError as error:
         yield Finding("copies", State.DOUBTFUL, f"could not be looked at: {error}", "look at nodetool status")
         return
+    if found.sync:
+        yield durability(found)
     yield copies(found)
     yield servers(found)
     yield clocks("clocks", found.apart)
+
+
+def durability(found: ClusterSurvey) -> Finding:
+    """What the cluster's own settings make of an acknowledgement."""
+    told = f"{found.copies} {'copy' if found.copies == 1 else 'copies'} of each row, commitlog_sync is {found.sync}"
+    fix = "a server that is killed forgets what it last acknowledged: more copies, or commitlog_sync: batch"
+    return judge("durability", told, doubtful="" if found.outlives_a_kill else fix)
 
 
 def copies(found: ClusterSurvey) -> Finding:
@@ -61,10 +70,9 @@ def copies(found: ClusterSurvey) -> Finding:
 
 def servers(found: ClusterSurvey) -> Finding:
     """Those that are known and do not answer."""
-    if found.down:
-        told = f"{', '.join(found.down)} of {len(found.up) + len(found.down)} servers in {found.dc} do not answer"
-        return Finding("servers", State.DOUBTFUL, told, "start them; nodetool status says how they are")
-    return Finding("servers", State.GOOD, f"all {len(found.up)} in {found.dc} answer")
+    down, all_of = found.down, len(found.up) + len(found.down)
+    told = f"{', '.join(down)} of {all_of} servers in {found.dc} do not" if down else f"all {all_of} in {found.dc}"
+    return judge("servers", f"{told} answer", doubtful="start them; nodetool status says how they are" if down else "")
 
 
 def clocks(check: str, apart: dict[str, float]) -> Finding:

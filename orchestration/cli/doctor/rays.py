@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from orchestration.cli.doctor.checks import MIB, Finding, State
+from orchestration.cli.doctor.checks import MIB, Finding, State, judge
 from orchestration.placement.errors import ClusterUnreachable
 from orchestration.placement.settings import ClusterSettings
 from orchestration.runtime.machines.joining import answers, found, joining_environment
@@ -59,14 +59,9 @@ def shared_memory(wanted: int, place: Path = SHARED_MEMORY) -> Iterator[Finding]
         return
     room = shutil.disk_usage(place)
     fix = f"docker run --shm-size={wanted // MIB * 2}m; in Kubernetes an emptyDir of medium Memory at {place}"
-    short = room.free < wanted
-    yield Finding(
-        "shm",
-        State.DOUBTFUL if short else State.GOOD,
-        f"{place} has {room.free / MIB:,.0f} MiB free, and Ray takes {wanted / MIB:,.0f} MiB of it"
-        + (": it would take the disk instead" if short else ""),
-        fix if short else "",
-    )
+    told, short = f"{place} has {room.free / MIB:,.0f} MiB free, and Ray takes", room.free < wanted
+    disk = ": it would take the disk instead" if short else ""
+    yield judge("shm", f"{told} {wanted / MIB:,.0f} MiB of it{disk}", doubtful=fix if short else "")
 
 
 async def _said(address: str, environ: dict[str, str]) -> dict[str, Any] | None:
@@ -90,26 +85,18 @@ async def _said(address: str, environ: dict[str, str]) -> dict[str, Any] | None:
 def _versions(said: dict[str, Any]) -> Finding:
     here, there = said["here"], said["cluster"]
     apart = [f"{name} {there[name]}, here {here[name]}" for name in ("ray", "python") if here[name] != there[name]]
-    if apart:
-        return Finding(
-            "versions",
-            State.BAD,
-            f"the cluster has {' and '.join(apart)}: it refuses this mind",
-            "one image for the mind and all nodes",
-        )
-    return Finding("versions", State.GOOD, f"Ray {here['ray']} and Python {here['python']}, as here")
+    fits = f"Ray {here['ray']} and Python {here['python']}, as here"
+    told = f"the cluster has {' and '.join(apart)}: it refuses this mind" if apart else fits
+    return judge("versions", told, bad="one image for the mind and all nodes" if apart else "")
 
 
 def _head(kept: str) -> Finding:
     """Whether the cluster outlives its head. ``kept``: where that keeps what the cluster knows, as it says itself."""
-    if kept == "memory":
-        return Finding(
-            "head",
-            State.DOUBTFUL,
-            "the cluster's head keeps what it knows in memory: with it the cluster is lost, and the mind begins anew",
-            "in the head's environment RAY_gcs_storage=rocksdb and RAY_gcs_storage_path on a volume that outlives it",
-        )
-    return Finding("head", State.GOOD, f"the cluster's head keeps what it knows in {kept}, which outlives it")
+    lost = kept == "memory"
+    then = ": with it the cluster is lost, and the mind begins anew" if lost else ", which outlives it"
+    fix = "in the head's environment RAY_gcs_storage=rocksdb and RAY_gcs_storage_path on a volume that outlives it"
+    told = f"the cluster's head keeps what it knows in {kept}{then}"
+    return judge("head", told, doubtful=fix if lost else "")
 
 
 def _nodes(said: dict[str, Any], address: str, cluster: ClusterSettings) -> Iterator[Finding]:
