@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from environment.addresses import InvalidAddress
 from environment.errors import BadAddress
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ async def open_stores(
     """
     directory = directory_of(place)
     if directory is None:
-        from environment.stores.cassandra.driver.address import InvalidAddress  # noqa: PLC0415 - as below
         from environment.stores.cassandra.stores import open_stores as open_cassandra  # noqa: PLC0415 - as below
 
         try:

@@ -29,7 +29,7 @@ def told(error: BaseException) -> Failure | None:
         ("orchestration.loading", "SettingsError", MISUSED),
         ("environment.errors", "BadAddress", MISUSED),
         ("environment.errors", "SubliminalError", FAILED),
-        ("environment.stores.cassandra.driver.address", "InvalidAddress", MISUSED),
+        ("environment.addresses", "InvalidAddress", MISUSED),
         ("orchestration.access.errors", "BadCredentials", MISUSED),
         ("orchestration.gateway.errors", "UnsafeListen", MISUSED),
         ("orchestration.gateway.errors", "GatewayError", FAILED),

@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from environment.addresses import endpoint_label
 from orchestration.access.errors import BadCredentials
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Ca, Cert, Grpc, Key, MindFile, TokenFile
 from orchestration.client import ClientError, ClientSettings, Credentials, Denied, MindClient, Unavailable
-from orchestration.endpoints import endpoint_label
 from orchestration.gateway.auth import split_listen
 from orchestration.gateway.errors import UnsafeListen
 from orchestration.loading import load_settings

@@ -14,12 +14,12 @@ from time import monotonic
 
 import structlog
 
+from environment.addresses import endpoint_label
 from environment.stores.copying import mark_of
 from environment.stores.movable import Movable
 from orchestration.access.opening import access_of
 from orchestration.clock import clock_of, wall
 from orchestration.embedding import LazyEmbedder
-from orchestration.endpoints import endpoint_label
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.front.asking import AskedStatus, FrontGrowth, FrontView, forwarded, relayed

@@ -9,10 +9,10 @@ from typing import Any
 import grpc
 import structlog
 
+from environment.addresses import endpoint_label
 from orchestration.access.gate import Access
 from orchestration.access.settings import AccessSettings
 from orchestration.clock import wall
-from orchestration.endpoints import endpoint_label
 from orchestration.gateway.admission import Admission
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.binding import CallGuard, CallKind, both_streams, schema_services, service, unary

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from environment.addresses import endpoint_label
 from environment.ports import Stores
 from environment.stores.copying import mark_of
 from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
 from orchestration.embedding import LazyEmbedder
-from orchestration.endpoints import endpoint_label
 from orchestration.faculties import perceives
 from orchestration.forgetting import forget_every
 from orchestration.gateway.auth import require_guard, split_listen

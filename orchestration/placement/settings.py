@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import Field, field_validator
 
+from environment.addresses import endpoint_of
 from environment.config import Seconds, Section
-from orchestration.endpoints import endpoint_of
 
 CLIENT_SCHEME = "ray://"
 """With which the address of a Ray client server begins."""

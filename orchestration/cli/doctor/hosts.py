@@ -56,7 +56,7 @@ async def _members(settings: Settings) -> AsyncIterator[Finding]:
         credentials = await asyncio.to_thread(read_credentials, address)
     except CoordinationError:
         return
-    for host, port in address.endpoints:
+    for host, port in address.hosts:
         member = EtcdMember(host, port, address, credentials, _WITHIN)
         try:
             found = await member_condition(member, _WITHIN)

@@ -14,19 +14,17 @@ from urllib.parse import parse_qsl
 
 from cryptography import x509
 
+from environment.addresses import ClusterAddress, InvalidAddress, endpoint_label, endpoint_of
 from environment.messages import Instant
-from environment.stores.cassandra.driver.address import CassandraAddress, InvalidAddress
 from environment.stores.cassandra.driver.address import parse_address as cassandra_at
 from orchestration.access.errors import BadCredentials
 from orchestration.access.identity import IdentityProvider
 from orchestration.access.tokens import read_tokens
 from orchestration.cli.doctor.checks import Finding, State
 from orchestration.clock import wall
-from orchestration.endpoints import endpoint_label, endpoint_of
 from orchestration.gateway.auth import is_loopback, split_listen
 from orchestration.gateway.errors import UnsafeListen
 from orchestration.membership.errors import BadCoordination
-from orchestration.membership.etcd.address import EtcdAddress
 from orchestration.membership.etcd.address import parse_address as etcd_at
 from orchestration.settings import Settings
 
@@ -157,8 +155,8 @@ def _fits(host: str, name: str) -> bool:
 
 async def served(settings: Settings, now: Instant) -> AsyncIterator[Finding]:
     """Certificates that the servers of store and coordination show."""
-    for address, servers in _encrypted(settings):
-        for server in servers:
+    for address in _encrypted(settings):
+        for server in address.hosts:
             found = await _shown(server, address)
             if found is not None:
                 yield lasting(f"the server {endpoint_label(*server)} shows one that", found, now)
@@ -180,19 +178,16 @@ def lasting(name: str, found: x509.Certificate, now: Instant) -> Finding:
     return Finding("certificate", state, told, fix)
 
 
-def _encrypted(settings: Settings) -> Iterator[tuple[CassandraAddress | EtcdAddress, tuple[tuple[str, int], ...]]]:
-    """Addresses of servers whose certificates are looked at, and the servers. One that is none is said elsewhere."""
-    with suppress(InvalidAddress):
-        store = cassandra_at(settings.store.address)
-        if store.ca_file is not None:
-            yield store, store.hosts
-    with suppress(BadCoordination):
-        coordination = etcd_at(settings.coordination.address or "")
-        if coordination.ca_file is not None:
-            yield coordination, coordination.endpoints
+def _encrypted(settings: Settings) -> Iterator[ClusterAddress]:
+    """Addresses of servers whose certificates are looked at. One that is none is said elsewhere."""
+    for parse, text in ((cassandra_at, settings.store.address), (etcd_at, settings.coordination.address or "")):
+        with suppress(InvalidAddress, BadCoordination):
+            address: ClusterAddress = parse(text)
+            if address.ca_file is not None:
+                yield address
 
 
-async def _shown(server: tuple[str, int], address: CassandraAddress | EtcdAddress) -> x509.Certificate | None:
+async def _shown(server: tuple[str, int], address: ClusterAddress) -> x509.Certificate | None:
     """What a server shows to whoever asks, whether it can be trusted or not: that is said where it is opened."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

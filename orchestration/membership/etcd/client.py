@@ -18,7 +18,7 @@ import structlog
 from aetcd import rpc
 from aetcd.rtypes import KeyValue
 
-from orchestration.endpoints import endpoint_label
+from environment.addresses import endpoint_label
 from orchestration.membership.errors import CoordinationUnavailable
 from orchestration.membership.etcd.address import EtcdAddress, EtcdCredentials
 from orchestration.membership.etcd.faults import Fault, coordination_error, fault_of
@@ -60,7 +60,7 @@ class EtcdMember(aetcd.Client):  # type: ignore[misc]  # aetcd has no types
         self.credentials = credentials
         self.label = endpoint_label(host, port)
         self._tls = (
-            grpc.ssl_channel_credentials(credentials.ca, credentials.key, credentials.cert) if address.secure else None
+            grpc.ssl_channel_credentials(credentials.ca, credentials.key, credentials.cert) if address.tls else None
         )
         self._opening = asyncio.Lock()
         self.metadata: tuple[tuple[str, str], ...] | None = None
@@ -120,7 +120,7 @@ class EtcdClient:
         self.address = address
         self.prefix = prefix
         self.timeout = timeout
-        self.members = [EtcdMember(host, port, address, credentials, timeout) for host, port in address.endpoints]
+        self.members = [EtcdMember(host, port, address, credentials, timeout) for host, port in address.hosts]
         self.turned = 0
         """Times that another member was asked because one did not answer."""
         self._at = random.SystemRandom().randrange(len(self.members))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import aetcd
 from aetcd import rpc
 
-from orchestration.endpoints import endpoint_label, endpoint_of
+from environment.addresses import endpoint_label, endpoint_of
 from orchestration.membership.errors import BadCoordination, CoordinationError, CoordinationUnavailable
-from orchestration.membership.etcd.address import EtcdAddress, tls_context
+from orchestration.membership.etcd.address import EtcdAddress
 from orchestration.membership.etcd.client import EtcdClient, EtcdMember
 from orchestration.membership.etcd.faults import coordination_error
 
@@ -114,7 +114,7 @@ async def _has_lost_the_others(member: EtcdMember, address: EtcdAddress, within:
 async def _meet(host: str, port: int, address: EtcdAddress) -> CoordinationError | None:
     """Say hello as an HTTP/2 client and hear what comes back; None when all is as it should be."""
     where = endpoint_label(host, port)
-    context = tls_context(address) if address.secure else None
+    context = address.tls_context()
     if context is not None:
         context.set_alpn_protocols(["h2"])  # else it is taken for a client of HTTP/1
     try:
@@ -128,7 +128,7 @@ async def _meet(host: str, port: int, address: EtcdAddress) -> CoordinationError
     except ConnectionRefusedError:
         return CoordinationUnavailable(f"nothing listens at {where}: check host and port, and whether etcd runs")
     except OSError as error:
-        if address.secure and isinstance(error, ConnectionResetError):
+        if address.tls and isinstance(error, ConnectionResetError):
             return BadCoordination(f"{where} does not speak TLS: leave ca_file, cert_file and key_file out")
         return CoordinationUnavailable(f"{where} cannot be reached: {error.strerror or error}")
     try:
@@ -145,7 +145,7 @@ async def _meet(host: str, port: int, address: EtcdAddress) -> CoordinationError
         writer.transport.abort()
     if len(answer) == _FRAME and answer[3] == _SETTINGS:
         return None
-    if not address.secure and (not answer or answer[0] == _ALERT or answer.startswith(b"HTTP/1.")):
+    if not address.tls and (not answer or answer[0] == _ALERT or answer.startswith(b"HTTP/1.")):
         return BadCoordination(
             f"{where} does not take plain connections: if it speaks TLS, name its authority with ca_file=FILE"
         )

@@ -18,7 +18,7 @@ from typing import Any
 
 import grpc
 
-from orchestration.endpoints import endpoint_of
+from environment.addresses import endpoint_of
 from orchestration.placement.errors import ClusterUnreachable
 from orchestration.placement.settings import CLIENT_SCHEME, ClusterSettings
 

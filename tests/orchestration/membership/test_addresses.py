@@ -30,7 +30,14 @@ SOON = CoordinationSettings(connect_timeout=3)
         ("etcd://a:1,a:1/", EtcdAddress((("a", 1),))),
         (
             "etcd://a?username=u&password_file=/p&ca_file=/c&cert_file=/d&key_file=/e",
-            EtcdAddress((("a", 2379),), "u", Path("/p"), Path("/c"), Path("/d"), Path("/e")),
+            EtcdAddress(
+                (("a", 2379),),
+                username="u",
+                password_file=Path("/p"),
+                ca_file=Path("/c"),
+                cert_file=Path("/d"),
+                key_file=Path("/e"),
+            ),
         ),
     ],
 )
@@ -41,8 +48,8 @@ def test_addresses(text: str, address: EtcdAddress) -> None:
 def test_an_address_is_told_without_its_options() -> None:
     address = parse_address("etcd://a:1,[::1]:3?username=u&password_file=/secret&ca_file=/c")
     assert address.label == "etcd://a:1,[::1]:3"
-    assert address.secure
-    assert not parse_address("etcd://a").secure
+    assert address.tls
+    assert not parse_address("etcd://a").tls
 
 
 @pytest.mark.parametrize(
@@ -53,11 +60,11 @@ def test_an_address_is_told_without_its_options() -> None:
         ("etcd://a:70000", "'a:70000' is not HOST:PORT"),
         ("etcd://a,,b", "'' is not HOST:PORT"),
         ("etcd://a/keys", "an etcd address has no path: leave '/keys' out"),
-        ("etcd://ada:secret@a", "a password in a file"),
-        ("etcd://a?user=x", "no option 'user'; there are username"),
-        ("etcd://a?username=x", "username and password_file go together"),
-        ("etcd://a?cert_file=x", "cert_file and key_file go together"),
-        ("etcd://a?ca_file=", "the option 'ca_file' of an etcd address is given once, with a value"),
+        ("etcd://ada:secret@a", "holds no password"),
+        ("etcd://a?user=x", "no option 'user': it knows username"),
+        ("etcd://a?username=x", "username and password_file come together"),
+        ("etcd://a?cert_file=x", "cert_file and key_file come together"),
+        ("etcd://a?ca_file=", "the option 'ca_file' of an address is given once, with a value"),
         ("etcd://a?ca_file=x&ca_file=y", "is given once"),
     ],
 )

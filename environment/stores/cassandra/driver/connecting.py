@@ -20,6 +20,7 @@ from cassandra.policies import (
     TokenAwarePolicy,
 )
 
+from environment.addresses import UnusableFile
 from environment.errors import StoreBroken, StoreUnavailable
 from environment.stores.cassandra.driver.address import CassandraAddress
 from environment.stores.cassandra.driver.bridge import in_thread, named_rows
@@ -43,8 +44,10 @@ async def open_session(
     """
     settings = settings or CassandraSettings()
     calm()
-    secret = _secret(address)
-    tls = _tls(address)
+    try:
+        secret, tls = address.password(), address.tls_context()
+    except UnusableFile as error:
+        raise StoreBroken(str(error.path), f"as {error.option} it {error.why}") from None
     try:
         async with asyncio.timeout(settings.connect_timeout):
             cluster, driver = await in_thread(
@@ -132,35 +135,3 @@ def _profile(
             else NoSpeculativeExecutionPolicy()
         ),
     )
-
-
-def _secret(address: CassandraAddress) -> str | None:
-    """The password, from its file; the line's end does not belong to it."""
-    if address.password_file is None:
-        return None
-    try:
-        secret = address.password_file.read_text("utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise StoreBroken(str(address.password_file), f"the password cannot be read: {why}") from None
-    if not secret:
-        raise StoreBroken(str(address.password_file), "the password file is empty")
-    return secret
-
-
-def _tls(address: CassandraAddress) -> ssl.SSLContext | None:
-    """TLS 1.2 or newer, the server's certificate and name checked; None where the address names no certificate."""
-    if not address.tls:
-        return None
-    try:
-        context = ssl.create_default_context(cafile=address.ca_file)
-    except (OSError, ssl.SSLError):
-        raise StoreBroken(str(address.ca_file), "it holds no certificates that can be read (PEM)") from None
-    if address.cert_file is not None:
-        try:
-            context.load_cert_chain(address.cert_file, address.key_file)
-        except (OSError, ssl.SSLError):
-            raise StoreBroken(
-                str(address.cert_file), f"with {address.key_file} it is no certificate and its key (PEM)"
-            ) from None
-    return context

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from environment.stores.cassandra.driver.address import CassandraAddress, InvalidAddress, parse_address
+from environment.addresses import InvalidAddress
+from environment.stores.cassandra.driver.address import CassandraAddress, parse_address
 
 
 def test_hosts_ports_and_options_are_understood():
@@ -30,22 +31,22 @@ def test_hosts_ports_and_options_are_understood():
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("sqlite:here", "has the form"),
-        ("cassandra:/a/b?dc=c", "has the form"),
+        ("sqlite:here", "to have the form"),
+        ("cassandra:/a/b?dc=c", "to have the form"),
         ("cassandra://a?dc=c", "names no keyspace"),
         ("cassandra://a/?dc=c", "names no keyspace"),
         ("cassandra://a/b", r"\?dc=NAME"),
-        ("cassandra://a/b?dc=", "no value for dc"),
-        ("cassandra://a/b?dc=c&dc=d", "gives dc twice"),
+        ("cassandra://a/b?dc=", "'dc' of an address is given once, with a value"),
+        ("cassandra://a/b?dc=c&dc=d", "is given once"),
         ("cassandra://a/b?dc=c&colour=red", "no option 'colour': it knows dc, username"),
         ("cassandra://a/b?dc=c&username=me", "password_file come together"),
         ("cassandra://a/b?dc=c&password_file=x", "password_file come together"),
         ("cassandra://a/b?dc=c&cert_file=x", "key_file come together"),
-        ("cassandra://a:0/b?dc=c", "0 is not a port"),
-        ("cassandra://a:70000/b?dc=c", "70000 is not a port"),
-        ("cassandra://a:port/b?dc=c", "not a host"),
-        ("cassandra:///b?dc=c", "not a host"),
-        ("cassandra://a,,b/c?dc=d", "not a host"),
+        ("cassandra://a:0/b?dc=c", "'a:0' is not HOST:PORT"),
+        ("cassandra://a:70000/b?dc=c", "'a:70000' is not HOST:PORT"),
+        ("cassandra://a:port/b?dc=c", "is not HOST:PORT"),
+        ("cassandra:///b?dc=c", "is not HOST:PORT"),
+        ("cassandra://a,,b/c?dc=d", "is not HOST:PORT"),
         ("cassandra://a/B?dc=c", "not a keyspace"),
         ("cassandra://a/b%3B%20DROP?dc=c", "not a keyspace"),
         (f"cassandra://a/{'k' * 49}?dc=c", "not a keyspace"),

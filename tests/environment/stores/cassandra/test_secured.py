@@ -176,8 +176,8 @@ async def test_plain_speech_to_a_server_with_tls_is_told_to_use_it(server, optio
         ("ca_file", None, "holds no certificates"),
         ("ca_file", "not PEM", "holds no certificates"),
         ("cert_file", "not PEM", "no certificate and its key"),
-        ("password_file", None, "the password cannot be read: No such file"),
-        ("password_file", "\n", "the password file is empty"),
+        ("password_file", None, "as password_file it cannot be read: No such file"),
+        ("password_file", "\n", "as password_file it is empty"),
     ],
 )
 async def test_files_that_are_not_what_they_should_be_are_named(server, options, tmp_path, part, text, what):

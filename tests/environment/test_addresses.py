@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestration.endpoints import endpoint_label, endpoint_of
+from environment.addresses import endpoint_label, endpoint_of
 
 
 @pytest.mark.parametrize(
