@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -15,6 +13,7 @@ import structlog
 
 from orchestration.access.caller import Caller
 from orchestration.access.settings import AuditSettings
+from orchestration.shared_file import SharedFile
 
 _log = structlog.get_logger(__name__)
 
@@ -38,7 +37,7 @@ class AuditLog:
         self._settings = settings
         self._mind = mind
         self._wall = wall
-        self._path = None if folder is None else folder / NAME
+        self._file = None if folder is None else SharedFile(folder / NAME, settings.file_bytes, settings.files)
         self._minute = -_MINUTE
         self._counts: Counter[str] = Counter()
         self.lines = 0
@@ -64,12 +63,14 @@ class AuditLog:
         }
         self.lines += 1
         _log.info("audit", **{name: value for name, value in line.items() if name not in {"time", "mind"}})
-        if self._path is None:
+        if self._file is None:
             return
         try:
-            self._append(f"{json.dumps(line, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace"))
+            self._file.append(f"{json.dumps(line, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace"))
         except OSError as error:
-            _log.error("audit_not_written", file=str(self._path), reason=error.strerror)
+            _log.error("audit_not_written", file=error.filename or NAME, reason=error.strerror)
+        finally:
+            self._file.close()
 
     def refused(self, action: str, why: str, *, peer: str = "", by: str = "") -> None:
         """The same of somebody who was not let in; of too many in a minute only how many there were.
@@ -102,35 +103,6 @@ class AuditLog:
         fits = self._counts[known] <= self._settings.refusals_per_minute
         self.left_out += not fits
         return fits
-
-    def _append(self, line: bytes) -> None:
-        assert self._path is not None  # noqa: S101 - who calls has looked
-        fd = os.open(self._path, os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        try:
-            if os.fstat(fd).st_size and os.fstat(fd).st_size + len(line) > self._settings.file_bytes:
-                full, fd = fd, -1
-                fd = self._set_aside(full)
-            os.write(fd, line)
-        finally:
-            if fd >= 0:
-                os.close(fd)
-
-    def _set_aside(self, fd: int) -> int:
-        """Rename the full file, unless another process has done so: the lock is on the file itself."""
-        path, files = self._path, self._settings.files
-        assert path is not None  # noqa: S101 - who calls has looked
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        try:
-            ours, theirs = os.fstat(fd), path.stat()
-            if (ours.st_dev, ours.st_ino) == (theirs.st_dev, theirs.st_ino):
-                for number in range(files - 1, 0, -1):
-                    before = path.with_name(f"{NAME}.{number}")
-                    if before.exists():
-                        before.rename(path.with_name(f"{NAME}.{number + 1}"))
-                path.rename(path.with_name(f"{NAME}.1"))
-            return os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        finally:
-            os.close(fd)  # releases the lock
 
 
 def _of(caller: Caller) -> dict[str, Any]:

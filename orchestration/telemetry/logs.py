@@ -7,7 +7,6 @@ a terminal's cursor nor forge a second line; secrets do not appear.
 from __future__ import annotations
 
 import errno
-import fcntl
 import logging
 import os
 import re
@@ -21,6 +20,7 @@ from typing import Any, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from orchestration.shared_file import SharedFile
 from orchestration.telemetry.escape import escape, escape_json
 from orchestration.telemetry.settings import LogSettings
 
@@ -102,19 +102,18 @@ def configure_logs(
 
 
 class AppendHandler(logging.Handler):
-    """Appends lines to a file that several processes share: a line is one write, so lines never mix.
+    """Appends lines to a ``SharedFile``.
 
-    The file is set aside as ``NAME.1`` when it has grown beyond ``max_bytes``, by whichever process notices first. A
-    full disk loses lines, never the caller: standard error is told so at once and then once a minute, and the log, with
-    how many were lost, when there is room again.
+    A full disk loses lines, never the caller: standard error is told so at once and then once a minute, and the log,
+    with how many were lost, when there is room again.
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         super().__init__()
         self._path = path
-        self._max_bytes = max_bytes
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._fd: int | None = self._open()
+        self._file = SharedFile(path, max_bytes)
+        self._file.open()
         self._lost = 0
         self._torn = False
         self._said = float("-inf")
@@ -136,11 +135,7 @@ class AppendHandler(logging.Handler):
         line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
         if self._torn:
             line = b"\n" + line
-        if self._fd is None:
-            self._fd = self._open()
-        if os.fstat(self._fd).st_size + len(line) > self._max_bytes:
-            self._fd = self._set_aside(self._fd)
-        written = os.write(self._fd, line)
+        written = self._file.append(line)
         self._torn = written < len(line) and (self._torn or written > 0)
         if written < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -153,28 +148,8 @@ class AppendHandler(logging.Handler):
                 print(f"{self._path}: {why}: log lines are lost, {self._lost} so far", file=sys.stderr)  # noqa: T201
 
     def close(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        self._file.close()
         super().close()
-
-    def _open(self) -> int:
-        return os.open(self._path, os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-
-    def _set_aside(self, fd: int) -> int:
-        """Rename the full file unless another process has done so; the lock is on the full file itself."""
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        try:
-            ours = os.fstat(fd)
-            try:
-                theirs = self._path.stat()
-            except FileNotFoundError:
-                theirs = None
-            if theirs is not None and (ours.st_dev, ours.st_ino) == (theirs.st_dev, theirs.st_ino):
-                self._path.rename(self._path.with_name(f"{self._path.name}.1"))
-            return self._open()
-        finally:
-            os.close(fd)  # releases the lock
 
 
 def _shared(settings: LogSettings, secrets: list[str], fields: dict[str, str]) -> list[Processor]:

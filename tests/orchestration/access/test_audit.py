@@ -10,6 +10,7 @@ from orchestration.access.scopes import Scope
 from orchestration.access.settings import AuditSettings
 from orchestration.access.tokens import changing
 from orchestration.pb.submind.v1 import growth_pb2, growth_pb2_grpc, nodes_pb2, nodes_pb2_grpc
+from orchestration.shared_file import SharedFile
 from tests.orchestration.access.conftest import MIND, bearer, header, refused
 from tests.orchestration.cli.conftest import submind
 from tests.orchestration.until import until
@@ -25,7 +26,7 @@ async def test_orders_stand_in_it_with_who_what_and_what_came_of_it(serve, keys,
     async with serve() as served:
         folder = tmp_path / "log"
         folder.mkdir()
-        served.access.audit._path = folder / NAME
+        served.access.audit._file = SharedFile(folder / NAME, 1 << 20)
         growth = growth_pb2_grpc.GrowthServiceStub(served.channel)
         nodes = nodes_pb2_grpc.NodeServiceStub(served.channel)
         order = growth_pb2.Order(by="ann@desk", reason="odd")
@@ -92,7 +93,7 @@ async def test_a_token_that_allows_something_else_now_is_named(serve, keys, tmp_
     keys.make("kept", Scope.WATCH)
     keys.make("less", Scope.WATCH, Scope.OPERATE)
     async with serve() as served:
-        served.access.audit._path = tmp_path / NAME
+        served.access.audit._file = SharedFile(tmp_path / NAME, 1 << 20)
         with changing(keys.path) as tokens:
             tokens[MIND, "less"] = tokens[MIND, "less"].model_copy(update={"scopes": frozenset({Scope.WATCH})})
         await until((tmp_path / NAME).exists, 10)

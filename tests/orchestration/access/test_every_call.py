@@ -9,6 +9,7 @@ from orchestration.access.audit import NAME, read_audit
 from orchestration.access.needs import ROUTES, RPCS
 from orchestration.access.scopes import Free, Scope
 from orchestration.feed.guard import EVENT_PATHS
+from orchestration.shared_file import SharedFile
 from tests.orchestration.access.conftest import MIND, bearer, header
 from tests.orchestration.access.test_scopes import METHODS, _called, asked
 from tests.orchestration.until import until
@@ -62,7 +63,7 @@ async def test_every_order_is_written_down_once_whatever_came_of_it(serve, keys,
     orders = [name for name, need in RPCS.items() if need is Scope.OPERATE]
     routes = [key for key, need in ROUTES.items() if need is Scope.OPERATE]
     async with serve() as served:
-        served.access.audit._path = tmp_path / NAME
+        served.access.audit._file = SharedFile(tmp_path / NAME, 1 << 20)
         for token in (ops, reader):
             for name in orders:
                 await _called(served.channel, name, METHODS[name], token)

@@ -14,6 +14,7 @@ from orchestration.access.scopes import Scope
 from orchestration.access.settings import QuotaSettings
 from orchestration.access.tokens import TokenQuota
 from orchestration.pb.submind.v1 import consciousness_pb2
+from orchestration.shared_file import SharedFile
 from tests.orchestration.access.conftest import bearer, header, refused
 from tests.orchestration.gateway.conftest import part, perceived, request
 from tests.orchestration.until import until
@@ -188,7 +189,7 @@ async def test_what_operators_say_is_written_down_with_what_became_of_it(tmp_pat
     plain, operator = keys.make("plain", Scope.PERCEIVE), keys.make("ops", Scope.PERCEIVE, Scope.OPERATE)
     async with serve() as served:
         served.access._operators = ("operator",)
-        served.access.audit._path = tmp_path / "audit.log"
+        served.access.audit._file = SharedFile(tmp_path / "audit.log", 1 << 20)
 
         def lines():
             return [

@@ -15,6 +15,7 @@ from orchestration.gateway.admission import BEHALF
 from orchestration.pb.submind.v1 import nodes_pb2
 from orchestration.placement.errors import PlacementError
 from orchestration.schema.methods import METHODS
+from orchestration.shared_file import SharedFile
 from tests.orchestration.access.conftest import Authority, authority, keys, serve  # noqa: F401 - fixtures
 from tests.orchestration.front.relaying import relaying
 from tests.orchestration.until import until
@@ -118,7 +119,7 @@ async def test_a_name_with_a_percent_sign_is_no_other_name_at_the_leader(serve, 
     token = tmp_path / "token"
     token.write_text(keys.make("front", *WANTED))
     async with serve() as leader, relaying(leader.target, upstream={"token_file": token}) as way:
-        leader.access.audit._path = tmp_path / "audit.log"
+        leader.access.audit._file = SharedFile(tmp_path / "audit.log", 1 << 20)
         CALLER.set(Caller("%6Fps", "jwt", frozenset({Scope.OPERATE})))  # decoded twice: ops
         assert list((await ask_nodes(way, "RestartSubmind", name="concern")).renewed) == ["concern"]
         assert [one["behalf"] for one in read_audit(tmp_path) if one["action"] == "RestartSubmind"] == ["%6Fps"]
@@ -133,7 +134,7 @@ async def test_what_is_said_as_an_operator_stands_at_the_leader_in_the_name_of_w
     token.write_text(keys.make("front", *WANTED))
     async with serve() as leader, relaying(leader.target, upstream={"token_file": token}) as way:
         leader.access._operators = ("operator",)
-        leader.access.audit._path = tmp_path / "audit.log"
+        leader.access.audit._file = SharedFile(tmp_path / "audit.log", 1 << 20)
         for name in ("ann", "José 雪", "ann"):
             CALLER.set(Caller(name, "token", frozenset({Scope.OPERATE})))
             await way.tell("open the gate", source="operator")
