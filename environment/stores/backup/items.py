@@ -19,7 +19,7 @@ from environment.stores.tally import encoded
 from environment.vectors import decode_vector
 
 BESIDE = "beside"
-"""What stands beside the stores in a data directory: answers that were paid for, what was spent, the clock."""
+"""What stands beside the stores in a data directory: answers that were paid for, the clock."""
 ALL = (*KINDS, BESIDE)
 """All kinds of blocks; their places in here are what the file says, so kinds are only ever added at the end."""
 
@@ -37,7 +37,7 @@ class Beside(msgspec.Struct, frozen=True, array_like=True):
     """A row of ``BESIDE``."""
 
     place: str
-    """``answers``, ``ledgers`` or ``clock``."""
+    """``answers`` or ``clock``."""
     name: str
     value: bytes
 

@@ -1,4 +1,4 @@
-"""Answers that were paid for, and what has been spent on them: ``answers.db``, shared by the processes of a mind."""
+"""Answers that were paid for: ``answers.db``, shared by the processes of a mind on one machine."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ ANSWERS: Migrations = (
             mind TEXT NOT NULL, key TEXT NOT NULL, used INTEGER NOT NULL, answer BLOB NOT NULL,
             PRIMARY KEY (mind, key)) WITHOUT ROWID""",
         "CREATE INDEX answers_by_use ON answers (mind, used)",
-        """CREATE TABLE ledgers (
-            mind TEXT NOT NULL, name TEXT NOT NULL, state BLOB NOT NULL, PRIMARY KEY (mind, name)) WITHOUT ROWID""",
     ),
 )
 
 
 class SqliteAnswers:
-    """A cache of answers bounded by rows, and the ledgers of a budget. Values are bytes that this class never reads.
+    """A cache of answers bounded by rows. Values are bytes that this class never reads.
 
-    Guarantees: what ``put`` and ``save_ledger`` were given is durable when they return; the least recently used answers
-    go first; minds that share a file do not see each other. Use ``open_answers``. Every method may raise
-    ``StoreUnavailable`` (nothing was written; it may be called again).
+    Guarantees: what ``put`` was given is durable when it returns; the least recently used answers go first; minds that
+    share a file do not see each other. Use ``open_answers``. Every method may raise ``StoreUnavailable`` (nothing was
+    written; it may be called again).
     """
 
     def __init__(self, executor: ConnectionExecutor, mind: str, rows: int) -> None:
@@ -70,16 +68,6 @@ class SqliteAnswers:
                     (SELECT key FROM answers WHERE mind = ? ORDER BY used, key LIMIT ?)""",
                 (self._mind, self._mind, rows - self._rows),
             )
-
-    async def load_ledger(self, name: str) -> bytes | None:
-        """The state last saved under ``name``."""
-        sql = "SELECT state FROM ledgers WHERE mind = ? AND name = ?"
-        return await self._executor.row(lambda row: bytes(row[0]), sql, (self._mind, name))
-
-    async def save_ledger(self, name: str, state: bytes) -> None:
-        """Replace the state saved under ``name``."""
-        sql = "INSERT OR REPLACE INTO ledgers (mind, name, state) VALUES (?, ?, ?)"
-        await self._executor.write(lambda connection: connection.execute(sql, (self._mind, name, state)))
 
     async def close(self) -> None:
         """Release the file; may be called twice."""

@@ -71,22 +71,18 @@ async def open_snapshot(directory: Path, mind: str, *, busy_timeout: float = 5.0
     return stores
 
 
-_BESIDE = {
-    "answers": "SELECT key, answer FROM answers WHERE mind = ? ORDER BY used, key",
-    "ledgers": "SELECT name, state FROM ledgers WHERE mind = ? ORDER BY name",
-}
+_ANSWERS = "SELECT key, answer FROM answers WHERE mind = ? ORDER BY used, key"
 
 
 async def read_answers(directory: Path, mind: str, take: Callable[[str, str, bytes], None]) -> None:
-    """What is in ``answers.db``, as (table, name, value), the least recently used answer first; nothing without it."""
+    """What is in ``answers.db``, as ("answers", name, value), the least recently used first; nothing without it."""
     if not (directory / "answers.db").exists():
         return
     executor = _Pinned(directory / "answers.db", 5.0)
 
     def work(connection: sqlite3.Connection) -> None:
-        for table, sql in _BESIDE.items():
-            for name, value in connection.execute(sql, (mind,)):
-                take(table, name, bytes(value))
+        for name, value in connection.execute(_ANSWERS, (mind,)):
+            take("answers", name, bytes(value))
 
     try:
         await executor.pin(ANSWERS)

@@ -55,7 +55,7 @@ def backup(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where the mind is kept; of one on a cluster, where its answers and what it spent are."
+            help="Where the mind is kept; of one on a cluster, where its answers are."
             " Default: ./mind-data, and for a cluster none.",
             show_default=False,
         ),
@@ -143,7 +143,7 @@ class _Taking(Arrival):
             raise Failure(f"{self._mind} is still moving in at {shown(self._address)}, from {mark.source}: finish that")
 
     async def _beside(self, take: Callable[[str, str, bytes], None]) -> None:
-        """Answers that were paid for, what was spent, and since when the clock runs."""
+        """Answers that were paid for, and since when the clock runs."""
         if self._data_dir is None:
             return
         from environment.stores.sqlite.snapshot import read_answers  # noqa: PLC0415 - as above

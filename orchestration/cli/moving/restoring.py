@@ -117,11 +117,11 @@ class _Restoring(Arrival):
         return 1 if wrong else 0
 
     async def _beside(self, source: Archived, mind: str) -> None:
-        """Answers that were paid for, what was spent and the clock: into the data directory."""
+        """Answers that were paid for, and the clock: into the data directory."""
         if not source.manifest.counts.get("beside"):
             return
         if self._data_dir is None:
-            self.note("answers that were paid for and what was spent stay in the backup: --data-dir says where to")
+            self.note("answers that were paid for stay in the backup: --data-dir says where to")
             return
         from environment.stores.sqlite.answer_cache import open_answers  # noqa: PLC0415 - where it is used
 
@@ -130,14 +130,12 @@ class _Restoring(Arrival):
         rows: dict[str, bytes] = {}
         try:
             for each in source.beside():
-                if each.place == "ledgers":
-                    await answers.save_ledger(each.name, each.value)
-                elif each.place == "answers":
+                if each.place == "answers":
                     rows[each.name] = each.value
                     if len(rows) >= _AT_ONCE:
                         await answers.put(rows)
                         rows.clear()
-                elif not (self._data_dir / "clock.json").exists():
+                elif each.place == "clock" and not (self._data_dir / "clock.json").exists():
                     await asyncio.to_thread(_put, self._data_dir / "clock.json", each.value)
             await answers.put(rows)
         finally:

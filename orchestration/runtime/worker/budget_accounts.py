@@ -15,7 +15,6 @@ from orchestration.clock import wall
 from orchestration.links.control import BudgetTransfer
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers
-from orchestration.store_factory import embedded_in
 
 if TYPE_CHECKING:
     from actors.substrate.budget import Account, LedgerStore
@@ -40,8 +39,8 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
     """What the actor thinks with; accounts it is paid from go into ``accounts``.
 
     Budgets go by the wall: money is spent there, and a mind that catches up with the past lives many days in one of it.
-    Answers of a server are shared by all actors of this machine, so none is paid for twice. What was spent is kept
-    beside them, or with a mind on a cluster in its stores, which it takes along to any machine.
+    Answers of a server are shared by all actors of this machine, so none is paid for twice. What was spent is kept in
+    the mind's stores, which it takes along to any machine.
     """
     from actors.substrate.build import build_embedder, build_substrate  # noqa: PLC0415 - numpy, half a second
 
@@ -52,8 +51,7 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
     from environment.stores.sqlite.answer_cache import open_answers  # noqa: PLC0415 - only minds that ask a server
 
     answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
-    embedded = embedded_in(run.settings, run.data_dir) is not None
-    ledgers: LedgerStore = answers if embedded else StoreLedgers(stores, orders.fence)
+    ledgers: LedgerStore = StoreLedgers(stores, orders.fence)
     if orders.parent:
         ledgers = InheritedLedgers(ledgers, name, orders.parent)
     shares = shares_of(orders)

@@ -5,7 +5,9 @@ import asyncio
 from actors.substrate.cache import MemoryAnswers
 from actors.substrate.ports import Act, Depth
 from actors.substrate.prompts import most_tokens, prompt
+from environment.stores.sqlite import open_stores
 from environment.stores.sqlite.answer_cache import open_answers
+from orchestration.runtime.worker.ledgers import StoreLedgers
 from tests.actors.substrate.conftest import Clock, request
 
 
@@ -43,23 +45,23 @@ async def test_a_cost_limit_holds(make, server):
 
 
 async def test_spending_survives_a_restart(make, server, tmp_path):
-    ledgers = await open_answers(tmp_path, "m")
+    stores = await open_stores(tmp_path, "m")
     clock = Clock()
-    first = make(ledgers=ledgers, clock=clock)
+    first = make(ledgers=StoreLedgers(stores, 0), clock=clock)
     await first.generate(request("0"))
-    await ledgers.close()
-    again = await open_answers(tmp_path, "m")
-    second = make(ledgers=again, clock=clock)
+    await stores.close()
+    again = await open_stores(tmp_path, "m")
+    second = make(ledgers=StoreLedgers(again, 0), clock=clock)
     await second.generate(request("1"))
     assert second.status()["tokens_left_hour"] == 200_000 - 220
     await again.close()
 
 
 async def test_a_store_that_cannot_save_spending_means_no_spending(make, server, tmp_path):
-    ledgers = await open_answers(tmp_path, "m")
-    await ledgers.close()
-    answer = await make(ledgers=ledgers).generate(request())
-    assert answer.fallback == "answers.db has been closed"
+    stores = await open_stores(tmp_path, "m")
+    await stores.close()
+    answer = await make(ledgers=StoreLedgers(stores, 0)).generate(request())
+    assert answer.fallback == "mind.db has been closed"
     assert server.seen == []
 
 

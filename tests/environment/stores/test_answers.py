@@ -45,23 +45,18 @@ async def test_rows_stay_bounded(answers, tmp_path):
 async def test_it_outlives_a_restart(tmp_path):
     first = await open_answers(tmp_path, "m")
     await first.put({"a": b"1"})
-    await first.save_ledger("operations", b"spent")
     await first.close()
     await first.close()
     again = await open_answers(tmp_path, "m")
     assert await again.get(["a"]) == {"a": b"1"}
-    assert await again.load_ledger("operations") == b"spent"
-    assert await again.load_ledger("nobody") is None
     await again.close()
 
 
 async def test_minds_do_not_see_each_other(tmp_path):
     one, two = await open_answers(tmp_path, "one", rows=2), await open_answers(tmp_path, "two", rows=2)
     await one.put({"a": b"1"})
-    await one.save_ledger("x", b"1")
     await two.put({"b": b"2", "c": b"3", "d": b"4"})
     assert await two.get(["a"]) == {}
-    assert await two.load_ledger("x") is None
     assert await one.get(["a"]) == {"a": b"1"}
     await one.close()
     await two.close()
@@ -75,7 +70,6 @@ async def test_processes_share_the_file(answers, tmp_path):
         "    a = await open_answers(pathlib.Path(sys.argv[1]), 'm', rows=1000)\n"
         "    for i in range(50):\n"
         "        await a.put({f'{sys.argv[2]}-{i}': b'x'})\n"
-        "        await a.save_ledger(sys.argv[2], str(i).encode())\n"
         "    await a.close()\n"
         "asyncio.run(main())\n"
     )
@@ -83,7 +77,6 @@ async def test_processes_share_the_file(answers, tmp_path):
         await asyncio.create_subprocess_exec(sys.executable, "-c", code, str(tmp_path), name) for name in ("one", "two")
     ]
     assert await asyncio.wait_for(asyncio.gather(*(process.wait() for process in both)), 60) == [0, 0]
-    assert await answers.load_ledger("one") == await answers.load_ledger("two") == b"49"
     keys = [f"{name}-{i}" for name in ("one", "two") for i in range(50)]
     assert len(await answers.get(keys)) == 100
 

@@ -153,7 +153,6 @@ async def test_what_stands_beside_the_stores_goes_along(snapshot, tmp_path):
 
     answers = await open_answers(tmp_path / "living", "alpha")
     await answers.put({f"q-{n}": b"a" * n for n in range(5)})
-    await answers.save_ledger("text", b"spent")
 
     async def beside(of):
         await read_answers(tmp_path / "living", "alpha", of)
@@ -162,8 +161,7 @@ async def test_what_stands_beside_the_stores_goes_along(snapshot, tmp_path):
     backup = await take(snapshot, tmp_path / "a.submind", beside=beside)
     await answers.close()
     assert [(each.place, each.name, each.value) for each in backup.beside()] == [
-        *(("answers", f"q-{n}", b"a" * n) for n in range(5)),
-        ("ledgers", "text", b"spent"),
+        ("answers", f"q-{n}", b"a" * n) for n in range(5)
     ]
 
 
