@@ -17,9 +17,10 @@ from tests.orchestration.until import until
 OPEN = {Free.OPEN, Free.PROBE}
 
 
-@pytest.mark.parametrize("why", ["unknown", "other mind", "expired", "revoked"])
+@pytest.mark.parametrize("why", ["none", "unknown", "other mind", "expired", "revoked"])
 async def test_a_token_that_does_not_hold_opens_nothing(serve, keys, why):
     token = {
+        "none": lambda: "",
         "unknown": lambda: "submind_" + "x" * 43,
         "other mind": lambda: keys.make("theirs", mind="beta"),
         "expired": lambda: keys.make("old", expires_in=-1),
@@ -33,7 +34,7 @@ async def test_a_token_that_does_not_hold_opens_nothing(serve, keys, why):
         for name, method in METHODS.items():
             assert (await _called(served.channel, name, method, token))[0] == "UNAUTHENTICATED", name
         for (method, path), need in ROUTES.items():
-            answer = await served.http.request(method, asked(path), headers=header(token))
+            answer = await served.http.request(method, asked(path), headers=header(token) if token else {})
             assert (answer.status_code == 401) is (need not in OPEN), (method, path, answer.status_code)
         assert await served.stores.perceptions.head() == 0
         assert await growth_head(served.stores.collections) == 0

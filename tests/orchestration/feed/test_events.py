@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 import socket
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -66,41 +65,6 @@ async def test_an_event_is_an_entry_with_its_number(feed):
     read = (await feed.client.get("/v1/stream", params={"from": 1})).json()
     assert [json.loads(one["data"]), json.loads(two["data"])] == read["entries"]
     assert read["head"] == 2
-
-
-async def test_by_default_only_what_is_new(feed):
-    await think(feed, 1, 5)
-    async with events(feed) as stream:
-        waiting = asyncio.create_task(take(stream, 1))
-        await until(lambda: feed.tail.waiting)
-        await think(feed, 6)
-        (event,) = await waiting
-    assert event["id"] == "6"
-
-
-async def test_reconnecting_by_last_event_id_leaves_no_gap_and_repeats_nothing(feed):
-    chance, seen, total = random.Random(7), [], 120
-
-    async def write():
-        number = 1
-        while number <= total:
-            count = min(chance.randrange(1, 6), total - number + 1)
-            await think(feed, number, count)
-            number += count
-            await asyncio.sleep(chance.random() * 0.01)
-
-    writer = asyncio.create_task(write())
-    connections = 0
-    while len(seen) < total:
-        connections += 1
-        headers = {"Last-Event-ID": str(seen[-1])} if seen else {}
-        async with events(feed, from_=1, headers=headers) as stream:
-            wanted = min(chance.randrange(1, 20), total - len(seen))
-            seen += [int(event["id"]) for event in await take(stream, wanted)]
-    await writer
-    assert seen == list(range(1, total + 1))
-    assert connections > 5
-    await until(lambda: feed.context.streams == 0)
 
 
 async def test_a_silent_stream_says_that_it_is_alive(serve):

@@ -53,21 +53,16 @@ async def test_lines_of_json(feed):
 
 WRONG = [
     ({}, "perceptions[1].source"),
-    ({"source": ""}, "perceptions[1].source"),
     ({"source": "ops"}, "perceptions[1].text"),
-    ({"source": "ops", "text": " \n"}, "perceptions[1].text"),
     ({"source": "ops", "text": 7}, "perceptions[1].text"),
     ({"source": "ops", "text": "a", "telemetry": {"x": 1}}, "perceptions[1].text"),
     ({"source": "ops", "text": "a", "time": "tomorrow"}, "perceptions[1].time"),
     ({"source": "ops", "text": "a", "time": True}, "perceptions[1].time"),
     ({"source": "ops", "text": "a", "time": NOON + 86400}, "perceptions[1].time"),
     ({"source": "ops", "text": "a", "trust": 1.0}, "perceptions[1].trust"),
-    ({"source": "ops", "text": "a", "key": "k" * 257}, "perceptions[1].key"),
     ({"source": "ops", "text": "a", "labels": {"x": 1}}, "perceptions[1].labels.x"),
-    ({"source": "ops", "telemetry": {}}, "perceptions[1].telemetry"),
     ({"source": "ops", "telemetry": {"load": "high"}}, "perceptions[1].telemetry.load"),
     ({"source": "ops", "image": {"data": "####", "media_type": "image/png"}}, "perceptions[1].image.data"),
-    ({"source": "ops", "image": {"data": "AAAA", "media_type": "text/html"}}, "perceptions[1].image.media_type"),
 ]
 
 
@@ -144,11 +139,6 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for(serve):
         writer.write(b"Content-Length: 100\r\n\r\n{")
         assert b" 408 " in await asyncio.wait_for(reader.readline(), 60)
         writer.close()
-
-
-async def test_a_text_too_large_names_the_field(feed):
-    problem = await tell(feed, {"source": "ops", "text": "w" * (1024 * 1024 + 1)}, status=422)
-    assert problem["errors"][0]["field"] == "perceptions[0].text"
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,13 @@
 
 from dataclasses import replace
 
-import pytest
-
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.messages import Level, PerceptionRef
-from environment.ports import WriteEntries, WriteTrace
+from environment.ports import WriteEntries
 from orchestration.schema.times import rfc3339
 from orchestration.view.settings import ViewSettings
-from tests.environment.stores.making import NOON, entry, perception, revision, trace
+from tests.environment.stores.making import NOON, entry, perception, trace
 
 EMBEDDER = WordLlamaEmbedder()
 
@@ -49,22 +47,6 @@ async def test_an_empty_mind_has_empty_answers(feed):
     assert await get(feed, "/v1/connections/history") == {"changes": [], "older": ""}
 
 
-async def test_lineage_by_number_and_by_id(feed):
-    (receipt,) = await feed.stores.perceptions.append([perception(1, text="the pump leaks")])
-    base = said(1, "a leak at the pump", parents=(receipt.id,))
-    told = replace(entry(1), lineage=(base.id,), focus=base.id)
-    await feed.stores.commit([WriteTrace(base), WriteEntries((told,))])
-    root = await get(feed, "/v1/explain/1")
-    assert (root["id"], root["kind"]) == (told.id, "entry")
-    (node,) = root["children"]
-    assert (node["id"], node["kind"], node["author"]) == (base.id, "trace", base.thought.author)
-    leaf = next(child for child in node["children"] if child["id"] == receipt.id)
-    assert (leaf["kind"], leaf["text"], leaf["source"], leaf["children"]) == ("perception", "the pump leaks", "ops", [])
-    assert (leaf["author"], leaf["salience"], leaf["standing"]) == ("", None, "kept")
-    assert await get(feed, f"/v1/explain/{told.id}") == root
-    assert (await get(feed, f"/v1/explain/{base.id}"))["id"] == base.id
-
-
 ABSENT = ["/v1/explain/9", "/v1/explain/t-00000000000000000000", "/v1/explain/x", "/v1/traces/t-0"]
 
 
@@ -74,29 +56,6 @@ async def test_what_is_not_there_is_not_found(feed):
         assert problem["status"] == 404
         assert problem["type"] == "urn:submind:problem:unknown-id"
         assert path.rpartition("/")[2] in problem["detail"]
-
-
-async def test_a_trace_with_its_revisions(feed):
-    base = said(1, "one")
-    newer = revision(base, "people", "two")
-    await feed.stores.commit([WriteTrace(base), WriteTrace(newer)])
-    feed.now[0] = NOON + 3600
-    revisions = (await get(feed, f"/v1/traces/{base.id}"))["revisions"]
-    assert [(each["version"], each["text"]) for each in revisions] == [(1, "one"), (2, "two")]
-    assert revisions[0]["salience"] == pytest.approx(0.4)
-
-
-async def test_live_traces_and_search(feed):
-    await feed.stores.commit([WriteTrace(said(1, "the pump leaks", 0.3)), WriteTrace(said(2, "lunch at noon", 0.9))])
-    assert [each["text"] for each in (await get(feed, "/v1/traces"))["traces"]] == ["lunch at noon", "the pump leaks"]
-    assert len((await get(feed, "/v1/traces", limit=1))["traces"]) == 1
-    hits = (await get(feed, "/v1/search", q="leaking pump", k=1))["hits"]
-    assert [hit["trace"]["text"] for hit in hits] == ["the pump leaks"]
-    assert hits[0]["score"] > 0.5
-    assert hits[0]["also"] == []
-    assert (await get(feed, "/v1/search", q="pump", min_salience=0.5))["hits"][0]["trace"]["text"] == "lunch at noon"
-    assert (await get(feed, "/v1/search", q="pump", author="nobody"))["hits"] == []
-    assert (await get(feed, "/v1/search", q="pump", until="1999-01-01T00:00:00Z"))["hits"] == []
 
 
 async def test_a_question_is_answered_from_what_is_kept_and_keeps_its_subject(feed):

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environment.messages import Image, NewPerception, PerceptionBatch, Receipt, Receipts
+from environment.messages import PerceptionBatch, Receipt, Receipts
 from orchestration.front.relay_queue import PendingBatch, RelayedBatch, RelayQueue, keyed, told
 from orchestration.front.writing import encoded, forwarded, said_of
-from orchestration.gateway import decode
 from orchestration.gateway.encode import timestamp
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 from orchestration.pb.submind.v1.forwarding_pb2 import ForwardRequest
@@ -23,21 +22,16 @@ def tokens():
     return lambda: f"t{next(numbers)}"
 
 
-def test_who_has_a_key_keeps_it_and_the_others_get_one_each():
-    keys, made = keyed(["a", None, "b", None], 4, tokens())
-    assert keys == ["a", "~t1.1", "b", "~t1.3"]
-    assert made == {1, 3}
-
-
-def test_a_batch_without_a_column_of_keys_gets_them_all_and_one_with_all_gets_none():
-    assert keyed((), 2, tokens()) == (["~t1.0", "~t1.1"], {0, 1})
-    asked = []
-    assert keyed(["a", "b"], 2, lambda: asked.append(1) or "") == (["a", "b"], frozenset())
-    assert not asked
-
-
-def test_an_empty_key_is_none():
-    assert keyed(["", "a"], 2, tokens()) == (["~t1.0", "a"], {0})
+@pytest.mark.parametrize(
+    ("given_keys", "keys", "made"),
+    [
+        (["a", None, "", "b"], ["a", "~t1.1", "~t1.2", "b"], {1, 2}),
+        ((), ["~t1.0", "~t1.1", "~t1.2", "~t1.3"], {0, 1, 2, 3}),
+        (["a", "b", "c", "d"], ["a", "b", "c", "d"], set()),
+    ],
+)
+def test_who_has_a_key_keeps_it_and_the_others_get_one_each(given_keys, keys, made):
+    assert keyed(given_keys, 4, tokens()) == (keys, made)
 
 
 @given(
@@ -51,25 +45,6 @@ def test_plain_text_is_written_as_a_message_would_be(rows, key):
         (source, key, text) for source, _, text in rows
     ]
     assert [one.time for one in request.perceptions] == [timestamp(time) for _, time, _ in rows]
-
-
-def test_what_is_encoded_is_what_was_perceived():
-    made = [
-        NewPerception("ops", NOON, NOON + 1, text="Ünïcödé \u2603", key="k", labels={"a": "b"}),
-        NewPerception("probe", -1.5, NOON, telemetry={"celsius": 21.5}),
-        NewPerception("cam", 0.0, NOON, image=Image(b"\x89PNG", "image/png"), key="c"),
-    ]
-    batch = PerceptionBatch.of(made)
-    keys, _ = keyed(batch.key, 3, tokens())
-    (sent,) = ForwardRequest.FromString(forwarded(encoded(batch, keys), 70_000, b"")).batches
-    request = sent.request
-    assert request.batch == 70_000
-    sent = decode.perceptions(request.perceptions, 99.0, lambda _: 0.3)
-    assert [one.time for one in sent] == [NOON, -1.5, 0.0]  # and not when it was received
-    assert [one.key for one in sent] == ["k", "~t1.1", "c"]
-    assert [(one.text, one.telemetry, one.image, dict(one.labels)) for one in sent] == [
-        (one.text, one.telemetry, one.image, dict(one.labels)) for one in made
-    ]
 
 
 @pytest.mark.parametrize("number", [1, 127, 128, 300, 2**40])

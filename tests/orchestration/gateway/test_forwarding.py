@@ -55,6 +55,7 @@ async def test_what_was_known_is_told_by_its_place(gateway):
     found, _ = await answers(call, 2)
     assert (found[1].first, found[1].count, dict(found[1].known)) == (2, 3, {1: 1})
     assert await gateway.texts() == ["old", "new", "newer"]
+    assert gateway.intake.figures()["perceptions_known_total"] == 1
 
 
 async def test_what_was_taken_in_is_told_before_the_stream_ends_for_what_was_not(serve):

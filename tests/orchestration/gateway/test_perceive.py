@@ -24,20 +24,6 @@ async def test_without_a_time_it_happened_when_it_was_received(gateway):
     assert kept.time == NOON
 
 
-async def test_the_same_key_of_the_same_source_is_accepted_once(gateway):
-    one = perceived("first", idempotency_key="k")
-    first = await gateway.perception.Perceive(request(one))
-    again = await gateway.perception.Perceive(
-        request(perceived("other words", idempotency_key="k"), perceived(source="net", idempotency_key="k"))
-    )
-    assert [receipt.new for receipt in again.receipts] == [False, True]
-    assert again.receipts[0].id == first.receipts[0].id
-    within = await gateway.perception.Perceive(request(*[perceived("x", idempotency_key="twice")] * 2))
-    assert [receipt.new for receipt in within.receipts] == [True, False]
-    assert await gateway.texts() == ["first", "hello", "x"]
-    assert gateway.intake.figures()["perceptions_known_total"] == 2
-
-
 @pytest.mark.parametrize(
     ("bad", "field"),
     [

@@ -9,6 +9,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from orchestration.access.errors import BadCredentials
+from orchestration.access.needs import RPCS
 from orchestration.access.tokens import read_token
 from orchestration.gateway import auth
 from orchestration.gateway.errors import CannotListen, UnsafeListen
@@ -102,7 +103,8 @@ async def test_a_stock_reflection_client_finds_every_method_and_its_messages(gat
     def look():
         with grpc.insecure_channel(gateway.target) as channel:
             database = ProtoReflectionDescriptorDatabase(channel)
-            assert set(NAMES) <= set(database.get_services())
+            offered = {name.split("/")[1] for name in RPCS} - {"submind.v1.GrowthService", "submind.v1.NodeService"}
+            assert set(database.get_services()) == offered
             pool = DescriptorPool(database)
             return {name: pool.FindServiceByName(name) for name in NAMES}
 
@@ -112,19 +114,6 @@ async def test_a_stock_reflection_client_finds_every_method_and_its_messages(gat
     assert methods == {name: sorted(one.name for one in schema if one.service == name) for name in NAMES}
     perceive = found["submind.v1.PerceptionService"].methods_by_name["Perceive"]
     assert perceive.input_type.fields_by_name["perceptions"].message_type.full_name == "submind.v1.Perception"
-
-
-async def test_every_method_of_the_schema_is_served(gateway):
-    from orchestration.pb.submind.v1 import environment_pb2, perception_pb2
-
-    for module in (consciousness_pb2, environment_pb2, mind_pb2, perception_pb2):
-        for service in module.DESCRIPTOR.services_by_name.values():
-            for method in service.methods:
-                call = gateway.channel.stream_stream(f"/{service.full_name}/{method.name}")()
-                await call.write(b"\xff")
-                await call.done_writing()
-                failed = await refusal(call.read())
-                assert failed.code is grpc.StatusCode.INVALID_ARGUMENT, method.full_name
 
 
 async def test_health_says_not_serving_before_the_server_goes(serve):
