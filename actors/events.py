@@ -232,6 +232,8 @@ class Candidate:
     """Subminds to broadcast to."""
     links: tuple[Relation, ...] = ()
     """Why the focus belongs to each of ``bound``."""
+    worded_by: str = ""
+    """Who found its words, as of a thought."""
 
 
 @dataclass(frozen=True, slots=True)

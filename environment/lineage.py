@@ -77,6 +77,8 @@ class Explanation:
     """Of a perception: under which its way is traced, where whoever asked knows of that."""
     link: str = ""
     """Why what is above rests on it: ``answer: answers a question of ann``; empty where it is what that is about."""
+    worded_by: str = ""
+    """Of an entry or a trace: who found its words, as of a thought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,7 @@ class _Telling:
             salience=entry.salience,
             confidence=entry.confidence,
             trust=entry.trust,
+            worded_by=entry.worded_by,
         )
         return _Fact(node, below or tuple(ref.id for ref in entry.perceptions), entry.perceptions, _links(entry.links))
 
@@ -228,6 +231,7 @@ class _Telling:
             confidence=thought.confidence,
             trust=thought.trust,
             evidence=thought.evidence,
+            worded_by=thought.worded_by,
             standing=Standing.KEPT if trace.live else Standing.RETIRED,
         )
         return _Fact(node, tuple(below), thought.perceptions, _links(thought.links))

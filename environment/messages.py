@@ -235,6 +235,8 @@ class Thought:
     """Perceptions folded into it."""
     links: tuple[Relation, ...] = ()
     """Why its parents belong together."""
+    worded_by: str = ""
+    """Who found its words: ``rule``, or the name of a model; empty where it says what was perceived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +310,8 @@ class StreamEntry:
     vector: Vector | None = field(default=None, compare=False, repr=False)
     links: tuple[Relation, ...] = ()
     """Why its focus belongs to the others that it came from."""
+    worded_by: str = ""
+    """Who found its words, as of a thought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,4 +392,4 @@ class SubmindReport:
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Counters and gauges by Prometheus name without the ``submind_`` prefix."""
     reason: str = ""
-    """Why it is in this state, where that needs saying."""
+    """Why it is in this state, where that needs saying; of one that runs, why a rule last spoke in a model's place."""

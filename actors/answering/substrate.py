@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from actors.answering.episodes import EpisodeFollower
 from actors.submind.composing import clock_time
+from actors.substrate.extractive import ExtractiveSubstrate
 from actors.substrate.ports import Act, Generation, Material, Request, Role, Substrate
 from environment.messages import Instant
 
-_PATIENCE = 4.0
-"""Seconds that a model has to find words; then the rule's do."""
+PATIENCE = 4.0
+"""Seconds that a model has to find words for somebody who waits; then the rule's do."""
 
 
 class AnsweringSubstrate:
@@ -22,13 +23,23 @@ class AnsweringSubstrate:
     """
 
     def __init__(
-        self, substrate: Substrate, episodes: EpisodeFollower, now: Callable[[], Instant], *, model: bool
+        self,
+        substrate: Substrate,
+        episodes: EpisodeFollower,
+        now: Callable[[], Instant],
+        *,
+        model: bool,
+        patience: float | None = PATIENCE,
     ) -> None:
-        """``model``: whether the substrate has better words than the rule for what was found."""
+        """``model``: whether the substrate has better words than the rule for what was found.
+
+        ``patience``: seconds of wall time that it has for them; None where nobody waits by the wall.
+        """
         self._substrate = substrate
         self._episodes = episodes
         self._now = now
         self._model = model
+        self._patience = patience
         self.status = substrate.status
         self.close = substrate.close
 
@@ -37,15 +48,15 @@ class AnsweringSubstrate:
             return await self._substrate.generate(request)
         asked, *earlier = (material.text for material in request.materials)
         reply = await self._episodes.answer(asked, earlier, self._now(), request.before)
-        told = Generation(reply.text.replace("\n", " "), "rule")
+        told = Generation(reply.text.replace("\n", " "), ExtractiveSubstrate.MODEL)
         if self._model and reply.parts:
             refs = [(part.text, part.perception.source, clock_time(part.perception.time)) for part in reply.parts]
             found = tuple(Material(Role.MEMORY, *ref) for ref in refs)
             try:
-                async with asyncio.timeout(_PATIENCE):
+                async with asyncio.timeout(self._patience):
                     worded = await self._substrate.generate(replace(request, materials=request.materials[:1] + found))
             except TimeoutError:
-                worded = told
-            told = told if worded.fallback else worded
+                worded = replace(told, fallback=f"no words within {self._patience:g} s", cause="late")
+            told = replace(worded, text=told.text, model=told.model) if worded.fallback else worded
         cited = tuple(part.perception for part in reply.parts)
         return replace(told, perceptions=cited, trust=reply.trust, confidence=reply.confidence)

@@ -44,7 +44,7 @@ from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time, material
 from actors.submind.linking import Rarity, kin, spoken_to, tie
-from actors.substrate.ports import Act, Request, Role
+from actors.substrate.ports import Act, Generation, Request, Role
 from environment.identity import entry_id
 from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
 from environment.relations import Relation
@@ -245,11 +245,11 @@ class AttentionCore(Inward):
         for one in {contest, self._all, *others}:
             one.pace.picked += 1
         self._inhibition.remember(held.trace, now)
-        bound = self._bind(held.trace)
-        if not bound or held.trace.thought.kind is not ThoughtKind.PERCEPT:
-            return self._hand_over(held.trace, (), held.trace.thought.text, held.value, now)
-        token = entry_id(held.trace.id, held.trace.version)
-        self._wording[token] = _Wording(held.trace, bound, held.value, now)
+        bound = self._bind(held.trace) if held.trace.thought.kind is ThoughtKind.PERCEPT else ()
+        wording = _Wording(held.trace, bound, held.value, now)
+        if not bound:
+            return self._hand_over(self._candidate(wording), now)
+        self._wording[token := entry_id(held.trace.id, held.trace.version)] = wording
         return [Generate(token, self._request(held.trace, bound)), WakeAt(now + self._settings.resend_after)]
 
     def _bind(self, focus: Trace) -> tuple[Trace, ...]:
@@ -266,25 +266,27 @@ class AttentionCore(Inward):
         wording = self._wording.pop(generated.token, None)
         if wording is None:
             return []
-        return self._hand_over(wording.focus, wording.bound, generated.generation.text, wording.value, now)
+        return self._hand_over(self._candidate(wording, generated.generation), now)
 
-    def _candidate(self, focus: Trace, bound: tuple[Trace, ...], text: str, value: float) -> Candidate:
+    def _candidate(self, wording: _Wording, found: Generation | None = None) -> Candidate:
+        """In the words that the substrate found, or in those of its focus."""
+        focus, bound, own = wording.focus, wording.bound, wording.focus.thought
         return Candidate(
             id=entry_id(focus.id, focus.version),
             kind=EntryKind.THOUGHT,
-            text=text,
-            time=focus.thought.time,
-            salience=value,
-            confidence=focus.thought.confidence,
-            trust=min([focus.thought.trust, *(t.thought.trust for t in bound)]),
+            text=found.text if found else own.text,
+            time=own.time,
+            salience=wording.value,
+            confidence=own.confidence,
+            trust=min([own.trust, *(t.thought.trust for t in bound)]),
             focus=focus,
             bound=bound,
             concerns=self._concerns(focus, bound),
             links=self._links(focus, bound),
+            worded_by=found.model if found else own.worded_by,
         )
 
-    def _hand_over(self, focus: Trace, bound: tuple[Trace, ...], text: str, value: float, now: Instant) -> list[Effect]:
-        candidate = self._candidate(focus, bound, text, value)
+    def _hand_over(self, candidate: Candidate, now: Instant) -> list[Effect]:
         self._handed[candidate.id] = (candidate, now)
         return [
             Send(STREAM, Conscious(candidate), 1.0),
@@ -335,7 +337,7 @@ class AttentionCore(Inward):
         for token, wording in list(self._wording.items()):
             if now - wording.at >= self._settings.wording_patience:  # its own words will do
                 del self._wording[token]
-                effects += self._hand_over(wording.focus, wording.bound, wording.focus.thought.text, wording.value, now)
+                effects += self._hand_over(self._candidate(wording), now)
         if self._handed or self._wording:
             effects.append(WakeAt(now + self._settings.resend_after))
         if now - self._surveyed_at >= self._settings.survey_every:
@@ -380,7 +382,7 @@ class AttentionCore(Inward):
         if self._ceiling and saved.ceiling:
             self._ceiling.left, self._ceiling.at = saved.ceiling
         # the answers to requests under way are lost: those thoughts go with the words of their focus
-        unworded = [self._candidate(w.focus, w.bound, w.focus.thought.text, w.value) for w in saved.wording]
+        unworded = [self._candidate(wording) for wording in saved.wording]
         self._handed = OrderedDict((c.id, (c, float("-inf"))) for c in [*saved.handed, *unworded])
 
 

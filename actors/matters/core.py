@@ -339,6 +339,7 @@ class MattersCore(Inward):
             depth=1,
             associations=tuple(terms[:8]),
             insights=(part.partition("/")[0],),
+            worded_by="rule",
         )
         return self._unacknowledged.post([thought], now)
 

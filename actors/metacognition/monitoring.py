@@ -183,6 +183,7 @@ class MonitoringCore(Inward):
             topic="the mind itself",
             depth=1,
             insights=(key,),
+            worded_by="rule",
         )
         return [*self._unacknowledged.post([thought], now), Count("reflections_total")]
 

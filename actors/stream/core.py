@@ -204,6 +204,7 @@ class StreamCore(Inward):
             author=thought.author,
             vector=thought.vector,
             links=candidate.links,
+            worded_by=candidate.worded_by,
         )
         entries.append(entry)
         self._next = entry.seq + 1
@@ -240,6 +241,7 @@ class StreamCore(Inward):
             trust=min(before.trust, after.trust),
             perceptions=tuple(dict.fromkeys(p for side in sides for p in side)),
             lineage=(before.id, after.id),
+            worded_by=words.generation.model,
         )
 
     def describe(self) -> Description:

@@ -84,4 +84,5 @@ def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via],
         insights=bound.shared[:3],
         count=sum(p.count for p in parts),
         links=(bound.tie.to(bound.memory.id),),
+        worded_by=generated.generation.model,
     )

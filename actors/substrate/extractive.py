@@ -134,7 +134,7 @@ class ExtractiveSubstrate:
     Guarantees: never empty, one line, no control or bidirectional characters, at most ``LIMIT`` characters.
     """
 
-    MODEL = "extractive"
+    MODEL = "rule"
 
     def __init__(self) -> None:
         self._requests = 0

@@ -83,7 +83,7 @@ class Generation:
     text: str
     """Plain text, one paragraph, no control characters, never empty."""
     model: str
-    """Which model spoke; ``extractive`` for the embedded default."""
+    """Who found the words: the name of a model, or ``rule``."""
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
@@ -91,6 +91,9 @@ class Generation:
     cached: bool = False
     fallback: str = ""
     """Why another substrate than the configured one answered; empty when it did itself."""
+    cause: str = ""
+    """The same in a word: ``server``, ``budget``, ``late``; of an answer refused what it made up, ``number``, ``name``
+    or ``words``."""
     perceptions: tuple[PerceptionRef, ...] = ()
     """Of a reply: what it quotes."""
     trust: float = 1.0

@@ -103,6 +103,7 @@ class Conversations:
             lineage=tuple(refs),
             author=self._owner,
             vector=generated.vector,
+            worded_by=found.model,
         )
         return [Send(STREAM, Utterance(asked.answer), 1.0), WakeAt(now + _AGAIN)]
 

@@ -201,6 +201,7 @@ class ThinkingCore(Inward):
         parts = [act.thought, *act.memories]
         salience = act.entry.salience * self._settings.result_share
         thought = self._thought(parts, generated.generation.text, generated.vector, salience, act.act.value, now)
+        thought = replace(thought, worded_by=generated.generation.model)
         return [
             *self._unacknowledged.post([thought], now),
             Count("results_total"),
@@ -229,6 +230,7 @@ class ThinkingCore(Inward):
             emotions=first.emotions,
             associations=first.associations,
             insights=(part,),
+            worded_by="rule",
         )
 
     def _loop(self, entry: StreamEntry, thought: Thought, about: str, now: Instant) -> list[Effect]:

@@ -216,6 +216,8 @@ def _node(node: Explanation) -> Text:
     if node.evidence:
         line.append(f" ({because(node.evidence)})", style="italic")
     line.append(f"  {node.id}", style="dim")
+    if node.worded_by:
+        line.append(f" worded by {safe(node.worded_by)}", style="dim")
     if node.trace_id:
         line.append(f" trace {node.trace_id}", style="dim")
     if node.standing != "kept":

@@ -67,7 +67,8 @@ async def test_an_entry_leads_down_to_its_perceptions(stores):
     )
     one, two = kept(1, text.id, refs=(text,)), kept(2, refs=(telemetry, image))
     bound = kept(3, one.id, two.id, refs=(text, telemetry))
-    said = entry(1, bound.id, bound.id)
+    bound = replace(bound, thought=replace(bound.thought, worded_by="rule"))
+    said = entry(1, bound.id, bound.id, worded_by="small-model")
     await stores.commit([*map(WriteTrace, (one, two, bound)), WriteEntries((said,))])
     found = await explain(stores, "1")
     expected = (said.id, (bound.id, (one.id, (text.id,)), (two.id, (telemetry.id,), (image.id,))))
@@ -76,6 +77,7 @@ async def test_an_entry_leads_down_to_its_perceptions(stores):
     assert tree(await explain(stores, f" {bound.id} ")) == expected[1]
     assert (found.kind, found.author, found.salience, found.trust) == (NodeKind.ENTRY, "causes", 0.9, 0.4)
     by_id = {node.id: node for node in nodes(found)}
+    assert [by_id[node.id].worded_by for node in (said, bound, one, text)] == ["small-model", "rule", "", ""]
     assert (by_id[one.id].kind, by_id[one.id].salience, by_id[one.id].author) == (NodeKind.TRACE, 0.5, "text")
     assert (by_id[text.id].text, by_id[text.id].source, by_id[text.id].trust) == ("the disk is full", "ops", 0.7)
     assert by_id[text.id].salience is None

@@ -34,6 +34,11 @@ function detail(name, value, hint, className = "detail") {
   return el("span", { class: className, title: hint }, `${name} `, el("b", { text: share(value) }));
 }
 
+/** Who found the words, where they are more than what was perceived. */
+export function wordedBy({ worded_by: who }) {
+  return el("span", { class: who === "rule" ? "detail weigh" : "detail", title: "Who found the words: a rule, or a model" }, "words ", outside(who));
+}
+
 /** The element of an entry; it carries its number in `data-seq` and its day in `data-day`. */
 export function entryElement(entry) {
   const segue = entry.kind === "segue";
@@ -48,6 +53,7 @@ export function entryElement(entry) {
     low && !segue && trust,
     !segue && detail("confidence", entry.confidence, "How sure its author was that the parts belong together, 0 to 1", "detail weigh"),
     !low && !segue && trust,
+    entry.worded_by && wordedBy(entry),
   ];
   meta.append(...parts.filter(Boolean));
   const article = el(

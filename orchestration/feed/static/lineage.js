@@ -1,7 +1,7 @@
 // The lineage of a thought: a tree down to the perceptions, and when and where those came from.
 
 import { el } from "./dom.js";
-import { gauge } from "./entry.js";
+import { gauge, wordedBy } from "./entry.js";
 import { agoElement, brief, clock, exact, outside, passage, share, short } from "./text.js";
 
 const OPEN_ALL = 80;
@@ -69,6 +69,7 @@ function heading(node) {
     Number.isFinite(node.salience) && gauge(node.salience, "salience"),
     Number.isFinite(node.confidence) && el("span", { class: "detail confidence", title: `confidence ${share(node.confidence)}`, text: `conf ${share(node.confidence)}` }),
     Number.isFinite(node.trust) && el("span", { class: "detail", title: `trust ${share(node.trust)}`, text: `trust ${share(node.trust)}` }),
+    node.worded_by && wordedBy(node),
   );
 }
 

@@ -32,14 +32,13 @@ class Model:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (Generation("At seven.", "m"), "At seven."),
-        (Generation("nothing", "extractive", fallback="the budget is spent"), None),
+        (Generation("At seven.", "m", tokens_out=5), "At seven."),
+        (Generation("nothing", "rule", tokens_out=7, fallback="it says 'Ada'", cause="name"), None),
         (None, None),
     ],
     ids=["words", "fallback", "slow"],
 )
-async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(tmp_path, monkeypatch, model, said):
-    monkeypatch.setattr("actors.answering.substrate._PATIENCE", 0.05)
+async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(tmp_path, model, said):
     stores = await open_stores(tmp_path, "mind", synchronous="OFF")
     texts = [
         ("desk", SAID),
@@ -49,8 +48,10 @@ async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(tmp_p
     await stores.perceptions.append([NewPerception(source, 1.0, 1.0, text=text, trust=0.3) for source, text in texts])
     asked = Model(model)
     episodes = EpisodeFollower(stores.perceptions, 100, ["operator"])
-    told = await AnsweringSubstrate(asked, episodes, lambda: 2.0, model=True).generate(QUESTION)
+    told = await AnsweringSubstrate(asked, episodes, lambda: 2.0, model=True, patience=0.05).generate(QUESTION)
     assert told.text == said or (said is None and SAID in told.text)
+    assert (told.model, told.tokens_out) == (("m", 5) if said else ("rule", 7 if model else 0))
+    assert told.fallback == ("" if said else model.fallback if model else "no words within 0.05 s")
     assert [m.text for m in asked.asked[0].materials] == [QUESTION.materials[0].text, SAID]
     assert [p.id for p in told.perceptions] == [perception_id(1)]
     assert told.trust == 0.3

@@ -223,7 +223,8 @@ def test_a_thought_whose_words_never_come_goes_with_its_own():
     core.handle(Salient((near,)), 0.0)
     focus = trace(associations=("a-1", "b-2", "c-3"), salience=0.95, vector=unit(1))
     assert not handed(core.handle(Salient((focus,)), 1.0))
-    assert [c.text for c in handed(core.handle(Tick(), 130.0))] == [focus.thought.text]
+    own = [(c.text, c.worded_by) for c in handed(core.handle(Tick(), 130.0))]
+    assert own == [(focus.thought.text, focus.thought.worded_by)]
 
 
 def test_a_focus_is_bound_with_what_is_about_the_same_and_trusted_as_the_least():
@@ -237,7 +238,7 @@ def test_a_focus_is_bound_with_what_is_about_the_same_and_trusted_as_the_least()
     (candidate,) = handed(core.handle(Generated(ask.token, Generation("words", "m"), unit(3)), 2.0))
     assert [t.id for t in candidate.bound] == [near.id]
     assert candidate.trust == 0.2
-    assert candidate.text == "words"
+    assert (candidate.text, candidate.worded_by) == ("words", "m")
 
 
 def test_a_newborn_mind_speaks_soon_but_only_a_few_times():

@@ -74,6 +74,7 @@ def test_a_segue_leads_between_neighbours_that_diverge():
     assert [segue.kind, second.kind] == [EntryKind.SEGUE, EntryKind.THOUGHT]
     assert (first.seq, segue.seq, second.seq) == (1, 2, 3)
     assert segue.lineage == (first.id, second.id)
+    assert (segue.worded_by, second.worded_by) == ("m", "")
     plain = core(reorder=0.0)
     plain.handle(Conscious(a), 1.0)
     assert [e.kind for e in written(plain.handle(Conscious(b), 60.0))] == [EntryKind.THOUGHT], "unless it is asked for"

@@ -19,6 +19,6 @@ async def test_the_example_runs():
     substrate = names["Behind"](first, ExtractiveSubstrate())
     assert (await substrate.generate(request)).text == "fine"
     answer = await substrate.generate(request)
-    assert (answer.text, answer.fallback) == (compose(request), "server down; extractive answered")
-    assert substrate.status()["second_model"] == "extractive"
+    assert (answer.text, answer.fallback) == (compose(request), "server down; rule answered")
+    assert substrate.status()["second_model"] == "rule"
     await substrate.close()

@@ -51,7 +51,7 @@ def test_a_result_is_trusted_as_its_least_and_names_what_it_came_from():
     request, (result,) = think(core(), event, [memory])
     assert request.act is Act.PLAN
     assert result.kind is ThoughtKind.RESULT
-    assert result.trust == 0.3
+    assert (result.trust, result.worded_by) == (0.3, "m")
     assert result.parents == (event.focus.id, memory.id)
     assert result.depth == 1
 
@@ -97,7 +97,7 @@ def test_what_is_asked_is_answered_once_whatever_is_lost():
     found = Generated(answer_id(lines[0].id), Generation("at nine", "m", perceptions=(cited,), trust=0.4), unit(1))
     _, (said,) = sent(thinking.handle(found, 105.0))
     assert said.lineage == (lines[0].id, cited.id)
-    assert (said.kind, said.text, said.trust) == (EntryKind.ANSWER, "at nine", 0.4)
+    assert (said.kind, said.text, said.worded_by, said.trust) == (EntryKind.ANSWER, "at nine", "m", 0.4)
     assert sent(thinking.handle(found, 105.5)) == ([], [])
     thinking = reborn(thinking)
     assert sent(thinking.handle(Tick(), 108.0)) == ([second], [said])

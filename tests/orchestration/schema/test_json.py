@@ -25,11 +25,11 @@ def entry_json(made):
 
 def test_keys_are_those_promised():
     assert list(entry_json(entry(1))) == (
-        "seq id kind text time at salience confidence trust perceptions lineage focus author".split()
+        "seq id kind text time at salience confidence trust perceptions lineage focus author worded_by".split()
     )
     assert list(to_json(encode_trace(trace(1), 0.5))) == (
         "id version author authors kind text time at salience level live confidence trust topic parents perceptions "
-        "associations emotions evidence insights count conscious depth via first_salience".split()
+        "associations emotions evidence insights count conscious depth via first_salience worded_by".split()
     )
     assert list(to_json(encode(mind_pb2.SubmindReport, report()))) == (
         "name role goal state at topics mailbox metrics reason".split()

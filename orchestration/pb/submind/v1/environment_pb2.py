@@ -28,7 +28,7 @@ from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_
 from orchestration.pb.submind.v1 import perception_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_perception__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n-orchestration/pb/submind/v1/environment.proto\x12\nsubmind.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\x81\x01\n\x05Level\x12\x14\n\x05value\x18\x01 \x01(\x01R\x05value\x12*\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x36\n\thalf_life\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationR\x08halfLife\"3\n\x03Via\x12\x16\n\x06sender\x18\x01 \x01(\tR\x06sender\x12\x14\n\x05topic\x18\x02 \x01(\tR\x05topic\"\xd7\x07\n\x05Trace\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n\x07version\x18\x02 \x01(\rR\x07version\x12\x16\n\x06\x61uthor\x18\x03 \x01(\tR\x06\x61uthor\x12\x18\n\x07\x61uthors\x18\x04 \x03(\tR\x07\x61uthors\x12+\n\x04kind\x18\x05 \x01(\x0e\x32\x17.submind.v1.ThoughtKindR\x04kind\x12\x12\n\x04text\x18\x06 \x01(\tR\x04text\x12.\n\x04time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12*\n\x02\x61t\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x1a\n\x08salience\x18\t \x01(\x01R\x08salience\x12\'\n\x05level\x18\n \x01(\x0b\x32\x11.submind.v1.LevelR\x05level\x12\x12\n\x04live\x18\x0b \x01(\x08R\x04live\x12\x1e\n\nconfidence\x18\x0c \x01(\x01R\nconfidence\x12\x14\n\x05trust\x18\r \x01(\x01R\x05trust\x12\x14\n\x05topic\x18\x0e \x01(\tR\x05topic\x12\x18\n\x07parents\x18\x0f \x03(\tR\x07parents\x12;\n\x0bperceptions\x18\x10 \x03(\x0b\x32\x19.submind.v1.PerceptionRefR\x0bperceptions\x12\"\n\x0c\x61ssociations\x18\x11 \x03(\tR\x0c\x61ssociations\x12;\n\x08\x65motions\x18\x12 \x03(\x0b\x32\x1f.submind.v1.Trace.EmotionsEntryR\x08\x65motions\x12;\n\x08\x65vidence\x18\x19 \x03(\x0b\x32\x1f.submind.v1.Trace.EvidenceEntryR\x08\x65vidence\x12\x1a\n\x08insights\x18\x13 \x03(\tR\x08insights\x12\x14\n\x05\x63ount\x18\x14 \x01(\x04R\x05\x63ount\x12!\n\tconscious\x18\x15 \x01(\x04H\x00R\tconscious\x88\x01\x01\x12\x14\n\x05\x64\x65pth\x18\x16 \x01(\rR\x05\x64\x65pth\x12!\n\x03via\x18\x17 \x03(\x0b\x32\x0f.submind.v1.ViaR\x03via\x12%\n\x0e\x66irst_salience\x18\x18 \x01(\x01R\rfirstSalience\x1a;\n\rEmotionsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\x1a;\n\rEvidenceEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\x42\x0c\n\n_conscious\"\x8a\x03\n\rSearchRequest\x12\x1c\n\x04text\x18\x01 \x01(\tB\x0b\xbaH\x08r\x06\x10\x01(\x80\x80\x01R\x01q\x12\x16\n\x01k\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x01k\x12 \n\x06source\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x06source\x12 \n\x06\x61uthor\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x06\x61uthor\x12\x35\n\x04kind\x18\x05 \x01(\x0e\x32\x17.submind.v1.ThoughtKindB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x04kind\x12\x45\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x13\xbaH\x10\xb2\x01\r2\x0b\x08\x80\x92\xb8\xc3\x98\xfe\xff\xff\xff\x01R\x05since\x12\x45\n\x05until\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x13\xbaH\x10\xb2\x01\r2\x0b\x08\x80\x92\xb8\xc3\x98\xfe\xff\xff\xff\x01R\x05until\x12:\n\x0cmin_salience\x18\x08 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0bminSalience\"3\n\x11ListTracesRequest\x12\x1e\n\x05limit\x18\x01 \x01(\rB\x08\xbaH\x05*\x03\x18\x90NR\x05limit\"?\n\x12ListTracesResponse\x12)\n\x06traces\x18\x01 \x03(\x0b\x32\x11.submind.v1.TraceR\x06traces\"5\n\x0eSearchResponse\x12#\n\x04hits\x18\x01 \x03(\x0b\x32\x0f.submind.v1.HitR\x04hits\"t\n\x03Hit\x12\'\n\x05trace\x18\x01 \x01(\x0b\x32\x11.submind.v1.TraceR\x05trace\x12\x14\n\x05score\x18\x02 \x01(\x01R\x05score\x12\x1a\n\x08salience\x18\x03 \x01(\x01R\x08salience\x12\x12\n\x04\x61lso\x18\x04 \x03(\tR\x04\x61lso\",\n\x0fGetTraceRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x02id\"C\n\x10GetTraceResponse\x12/\n\trevisions\x18\x01 \x03(\x0b\x32\x11.submind.v1.TraceR\trevisions\"_\n\nAskRequest\x12&\n\x08question\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\x80 R\x08question\x12)\n\x07\x65\x61rlier\x18\x02 \x03(\tB\x0f\xbaH\x0c\x92\x01\t\x10\x10\"\x05r\x03(\x80 R\x07\x65\x61rlier\"\xc4\x01\n\x0b\x41skResponse\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12\x14\n\x05known\x18\x02 \x01(\x08R\x05known\x12+\n\x05parts\x18\x03 \x03(\x0b\x32\x15.submind.v1.QuotationR\x05parts\x12\x14\n\x05trust\x18\x04 \x01(\x01R\x05trust\x12\x1e\n\nconfidence\x18\x06 \x01(\x01R\nconfidence\x12\x12\n\x04\x61sks\x18\x07 \x01(\x08R\x04\x61sks\x12\x14\n\x05state\x18\x05 \x01(\tR\x05state\"Z\n\tQuotation\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12\x39\n\nperception\x18\x02 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception*\x95\x01\n\x0bThoughtKind\x12\x1c\n\x18THOUGHT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14THOUGHT_KIND_PERCEPT\x10\x01\x12\x18\n\x14THOUGHT_KIND_INSIGHT\x10\x02\x12\x1b\n\x17THOUGHT_KIND_REFLECTION\x10\x03\x12\x17\n\x13THOUGHT_KIND_RESULT\x10\x04\x32\x87\x03\n\x12\x45nvironmentService\x12X\n\x06Search\x12\x19.submind.v1.SearchRequest\x1a\x1a.submind.v1.SearchResponse\"\x17\x8a\xb5\x18\x13\n\x05watch\x12\n/v1/search\x12\x64\n\nListTraces\x12\x1d.submind.v1.ListTracesRequest\x1a\x1e.submind.v1.ListTracesResponse\"\x17\x8a\xb5\x18\x13\n\x05watch\x12\n/v1/traces\x12\x63\n\x08GetTrace\x12\x1b.submind.v1.GetTraceRequest\x1a\x1c.submind.v1.GetTraceResponse\"\x1c\x8a\xb5\x18\x18\n\x05watch\x12\x0f/v1/traces/{id}\x12L\n\x03\x41sk\x12\x16.submind.v1.AskRequest\x1a\x17.submind.v1.AskResponse\"\x14\x8a\xb5\x18\x10\n\x05watch\x1a\x07/v1/askb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n-orchestration/pb/submind/v1/environment.proto\x12\nsubmind.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\x81\x01\n\x05Level\x12\x14\n\x05value\x18\x01 \x01(\x01R\x05value\x12*\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x36\n\thalf_life\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationR\x08halfLife\"3\n\x03Via\x12\x16\n\x06sender\x18\x01 \x01(\tR\x06sender\x12\x14\n\x05topic\x18\x02 \x01(\tR\x05topic\"\xf4\x07\n\x05Trace\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n\x07version\x18\x02 \x01(\rR\x07version\x12\x16\n\x06\x61uthor\x18\x03 \x01(\tR\x06\x61uthor\x12\x18\n\x07\x61uthors\x18\x04 \x03(\tR\x07\x61uthors\x12+\n\x04kind\x18\x05 \x01(\x0e\x32\x17.submind.v1.ThoughtKindR\x04kind\x12\x12\n\x04text\x18\x06 \x01(\tR\x04text\x12.\n\x04time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12*\n\x02\x61t\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x1a\n\x08salience\x18\t \x01(\x01R\x08salience\x12\'\n\x05level\x18\n \x01(\x0b\x32\x11.submind.v1.LevelR\x05level\x12\x12\n\x04live\x18\x0b \x01(\x08R\x04live\x12\x1e\n\nconfidence\x18\x0c \x01(\x01R\nconfidence\x12\x14\n\x05trust\x18\r \x01(\x01R\x05trust\x12\x14\n\x05topic\x18\x0e \x01(\tR\x05topic\x12\x18\n\x07parents\x18\x0f \x03(\tR\x07parents\x12;\n\x0bperceptions\x18\x10 \x03(\x0b\x32\x19.submind.v1.PerceptionRefR\x0bperceptions\x12\"\n\x0c\x61ssociations\x18\x11 \x03(\tR\x0c\x61ssociations\x12;\n\x08\x65motions\x18\x12 \x03(\x0b\x32\x1f.submind.v1.Trace.EmotionsEntryR\x08\x65motions\x12;\n\x08\x65vidence\x18\x19 \x03(\x0b\x32\x1f.submind.v1.Trace.EvidenceEntryR\x08\x65vidence\x12\x1a\n\x08insights\x18\x13 \x03(\tR\x08insights\x12\x14\n\x05\x63ount\x18\x14 \x01(\x04R\x05\x63ount\x12!\n\tconscious\x18\x15 \x01(\x04H\x00R\tconscious\x88\x01\x01\x12\x14\n\x05\x64\x65pth\x18\x16 \x01(\rR\x05\x64\x65pth\x12!\n\x03via\x18\x17 \x03(\x0b\x32\x0f.submind.v1.ViaR\x03via\x12%\n\x0e\x66irst_salience\x18\x18 \x01(\x01R\rfirstSalience\x12\x1b\n\tworded_by\x18\x1a \x01(\tR\x08wordedBy\x1a;\n\rEmotionsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\x1a;\n\rEvidenceEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\x42\x0c\n\n_conscious\"\x8a\x03\n\rSearchRequest\x12\x1c\n\x04text\x18\x01 \x01(\tB\x0b\xbaH\x08r\x06\x10\x01(\x80\x80\x01R\x01q\x12\x16\n\x01k\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x01k\x12 \n\x06source\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x06source\x12 \n\x06\x61uthor\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x06\x61uthor\x12\x35\n\x04kind\x18\x05 \x01(\x0e\x32\x17.submind.v1.ThoughtKindB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x04kind\x12\x45\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x13\xbaH\x10\xb2\x01\r2\x0b\x08\x80\x92\xb8\xc3\x98\xfe\xff\xff\xff\x01R\x05since\x12\x45\n\x05until\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x13\xbaH\x10\xb2\x01\r2\x0b\x08\x80\x92\xb8\xc3\x98\xfe\xff\xff\xff\x01R\x05until\x12:\n\x0cmin_salience\x18\x08 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0bminSalience\"3\n\x11ListTracesRequest\x12\x1e\n\x05limit\x18\x01 \x01(\rB\x08\xbaH\x05*\x03\x18\x90NR\x05limit\"?\n\x12ListTracesResponse\x12)\n\x06traces\x18\x01 \x03(\x0b\x32\x11.submind.v1.TraceR\x06traces\"5\n\x0eSearchResponse\x12#\n\x04hits\x18\x01 \x03(\x0b\x32\x0f.submind.v1.HitR\x04hits\"t\n\x03Hit\x12\'\n\x05trace\x18\x01 \x01(\x0b\x32\x11.submind.v1.TraceR\x05trace\x12\x14\n\x05score\x18\x02 \x01(\x01R\x05score\x12\x1a\n\x08salience\x18\x03 \x01(\x01R\x08salience\x12\x12\n\x04\x61lso\x18\x04 \x03(\tR\x04\x61lso\",\n\x0fGetTraceRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x02id\"C\n\x10GetTraceResponse\x12/\n\trevisions\x18\x01 \x03(\x0b\x32\x11.submind.v1.TraceR\trevisions\"_\n\nAskRequest\x12&\n\x08question\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\x80 R\x08question\x12)\n\x07\x65\x61rlier\x18\x02 \x03(\tB\x0f\xbaH\x0c\x92\x01\t\x10\x10\"\x05r\x03(\x80 R\x07\x65\x61rlier\"\xc4\x01\n\x0b\x41skResponse\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12\x14\n\x05known\x18\x02 \x01(\x08R\x05known\x12+\n\x05parts\x18\x03 \x03(\x0b\x32\x15.submind.v1.QuotationR\x05parts\x12\x14\n\x05trust\x18\x04 \x01(\x01R\x05trust\x12\x1e\n\nconfidence\x18\x06 \x01(\x01R\nconfidence\x12\x12\n\x04\x61sks\x18\x07 \x01(\x08R\x04\x61sks\x12\x14\n\x05state\x18\x05 \x01(\tR\x05state\"Z\n\tQuotation\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12\x39\n\nperception\x18\x02 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception*\x95\x01\n\x0bThoughtKind\x12\x1c\n\x18THOUGHT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14THOUGHT_KIND_PERCEPT\x10\x01\x12\x18\n\x14THOUGHT_KIND_INSIGHT\x10\x02\x12\x1b\n\x17THOUGHT_KIND_REFLECTION\x10\x03\x12\x17\n\x13THOUGHT_KIND_RESULT\x10\x04\x32\x87\x03\n\x12\x45nvironmentService\x12X\n\x06Search\x12\x19.submind.v1.SearchRequest\x1a\x1a.submind.v1.SearchResponse\"\x17\x8a\xb5\x18\x13\n\x05watch\x12\n/v1/search\x12\x64\n\nListTraces\x12\x1d.submind.v1.ListTracesRequest\x1a\x1e.submind.v1.ListTracesResponse\"\x17\x8a\xb5\x18\x13\n\x05watch\x12\n/v1/traces\x12\x63\n\x08GetTrace\x12\x1b.submind.v1.GetTraceRequest\x1a\x1c.submind.v1.GetTraceResponse\"\x1c\x8a\xb5\x18\x18\n\x05watch\x12\x0f/v1/traces/{id}\x12L\n\x03\x41sk\x12\x16.submind.v1.AskRequest\x1a\x17.submind.v1.AskResponse\"\x14\x8a\xb5\x18\x10\n\x05watch\x1a\x07/v1/askb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -71,38 +71,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ENVIRONMENTSERVICE'].methods_by_name['GetTrace']._serialized_options = b'\212\265\030\030\n\005watch\022\017/v1/traces/{id}'
   _globals['_ENVIRONMENTSERVICE'].methods_by_name['Ask']._loaded_options = None
   _globals['_ENVIRONMENTSERVICE'].methods_by_name['Ask']._serialized_options = b'\212\265\030\020\n\005watch\032\007/v1/ask'
-  _globals['_THOUGHTKIND']._serialized_start=2578
-  _globals['_THOUGHTKIND']._serialized_end=2727
+  _globals['_THOUGHTKIND']._serialized_start=2607
+  _globals['_THOUGHTKIND']._serialized_end=2756
   _globals['_LEVEL']._serialized_start=216
   _globals['_LEVEL']._serialized_end=345
   _globals['_VIA']._serialized_start=347
   _globals['_VIA']._serialized_end=398
   _globals['_TRACE']._serialized_start=401
-  _globals['_TRACE']._serialized_end=1384
-  _globals['_TRACE_EMOTIONSENTRY']._serialized_start=1250
-  _globals['_TRACE_EMOTIONSENTRY']._serialized_end=1309
-  _globals['_TRACE_EVIDENCEENTRY']._serialized_start=1311
-  _globals['_TRACE_EVIDENCEENTRY']._serialized_end=1370
-  _globals['_SEARCHREQUEST']._serialized_start=1387
-  _globals['_SEARCHREQUEST']._serialized_end=1781
-  _globals['_LISTTRACESREQUEST']._serialized_start=1783
-  _globals['_LISTTRACESREQUEST']._serialized_end=1834
-  _globals['_LISTTRACESRESPONSE']._serialized_start=1836
-  _globals['_LISTTRACESRESPONSE']._serialized_end=1899
-  _globals['_SEARCHRESPONSE']._serialized_start=1901
-  _globals['_SEARCHRESPONSE']._serialized_end=1954
-  _globals['_HIT']._serialized_start=1956
-  _globals['_HIT']._serialized_end=2072
-  _globals['_GETTRACEREQUEST']._serialized_start=2074
-  _globals['_GETTRACEREQUEST']._serialized_end=2118
-  _globals['_GETTRACERESPONSE']._serialized_start=2120
-  _globals['_GETTRACERESPONSE']._serialized_end=2187
-  _globals['_ASKREQUEST']._serialized_start=2189
-  _globals['_ASKREQUEST']._serialized_end=2284
-  _globals['_ASKRESPONSE']._serialized_start=2287
-  _globals['_ASKRESPONSE']._serialized_end=2483
-  _globals['_QUOTATION']._serialized_start=2485
-  _globals['_QUOTATION']._serialized_end=2575
-  _globals['_ENVIRONMENTSERVICE']._serialized_start=2730
-  _globals['_ENVIRONMENTSERVICE']._serialized_end=3121
+  _globals['_TRACE']._serialized_end=1413
+  _globals['_TRACE_EMOTIONSENTRY']._serialized_start=1279
+  _globals['_TRACE_EMOTIONSENTRY']._serialized_end=1338
+  _globals['_TRACE_EVIDENCEENTRY']._serialized_start=1340
+  _globals['_TRACE_EVIDENCEENTRY']._serialized_end=1399
+  _globals['_SEARCHREQUEST']._serialized_start=1416
+  _globals['_SEARCHREQUEST']._serialized_end=1810
+  _globals['_LISTTRACESREQUEST']._serialized_start=1812
+  _globals['_LISTTRACESREQUEST']._serialized_end=1863
+  _globals['_LISTTRACESRESPONSE']._serialized_start=1865
+  _globals['_LISTTRACESRESPONSE']._serialized_end=1928
+  _globals['_SEARCHRESPONSE']._serialized_start=1930
+  _globals['_SEARCHRESPONSE']._serialized_end=1983
+  _globals['_HIT']._serialized_start=1985
+  _globals['_HIT']._serialized_end=2101
+  _globals['_GETTRACEREQUEST']._serialized_start=2103
+  _globals['_GETTRACEREQUEST']._serialized_end=2147
+  _globals['_GETTRACERESPONSE']._serialized_start=2149
+  _globals['_GETTRACERESPONSE']._serialized_end=2216
+  _globals['_ASKREQUEST']._serialized_start=2218
+  _globals['_ASKREQUEST']._serialized_end=2313
+  _globals['_ASKRESPONSE']._serialized_start=2316
+  _globals['_ASKRESPONSE']._serialized_end=2512
+  _globals['_QUOTATION']._serialized_start=2514
+  _globals['_QUOTATION']._serialized_end=2604
+  _globals['_ENVIRONMENTSERVICE']._serialized_start=2759
+  _globals['_ENVIRONMENTSERVICE']._serialized_end=3150
 # @@protoc_insertion_point(module_scope)

@@ -45,7 +45,7 @@ class Via(_message.Message):
     def __init__(self, sender: _Optional[str] = ..., topic: _Optional[str] = ...) -> None: ...
 
 class Trace(_message.Message):
-    __slots__ = ("id", "version", "author", "authors", "kind", "text", "time", "at", "salience", "level", "live", "confidence", "trust", "topic", "parents", "perceptions", "associations", "emotions", "evidence", "insights", "count", "conscious", "depth", "via", "first_salience")
+    __slots__ = ("id", "version", "author", "authors", "kind", "text", "time", "at", "salience", "level", "live", "confidence", "trust", "topic", "parents", "perceptions", "associations", "emotions", "evidence", "insights", "count", "conscious", "depth", "via", "first_salience", "worded_by")
     class EmotionsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -85,6 +85,7 @@ class Trace(_message.Message):
     DEPTH_FIELD_NUMBER: _ClassVar[int]
     VIA_FIELD_NUMBER: _ClassVar[int]
     FIRST_SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    WORDED_BY_FIELD_NUMBER: _ClassVar[int]
     id: str
     version: int
     author: str
@@ -110,7 +111,8 @@ class Trace(_message.Message):
     depth: int
     via: _containers.RepeatedCompositeFieldContainer[Via]
     first_salience: float
-    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., author: _Optional[str] = ..., authors: _Optional[_Iterable[str]] = ..., kind: _Optional[_Union[ThoughtKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., level: _Optional[_Union[Level, _Mapping]] = ..., live: _Optional[bool] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., topic: _Optional[str] = ..., parents: _Optional[_Iterable[str]] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., associations: _Optional[_Iterable[str]] = ..., emotions: _Optional[_Mapping[str, float]] = ..., evidence: _Optional[_Mapping[str, float]] = ..., insights: _Optional[_Iterable[str]] = ..., count: _Optional[int] = ..., conscious: _Optional[int] = ..., depth: _Optional[int] = ..., via: _Optional[_Iterable[_Union[Via, _Mapping]]] = ..., first_salience: _Optional[float] = ...) -> None: ...
+    worded_by: str
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., author: _Optional[str] = ..., authors: _Optional[_Iterable[str]] = ..., kind: _Optional[_Union[ThoughtKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., level: _Optional[_Union[Level, _Mapping]] = ..., live: _Optional[bool] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., topic: _Optional[str] = ..., parents: _Optional[_Iterable[str]] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., associations: _Optional[_Iterable[str]] = ..., emotions: _Optional[_Mapping[str, float]] = ..., evidence: _Optional[_Mapping[str, float]] = ..., insights: _Optional[_Iterable[str]] = ..., count: _Optional[int] = ..., conscious: _Optional[int] = ..., depth: _Optional[int] = ..., via: _Optional[_Iterable[_Union[Via, _Mapping]]] = ..., first_salience: _Optional[float] = ..., worded_by: _Optional[str] = ...) -> None: ...
 
 class SearchRequest(_message.Message):
     __slots__ = ("text", "k", "source", "author", "kind", "since", "until", "min_salience")
