@@ -127,7 +127,7 @@ class ActorShell:
         self._monitors = tuple(name for name in monitors if name != core.name)
         self._writes: list[Write] = []
         self._others: list[Effect] = []
-        self._state_bytes = 0
+        self._state_bytes, self._fell_back = 0, ""
         self._changed = False
         self._vitals_at: Instant | None = None
         self._latest: Instant = float("-inf")
@@ -306,7 +306,7 @@ class ActorShell:
             topics=told.topics,
             mailbox=len(self.mailbox),
             metrics=self.figures(),
-            reason=reason,
+            reason=reason or self._fell_back,
         )
 
     async def perform(self, effects: Sequence[Effect]) -> None:
@@ -345,8 +345,9 @@ class ActorShell:
         self.counters["generations_cached_total"] += generation.cached
         if generation.fallback:
             self.counters["fallbacks_total"] += 1
-            fields = {"reason": generation.fallback}
-            self._others.append(Note("substrate_fell_back", "warning", fields))
+            self.counters[f"fallback_causes_total:{generation.cause or 'other'}"] += 1
+            self._fell_back = f"words by rule: {generation.fallback}"
+            self._others.append(Note("substrate_fell_back", "warning", {"reason": generation.fallback}))
 
     def _sort(self, effects: Sequence[Effect]) -> None:
         for effect in effects:

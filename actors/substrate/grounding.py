@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from actors.substrate.plain import plain
 from actors.substrate.ports import Request
@@ -21,6 +22,14 @@ _STEM, _FEW = 5, 2
 """Letters by which a longer word is known, and how many such words may be a model's own in any case."""
 _OPENING = re.compile(r"(?:^|[.!?:;\u2026\u3002]\s|[\"'\u2018\u201c\u00ab(\[])\W*$")
 """What stands before a word that has a capital for its place."""
+
+
+class Ungrounded(NamedTuple):
+    """What an answer made up."""
+
+    cause: str
+    """``number`` (a time as well), ``name`` or ``words``."""
+    reason: str
 
 
 def _worth(number: str) -> set[str]:
@@ -43,8 +52,8 @@ def _stems(words: Iterable[str]) -> list[str]:
     return [w.casefold()[:_STEM] for w in words if len(w) >= _STEM and w.lower() != w.upper()]
 
 
-def ungrounded(answer: str, request: Request) -> str:
-    """Why ``answer`` does not rest on the request's material; empty where it does.
+def ungrounded(answer: str, request: Request) -> Ungrounded | None:
+    """Why ``answer`` does not rest on the request's material; None where it does.
 
     The first time, number or name that stands nowhere in it; or that most of its longer words do not.
     """
@@ -52,13 +61,16 @@ def ungrounded(answer: str, request: Request) -> str:
     known = {(int(hour), int(minute)) for hour, minute in _TIME.findall(given)}
     worth = {reading for number in _NUMBER.findall(_TIME.sub(" ", given)) for reading in _worth(number)}
     worth |= {str(hour) for hour, _ in known}
-    unknown = [time[0] for time in _TIME.finditer(answer) if (int(time[1]), int(time[2])) not in known]
-    unknown += [n for n in _NUMBER.findall(_TIME.sub(" ", answer)) if not _worth(n) & worth]
+    unknown = [("number", time[0]) for time in _TIME.finditer(answer) if (int(time[1]), int(time[2])) not in known]
+    unknown += [("number", n) for n in _NUMBER.findall(_TIME.sub(" ", answer)) if not _worth(n) & worth]
     words = _WORD.findall(given)
     names = {word.casefold() for word in [*words, *_TOKEN.findall(given)]}
-    unknown += [name for name in _names(answer) if name.casefold() not in names]
+    unknown += [("name", name) for name in _names(answer) if name.casefold() not in names]
     if unknown:
-        return f"answer says {unknown[0]!r}, which stands nowhere in its material"
+        cause, what = unknown[0]
+        return Ungrounded(cause, f"answer says {what!r}, which stands nowhere in its material")
     said, stems = _stems(_WORD.findall(answer)), set(_stems(words))
     foreign = sum(stem not in stems for stem in said)
-    return "answer is mostly in words that stand nowhere in its material" if foreign > max(len(said) / 2, _FEW) else ""
+    if foreign > max(len(said) / 2, _FEW):
+        return Ungrounded("words", "answer is mostly in words that stand nowhere in its material")
+    return None

@@ -78,24 +78,24 @@ class OpenAISubstrate:
     async def generate(self, request: Request) -> Generation:
         self._tally.requests += 1
         if not self._circuit.admits(self._clock()):
-            return await self._fall_back(request, "server left alone after repeated failures")
+            return await self._fall_back(request, "server", "server left alone after repeated failures")
         try:
             answer = await self._ask(request)
         except AttemptFailed as error:
             longest = self._settings.server.max_backoff
             asked = error.retry_after or 0.0
             self._circuit.failed(self._clock(), asked if asked > longest else 0.0)
-            return await self._fall_back(request, str(error))
+            return await self._fall_back(request, "server", str(error))
         except (BudgetSpent, SubliminalError, ValueError) as error:
             self._circuit.gave_up()
-            return await self._fall_back(request, str(error))
+            return await self._fall_back(request, "budget", str(error))
         except BaseException:
             self._circuit.gave_up()
             raise
         self._circuit.succeeded()
-        if reason := ungrounded(answer.text, request):
+        if made_up := ungrounded(answer.text, request):
             self._tally.refused += 1
-            ruled = await self._fall_back(request, reason)
+            ruled = await self._fall_back(request, *made_up)
             return replace(ruled, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out, cost=answer.cost)
         return answer
 
@@ -144,10 +144,10 @@ class OpenAISubstrate:
         self._tally.cost += cost
         return Generation(answer.text, model.name, tokens_in, tokens_out, cost)
 
-    async def _fall_back(self, request: Request, reason: str) -> Generation:
+    async def _fall_back(self, request: Request, cause: str, reason: str) -> Generation:
         self._tally.fallbacks += 1
         self._tally.last_error = reason
-        return replace(await self._rule.generate(request), fallback=reason)
+        return replace(await self._rule.generate(request), fallback=reason, cause=cause)
 
     def status(self) -> dict[str, float | str]:
         tally, left = self._tally, self._account.left()

@@ -6,7 +6,7 @@ import asyncio
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -32,6 +32,7 @@ from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
 from orchestration.schema.convert import encode
 from orchestration.settings import Settings
 from orchestration.simulation.replay import replay as simulate
+from orchestration.telemetry import names
 
 app = typer.Typer(add_completion=False)
 
@@ -99,9 +100,12 @@ def replay(
     perceptions.sort(key=lambda perception: perception.time)
     span = perceptions[-1].time - perceptions[0].time
     total = None if budget is None else Budget(budget, len(perceptions), span)
-    thoughts = asyncio.run(_show(settings, perceptions, total, per_hour, seed, json=json))
+    figures: dict[str, float] = {}
+    thoughts = asyncio.run(_show(settings, perceptions, total, per_hour, seed, figures, json=json))
     if not json:
         console(error=True).print(f"{thoughts} thoughts of {len(perceptions):,} perceptions", style="dim")
+    if settings.substrate.kind == "openai":
+        console(error=True).print(_worded(settings.substrate.fast.name, figures), style="dim")
     raise typer.Exit(1 if refused else 0)
 
 
@@ -111,17 +115,30 @@ async def _show(
     budget: Budget | None,
     per_hour: float | None,
     seed: int,
+    figures: dict[str, float],
     *,
     json: bool,
 ) -> int:
     out, thoughts = console(), 0
-    async for entry in simulate(settings, perceptions, budget=budget, per_hour=per_hour, seed=seed):
+    run = partial(simulate, settings, perceptions, budget=budget, per_hour=per_hour, seed=seed)
+    async for entry in run(ended=figures.update):
         thoughts += entry.kind is EntryKind.THOUGHT
         if json:
             emit(encode(StreamEntry, entry))
         else:
             out.print(entry_line(entry))
     return thoughts
+
+
+def _worded(model: str, figures: Mapping[str, float]) -> str:
+    """For how many thoughts the model found the words, why a rule did for the others, and what it cost."""
+    asked, ruled = figures.get(names.GENERATIONS, 0.0), figures.get(names.FALLBACKS, 0.0)
+    prefix = f"{names.FALLBACK_CAUSES}:"
+    causes = sorted((-n, name.removeprefix(prefix)) for name, n in figures.items() if name.startswith(prefix))
+    why = f" ({', '.join(f'{cause} {-n:.0f}' for n, cause in causes)})" if causes else ""
+    tokens = figures.get(names.TOKENS_IN, 0.0) + figures.get(names.TOKENS_OUT, 0.0)
+    cost = f"{tokens:,.0f} tokens, cost {figures.get(names.COST, 0.0):.2f}"
+    return f"{safe(model)} worded {asked - ruled:,.0f} of {asked:,.0f} thoughts, a rule {ruled:,.0f}{why}; {cost}"
 
 
 class _History:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -66,7 +66,7 @@ class Replay:
         episodes = EpisodeFollower(stores.perceptions, settings.view.episodes, settings.perception.interlocutors)
         thinking = build_substrate(settings.substrate, lambda: self.world.now)
         model = settings.substrate.kind != "extractive"
-        substrate = AnsweringSubstrate(thinking, episodes, lambda: self.world.now, model=model)
+        substrate = AnsweringSubstrate(thinking, episodes, lambda: self.world.now, model=model, patience=None)
         self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch, veil)
         self.population = SimulatedPopulation(settings, stores, self.world)
         self._configured: PeerDirectory | None = None
@@ -158,11 +158,12 @@ async def replay(
     budget: Budget | None = None,
     per_hour: float | None = None,
     seed: int = 0,
+    ended: Callable[[Mapping[str, float]], None] | None = None,
 ) -> AsyncIterator[StreamEntry]:
     """The stream that this mind would have had over a history, sorted by time.
 
-    ``budget`` bounds it as a whole, ``per_hour`` its rate; without either the configured rate holds. Leaves nothing
-    behind.
+    ``budget`` bounds it as a whole, ``per_hour`` its rate; without either the configured rate holds. ``ended`` is told
+    the counters of all actors. Leaves nothing behind.
     """
     if per_hour is not None:
         attention = settings.attention.model_copy(update={"per_hour": per_hour})
@@ -171,8 +172,11 @@ async def replay(
         opened = await open_stores(Path(folder), settings.mind.name, inline=True, synchronous="OFF")
         stores = BufferedStores(opened)
         try:
-            async for entry in Replay(settings, stores, seed=seed, budget=budget).run(perceptions):
+            replaying = Replay(settings, stores, seed=seed, budget=budget)
+            async for entry in replaying.run(perceptions):
                 yield entry
+            if ended is not None:
+                ended(replaying.world.figures())
         finally:
             await stores.close()
 

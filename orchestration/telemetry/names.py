@@ -28,6 +28,7 @@ RESTARTS: Final = "restarts_total"
 GENERATIONS: Final = "generations_total"
 GENERATIONS_CACHED: Final = "generations_cached_total"
 FALLBACKS: Final = "fallbacks_total"
+FALLBACK_CAUSES: Final = "fallback_causes_total"
 GENERATE_SECONDS: Final = "generate_seconds"
 GENERATE_SECONDS_SUM: Final = "generate_seconds_sum"
 GENERATE_SECONDS_COUNT: Final = "generate_seconds_count"
@@ -72,6 +73,7 @@ HELP: Final[dict[str, str]] = {
     GENERATIONS: "Requests answered by the substrate.",
     GENERATIONS_CACHED: "Requests answered without paying again.",
     FALLBACKS: "Requests answered by another substrate than the configured one.",
+    FALLBACK_CAUSES: "The same by cause: server, budget, late, or what an answer made up: number, name, words.",
     GENERATE_SECONDS: "Time the substrate took to answer.",
     TOKENS_IN: "Tokens sent to the substrate.",
     TOKENS_OUT: "Tokens received from the substrate.",
@@ -218,6 +220,7 @@ HOST: Final[dict[str, Shown]] = {
 
 LABELS: Final = {
     "limit_hits": "limit",
+    FALLBACK_CAUSES: "cause",
     "host_limit_hits_total": "limit",
     "mind_actors": "state",
     "gateway_open": "kind",

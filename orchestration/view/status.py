@@ -9,6 +9,9 @@ from enum import StrEnum
 from environment.messages import Instant, SubmindReport, SubmindState
 from orchestration.telemetry import names
 
+_LATEST = 3
+"""Actors whose last reason for falling back is told."""
+
 
 class MindState(StrEnum):
     """How a mind is, in a word."""
@@ -202,9 +205,17 @@ def limit_hits(
 def substrate(reports: Sequence[SubmindReport], described: Mapping[str, float | str]) -> dict[str, float | str]:
     """What the configuration says of the substrate, and what the actors that use it reported."""
     figures: dict[str, float | str] = dict(described)
-    figures["generations"] = total(reports, names.GENERATIONS)
+    figures["generations"] = asked = total(reports, names.GENERATIONS)
     figures["cached"] = total(reports, names.GENERATIONS_CACHED)
-    figures["fallbacks"] = total(reports, names.FALLBACKS)
+    figures["fallbacks"] = fallbacks = total(reports, names.FALLBACKS)
+    if asked and described.get("fast"):
+        figures["share_of_model"] = round(1 - fallbacks / asked, 3)
+    labelled = {name for report in reports for name in report.metrics if name.startswith(f"{names.FALLBACK_CAUSES}:")}
+    figures |= {f"fallbacks_{name.partition(':')[2]}": total(reports, name) for name in labelled}
+    fell = [one for one in reports if one.reason and one.metrics.get(names.FALLBACKS)]
+    latest = sorted(fell, key=lambda one: -one.at)[:_LATEST]
+    if latest:
+        figures["last_fallbacks"] = "; ".join(f"{one.name}: {one.reason}" for one in latest)
     seconds, count = total(reports, names.GENERATE_SECONDS_SUM), total(reports, names.GENERATE_SECONDS_COUNT)
     if count:
         figures["mean_s"] = seconds / count

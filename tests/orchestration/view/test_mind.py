@@ -170,14 +170,15 @@ async def test_status_adds_up_what_the_actors_report(stores, clock):
         process=running(clock),
         limits={"shell.mailbox": 100.0},
         limit_hits=lambda: {"feed.streams": 2.0},
-        substrate={"model": "extractive"},
+        substrate={"fast": "small"},
     )
+    figures = {"limit_hits:shell.mailbox": 4, "fallback_causes_total:budget": 1, "fallbacks_total": 1}
     await stores.commit(
         [
             alive(
                 "causes", generations_total=3, tokens_in_total=100, tokens_out_total=10, cost_total=0.5, budget_left=7
             ),
-            alive("people", generations_total=1, fallbacks_total=1, **{"limit_hits:shell.mailbox": 4}),
+            alive("people", reason="words by rule: budget spent", generations_total=1, **figures),
             WriteTrace(said(1, "one")),
             WriteTrace(replace(said(2, "two"), live=False)),
             WriteEntries(tuple(replace(entry(n), at=NOON - 10) for n in (1, 2, 3))),
@@ -193,7 +194,15 @@ async def test_status_adds_up_what_the_actors_report(stores, clock):
         0.5,
         7,
     )
-    assert (told.substrate["model"], told.substrate["generations"], told.substrate["fallbacks"]) == ("extractive", 4, 1)
+    assert told.substrate == {
+        "fast": "small",
+        "generations": 4,
+        "cached": 0,
+        "fallbacks": 1,
+        "share_of_model": 0.75,
+        "fallbacks_budget": 1,
+        "last_fallbacks": "people: words by rule: budget spent",
+    }
     assert [(hit.name, hit.limit, hit.hits) for hit in told.limits] == [
         ("feed.streams", None, 2),
         ("shell.mailbox", 100.0, 4),
