@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from dataclasses import replace
 
 import msgspec
 
@@ -13,13 +13,14 @@ from actors.effects import Commit, Count, Effect, Send, WakeAt
 from actors.events import Broadcast, Configured, Event, Marked, Muted, Posted, Reinforce, Salient, Started, Tick
 from actors.matters.cues import CueReader
 from actors.matters.marked import StandingMarks, reminder, settled
-from actors.matters.matter import LOOPS, MATTERS, REMINDERS, Matter, MatterLine, MatterState, OpenLoop, begun, join
+from actors.matters.matter import MATTERS, Matter, MatterLine, MatterState, OpenLoop, begun, join
 from actors.matters.members import Members
+from actors.matters.owed import Owed
 from actors.matters.settings import MattersSettings
 from actors.names import ATTENTION, ENVIRONMENT
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
-from actors.submind.composing import apart, clock_time
+from actors.submind.composing import clock_time
 from actors.submind.linking import Rarity
 from actors.submind.retransmit import RetransmitBuffer
 from environment.identity import derived, thought_id
@@ -31,13 +32,8 @@ _TOLD = 0.97
 """Salience of what must be said in time."""
 _MEMBERS = 8
 """Lines of a matter, on average, by which others find it."""
-_WHOLE = 200
-"""Characters of a line that is quoted whole; of a longer one only the sentence that says what is owed."""
-_DAY = 86_400.0
 _PATIENCE = 60.0
 """Seconds between two looks at what is due, at least."""
-_CLOSES = 0.8
-"""How telling must be what a line and an open loop both name, for the line to close it."""
 
 
 class MattersCore(Inward):
@@ -59,10 +55,10 @@ class MattersCore(Inward):
         self.name, self.saved = name, _Saved
         self._settings = settings
         self._reader = CueReader(settings)
+        self._owed = Owed(loops, settings)
         self._matters: OrderedDict[str, Matter] = OrderedDict(
             sorted(matters.items(), key=lambda kept: (kept[1].changed, kept[0]))[-settings.most :]
         )
-        self._loops = {key: loop for key, loop in loops.items() if loop.open}
         self._of = {line.trace: key for key, matter in self._matters.items() for line in matter.lines}
         self._members = Members(dim, settings.most * _MEMBERS)
         self._recent: OrderedDict[str, Trace] = OrderedDict()
@@ -70,6 +66,7 @@ class MattersCore(Inward):
         self._allowance = Allowance(settings.reminders_per_hour)
         self._unacknowledged = RetransmitBuffer(name)
         self._marks = StandingMarks()
+        self._later: list[tuple[str, Thought]] = []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
@@ -84,6 +81,7 @@ class MattersCore(Inward):
                 return self._marked(event.marks, now)
             case Configured(section=MattersSettings() as settings):
                 self._settings, self._reader = settings, CueReader(settings)
+                self._owed.configure(settings)
                 self._allowance.configure(settings.reminders_per_hour, now)
                 return self._tend(now)
             case Started() | Tick():
@@ -101,7 +99,7 @@ class MattersCore(Inward):
             or trace.id in self._of
         ):
             return []
-        effects = self._close_loops(thought)
+        effects = self._owed.heard(thought, self._rarity, now)
         matter, reason = self._cited(thought), "cites one of its lines"
         if matter is None:
             found = self._members.nearest(thought, self._rarity, self._settings.join, self._marks.tie)
@@ -115,7 +113,7 @@ class MattersCore(Inward):
         self._recent[trace.id] = trace
         while len(self._recent) > self._settings.recent:
             self._recent.popitem(last=False)
-        return [*effects, *self._open_loop(thought, now)]
+        return effects
 
     def _cited(self, thought: Thought) -> Matter | None:
         """The latest matter of which the thought cites a line, beside what it focuses on."""
@@ -139,14 +137,8 @@ class MattersCore(Inward):
             return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
         if settles and before is not MatterState.SETTLED and matter.entries and matter.severity >= self._settings.worth:
             worst = max(matter.lines, key=lambda each: (each is not line, each.salience, each.trace))
-            effects += self._say(
-                f"Settled: {matter.title}. {_quoted(line)}",
-                (line, worst),
-                trace.thought.vector,
-                matter.terms,
-                "settled",
-                now,
-            )
+            text = f"Settled: {matter.title}. {_quoted(line)}"
+            effects += self._say(text, (line, worst), trace.thought.vector, matter.terms, "settled", now, matter.id)
             effects.append(Count("matters_settled_total"))
         return effects
 
@@ -199,65 +191,17 @@ class MattersCore(Inward):
     def _write(self, matter: Matter, now: Instant) -> list[Effect]:
         return [Commit(MATTERS.write(matter.id, matter, time=matter.began, expires=now + self._settings.keep))]
 
-    def _open_loop(self, thought: Thought, now: Instant) -> list[Effect]:
-        due = self._reader.due(thought.text, thought.time)
-        if due is None or due.at <= now or due.at - thought.time < self._settings.soon:
-            return []
-        key = derived("l", thought.id)
-        terms = list(thought.associations)
-        same = [o for o in self._loops.values() if o.due == due.at and set(o.terms) & set(terms)]
-        if key in self._loops or same:
-            return []
-        if len(self._loops) >= self._settings.loops:
-            return [Count("limit_hits:loops")]
-        text = thought.text if len(thought.text) <= _WHOLE else due.clause
-        loop = OpenLoop(key, text, thought.perceptions[0], due.at, due.asked, thought.trust, terms)
-        self._loops[key] = loop
-        return [self._keep(loop), Count("loops_opened_total"), WakeAt(self._remind_at(loop))]
-
-    def _close_loops(self, thought: Thought) -> list[Effect]:
-        named = set(thought.associations)
-        effects: list[Effect] = []
-        for loop in [loop for loop in self._loops.values() if not named.isdisjoint(loop.terms)]:
-            worth = sum(self._rarity.of(term) ** 2 for term in named & set(loop.terms))
-            if worth >= _CLOSES and thought.time > loop.perception.time and self._reader.settles(thought.text):
-                loop.closed_by = thought.perceptions[0]
-                del self._loops[loop.id]
-                effects += [self._keep(loop), Count("loops_closed_total")]
-        return effects
-
-    def _keep(self, loop: OpenLoop) -> Effect:
-        return Commit(LOOPS.write(loop.id, loop, time=loop.due, expires=loop.due + self._settings.keep))
-
-    def _remind_at(self, loop: OpenLoop) -> Instant:
-        if loop.told or loop.exact:
-            return loop.due
-        return loop.due - min(self._settings.notice, (loop.due - loop.perception.time) / 4)
-
     def _tend(self, now: Instant) -> list[Effect]:
-        """Remind of what falls due or was missed; let go of what rests."""
-        effects: list[Effect] = []
-        for loop in sorted(self._loops.values(), key=lambda each: (each.due, each.id)):
-            if self._remind_at(loop) > now:
-                continue
-            if not self._allowance.ready(now):
-                effects.append(Count("limit_hits:reminders"))
-                break
-            missed = now >= loop.due and not loop.exact
-            once = loop.exact or loop.due - loop.perception.time < self._settings.long
-            loop.told = REMINDERS if missed or once else 1
-            if not loop.open:
-                del self._loops[loop.id]
-            said = f"“{loop.text}” ({loop.perception.source}, {apart(loop.perception.time, now)})"
-            text = f"Due {_when(loop.due, now)}: {said}."
-            if missed:
-                text = f"Missed, it was due {_when(loop.due, now)}: {said}. Nothing since says that it is done."
-            effects += [self._keep(loop), Count("reminders_total")]
-            line = MatterLine("", loop.text, loop.perception, _TOLD, loop.trust)
-            effects += self._say(text, (line,), self._vector(loop), loop.terms, f"due/{loop.told}", now)
+        """Remind of what falls due or was missed; say what had to wait; let go of what rests."""
+        effects = self._say_later(now)
+        for loop, text, told in self._owed.due(now, self._allowance.ready):
+            effects += told
+            if text:
+                line = MatterLine("", loop.text, loop.perception, _TOLD, loop.trust)
+                effects += self._say(text, (line,), self._vector(loop), loop.terms, f"due/{loop.told}", now)
         for matter in [m for m in self._matters.values() if now - m.changed > self._settings.rest]:
             self._let_go(matter)
-        due = min((self._remind_at(loop) for loop in self._loops.values()), default=None)
+        due = self._owed.next
         return [*effects, WakeAt(max(due, now + _PATIENCE))] if due is not None else effects
 
     def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:
@@ -267,7 +211,7 @@ class MattersCore(Inward):
         for mark in marks:
             matter = self._matters.get(mark.matter)
             if mark.kind is MarkKind.REMIND and (loop := reminder(mark)) is not None:
-                effects += self._reminded(loop, now)
+                effects += self._owed.remind(loop, now)
             elif matter is not None and mark.kind is MarkKind.SETTLED and settled(matter, mark, now):
                 effects += self._write(matter, now)
             elif matter is not None and mark.kind is MarkKind.WRONG:
@@ -278,15 +222,6 @@ class MattersCore(Inward):
                     lines = tuple(trace for trace, key in self._of.items() if key == matter.id)
                     effects.append(Send(ATTENTION, Muted(lines, until)))
         return effects
-
-    def _reminded(self, loop: OpenLoop, now: Instant) -> list[Effect]:
-        known = self._loops.get(loop.id)
-        if known == loop or (known is None and (not loop.open or loop.due <= now)):
-            return []
-        self._loops[loop.id] = loop
-        if not loop.open:
-            del self._loops[loop.id]
-        return [self._keep(loop), WakeAt(loop.due)]
 
     def _part(self, matter: Matter, mark: FeedbackMark, now: Instant) -> list[Effect]:
         """Take lines out of a matter."""
@@ -317,10 +252,9 @@ class MattersCore(Inward):
         terms: list[str],
         part: str,
         now: Instant,
+        settled: str = "",
     ) -> list[Effect]:
-        """Post something that is to be said at once."""
-        if not self._allowance.take(now):
-            return [Count("limit_hits:reminders")]
+        """Post something that is to be said at once; later, where there is no room to say that a matter is settled."""
         perceptions = tuple(dict.fromkeys(line.perception for line in lines))
         parents = tuple(perception.id for perception in perceptions)  # what was perceived is never revised
         thought = Thought(
@@ -341,11 +275,24 @@ class MattersCore(Inward):
             insights=(part.partition("/")[0],),
             worded_by="rule",
         )
-        return self._unacknowledged.post([thought], now)
+        if self._allowance.take(now):
+            return self._unacknowledged.post([thought], now)
+        self._later = [*self._later, (settled, thought)][-_ENTRIES:]
+        return [Count("limit_hits:reminders"), WakeAt(now + _PATIENCE)]
+
+    def _say_later(self, now: Instant) -> list[Effect]:
+        """What had no room, if it still holds."""
+        effects: list[Effect] = []
+        while self._later and self._allowance.ready(now):
+            key, thought = self._later.pop(0)
+            matter = self._matters.get(key)
+            if (matter is None or not matter.open) and self._allowance.take(now):
+                effects += self._unacknowledged.post([replace(thought, time=now, at=now)], now)
+        return [*effects, WakeAt(now + _PATIENCE)] if self._later else effects
 
     def describe(self) -> Description:
         still = sum(matter.open for matter in self._matters.values())
-        figures = {"matters_open": float(still), "loops_open": float(len(self._loops))}
+        figures = {"matters_open": float(still), "loops_open": float(len(self._owed))}
         return Description("matters", "follow what is going on until it is settled", (), figures)
 
     def snapshot(self) -> bytes:
@@ -357,6 +304,8 @@ class MattersCore(Inward):
                 left=self._allowance.left,
                 at=self._allowance.at,
                 waiting=self._unacknowledged.dump(),
+                later=self._later,
+                owed=self._owed.dump(),
             )
         )
 
@@ -369,6 +318,9 @@ class MattersCore(Inward):
         self._rarity.load(saved.rarity)
         self._allowance.left, self._allowance.at = saved.left, saved.at
         self._unacknowledged.load(saved.waiting)
+        self._later = saved.later
+        if saved.owed is not None:
+            self._owed.load(*saved.owed)
 
 
 class _Saved(msgspec.Struct):
@@ -378,13 +330,9 @@ class _Saved(msgspec.Struct):
     left: float
     at: Instant | None
     waiting: list[Thought]
+    later: list[tuple[str, Thought]] = []
+    owed: tuple[list[Thought], dict[str, int], dict[str, int]] | None = None
 
 
 def _quoted(line: MatterLine) -> str:
     return f"{line.perception.source} {clock_time(line.perception.time)}: “{line.text}”"
-
-
-def _when(due: Instant, now: Instant) -> str:
-    if due // _DAY == now // _DAY:
-        return f"at {clock_time(due)}"
-    return f"{datetime.fromtimestamp(due, UTC):%a %-d %b} {clock_time(due)}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from actors.matters.settings import MattersSettings
+from actors.substrate.sentences import speaker
 from environment.messages import Instant
 
 _SENTENCE = re.compile(r"(?<=[.!?;])(?<!\d\.)\s+|\n+")
@@ -21,6 +22,8 @@ _LENGTH = re.compile(r"(?:at\s+)?\d+\s*(?:seconds?|minutes?|hours?|days?|weeks?|
 """A length of time is no time ("before 83 hours", "by 9 hours"); with "in" before it it is one."""
 _SHORTEST = 4
 """Letters of a time that is a name: "we" is no Wednesday, nor "Sun" a day for sure."""
+_BEGINS = 16
+"""Characters within which a line that promises says so."""
 _HOUR, _DAY = 3600.0, 86_400.0
 
 
@@ -62,11 +65,30 @@ class CueReader:
                     return Due(sentence, at, asked and not promised)
             if promised or asked:
                 part = self._parts.search(sentence)
-                if part is not None:
-                    at = time - time % _DAY + self._settings.parts_of_day[part[0].lower()] * _HOUR
-                    if at > time:
-                        return Due(sentence, at, asked and not promised)
+                at = part and self._hour(part[0], time)
+                if at is not None:
+                    return Due(sentence, at, asked and not promised)
         return None
+
+    def asks(self, text: str, most: int | None = None) -> str:
+        """The first of its sentences, or of so many, that asks for something and does not say that it is over."""
+        for sentence in _SENTENCE.split(text[len(speaker(text)) :])[:most]:
+            asked = self._request.search(sentence)
+            denied = asked is not None and self._denied(sentence, asked.start())
+            if (asked or sentence.rstrip().endswith("?")) and not denied and not self.settles(sentence):
+                return sentence
+        return ""
+
+    def promises(self, text: str) -> bool:
+        """Whether a line begins with a promise: "I'll check"."""
+        body = text[len(speaker(text)) :]
+        found = self._promise.search(body, 0, _BEGINS)
+        return found is not None and self._promised(body[: found.end()])
+
+    def _hour(self, part: str, now: Instant) -> Instant | None:
+        """When a part of this day ends, if that lies ahead."""
+        at = now - now % _DAY + self._settings.parts_of_day[part.lower()] * _HOUR
+        return at if at > now else None
 
     def settles(self, text: str) -> str:
         """What in a line says that something is over; empty where nothing does, or it asks, denies or announces it."""
@@ -103,8 +125,7 @@ class CueReader:
         words = re.split(r"(\s+)", rest)
         part = self._parts.match(rest)
         if part is not None:
-            at = now - now % _DAY + self._settings.parts_of_day[part[0].lower()] * _HOUR
-            return at if at > now else None
+            return self._hour(part[0], now)
         base = datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
         settings = {
             "RELATIVE_BASE": base,

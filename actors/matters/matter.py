@@ -82,7 +82,7 @@ class Matter:
 
 @dataclass(slots=True)
 class OpenLoop:
-    """Something that is owed by a time: a promise, a request, a deadline."""
+    """Something that is owed: a promise, a request, a deadline, an answer."""
 
     id: str
     text: str
@@ -98,6 +98,10 @@ class OpenLoop:
     closed_by: PerceptionRef | None = None
     exact: bool = False
     """Whether somebody wants to be reminded just then, once."""
+    dated: bool = True
+    """Whether a time was said; else it is due when patience ends."""
+    salience: float = 0.0
+    """0..1, of the line where no time was said."""
 
     @property
     def open(self) -> bool:

@@ -37,6 +37,12 @@ class MattersSettings(Section):
     """What is due later than that is not followed."""
     notice: Seconds = 86_400.0
     """How long before it falls due one is reminded, at most a quarter of the time there was."""
+    patience: Seconds = 6 * 3600.0
+    """How long a question or request without a time may wait for an answer before that is said, once. 0: for ever."""
+    unanswered: Share = 0.3
+    """Salience of a question from which it is said that nobody answered, wherever it was asked."""
+    answered: Share = 0.5
+    """Share of a source's questions that are answered, as far as is heard, above which it is said of all others."""
     reminders_per_hour: float = Field(default=4.0, gt=0)
     """Reminders and settlements said, in the long run; more wait, counted as ``limit_hits:reminders``."""
     languages: tuple[str, ...] = Field(default=("en",), min_length=1)
@@ -89,9 +95,10 @@ class MattersSettings(Section):
         "could somebody",
         "can someone",
         "could someone",
+        "any chance",
         "please",
     )
-    """What asks for something; with a time it is an open loop."""
+    """What asks for something, as questions do: an open loop, with a time or without."""
     settle_words: tuple[str, ...] = Field(
         default=(
             *("fixed", "resolved", "solved", "recovered", "restored", "repaired", "replaced", "cleared"),

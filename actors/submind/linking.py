@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from actors.running import FadingCounts
-from actors.substrate.sentences import STOPWORDS
+from actors.substrate.sentences import STOPWORDS, speaker
 from environment.messages import Instant, Thought, Trace
 from environment.relations import Relation, RelationKind
 
@@ -24,6 +24,8 @@ _CAUSE = re.compile(r"\b(?:because|due to|caused by|thanks to|owing to|that's wh
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _REPLY, _GOES_ON, _AT_ONCE = 600.0, 300.0, 60.0
 """Seconds within which a line answers another, goes on from one's own, and does either without a name."""
+_CALLED, _NEXT = 3600.0, 120.0
+"""... and answers a question in the same room: of whom it names, and of whoever speaks next."""
 _SURE, _LIKELY = 1.25, 1.0
 """How sure a link is that the form of a conversation shows, with and without a name."""
 _TERM, _TERMS = 0.3, 3
@@ -139,6 +141,22 @@ def tie(event: Thought, memory: Thought, rarity: Rarity, known: AbstractSet[str]
         return None
     turn = _turn(here, there, event.time - memory.time, here.source in known)
     return turn or _topic(event, memory, here, there, words[0] & words[1], rarity)
+
+
+def answers(line: Thought, asked: Thought, rarity: Rarity, least: float, *, asks: bool) -> bool:
+    """Whether somebody else's line answers what one asked: who is spoken to, is named there or is next to speak.
+
+    Or what is about the same, that surely. One that asks itself answers only whom it speaks to.
+    """
+    mine, theirs = speaker(line.text), speaker(asked.text)
+    room, apart = source_of(line) == source_of(asked), line.time - asked.time
+    if room and mine.casefold() == theirs.casefold():
+        return False
+    tied = tie(line, asked, rarity)
+    if asks or (tied is not None and (tied.turn or tied.strength >= least)):
+        return tied is not None and (tied.turn or not asks)
+    named = not _words(mine).isdisjoint(_words(asked.text[len(theirs) :]))
+    return room and bool(mine) and 0 <= apart <= (_CALLED if named else _NEXT)
 
 
 def kin(focus: Trace, recent: Sequence[Trace], rarity: Rarity, least: float) -> tuple[Trace, ...]:

@@ -68,3 +68,25 @@ def test_other_words_and_parts_of_the_day_by_configuration() -> None:
     assert datetime.fromtimestamp(found.at, UTC).strftime("%d %H:%M") == "05 12:00"
     assert german.settles("das ist erledigt")
     assert not german.settles("that is fixed")
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        (
+            "Dev van 3: could someone look up flat 4, the buzzer's dead.",
+            "could someone look up flat 4, the buzzer's dead.",
+        ),
+        ("We are a nursery. Who would I speak to? Regards", "Who would I speak to?"),
+        ("TEST weekly pager test, please ignore", ""),
+        ("no need to call back please", ""),
+        ("GET /cart?item=3 200", ""),
+    ],
+)
+def test_what_asks(text: str, asks: str) -> None:
+    assert READER.asks(text) == asks
+
+
+def test_what_promises() -> None:
+    assert READER.promises("Mags: I'll look it up")
+    assert not READER.promises("Mags: third button, the sticky one, it will do")

@@ -38,7 +38,9 @@ class World:
         for effect in self.effects:
             if isinstance(effect, Commit):
                 document = effect.write.document
-                if document.collection == "matters":
+                if document.removed:
+                    self.loops.pop(document.key, None)
+                elif document.collection == "matters":
                     self.matters[document.key] = MATTERS.value(document)
                 else:
                     self.loops[document.key] = LOOPS.value(document)
@@ -132,6 +134,93 @@ def test_what_is_done_in_time_needs_no_reminder() -> None:
     world.line("Ada, the kelgo report is with you now", NOON + 2 * HOUR, "kelgo", "ada")
     assert next(iter(world.loops.values())).closed_by is not None
     assert not world.tell(Tick(), NOON + 48 * HOUR)
+
+
+ASKED = "Dev: could someone look up flat 4, the buzzer has no numbers"
+WAIT = 6 * HOUR
+
+
+def test_what_nobody_answers_is_said_once_when_patience_ends() -> None:
+    world = World()
+    world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4)
+    world.line("Ines: soup is on", NOON + 900, "soup", about=2)
+    assert not world.tell(Tick(), NOON + WAIT - 1)
+    (said,) = world.tell(Tick(), NOON + WAIT)
+    assert said.text == f"No answer so far: “{ASKED}” (chat, 6 h earlier)."
+    assert not world.tell(Tick(), NOON + 9 * WAIT)
+    assert world.core.describe().figures["loops_open"] == 0
+
+
+def test_an_answer_closes_a_question_by_whoever_is_next_is_named_or_names_what_it_names() -> None:
+    for answer, after, *terms in [
+        ("Mags: third button, the sticky one", 60.0, "button", "third"),
+        ("Mags: nobody lives there", 3 * HOUR, "flat 4", "buzzer"),
+    ]:
+        world = World()
+        world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4)
+        world.line(answer, NOON + after, *terms, about=1 + (after < HOUR))
+        assert world.core.describe().figures["loops_open"] == 0
+        assert not world.tell(Tick(), NOON + WAIT)
+    world = World()
+    world.line("Ines: Mags, anything open before you go?", NOON, "open", "anything", salience=0.4)
+    world.line("Dev: soup is on", NOON + 900, "soup", about=2)
+    assert world.core.describe().figures["loops_open"] == 1
+    world.line("Mags: nothing at all", NOON + 1200, "nothing", about=3)
+    assert world.core.describe().figures["loops_open"] == 0
+
+
+def test_who_promises_an_answer_has_as_long_again() -> None:
+    world = World()
+    world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4)
+    world.line("Mags: I'll look it up", NOON + 60, "look", about=2)
+    assert not world.tell(Tick(), NOON + WAIT)
+    (said,) = world.tell(Tick(), NOON + WAIT + 60)
+    assert said.text.startswith("No answer so far: ")
+
+
+def test_who_speaks_of_something_else_that_is_done_closes_nothing() -> None:
+    world = World()
+    world.line("Aiko van 9: do we do cat food?", NOON, "aiko", "van 9", "cat", salience=0.4)
+    world.line("Aiko van 9: seven out of ten done", NOON + HOUR, "aiko", "van 9", "seven", about=2)
+    assert world.core.describe().figures["loops_open"] == 1
+
+
+def test_what_matters_little_is_asked_after_only_where_answers_are_usual() -> None:
+    for answered in (0, 4):
+        world = World()
+        for n in range(4):
+            at = NOON + n * HOUR
+            world.line(f"Dev: where is van {n}?", at, f"van {n}", "where", about=10 + n, salience=0.1)
+            if n < answered:
+                world.line("Mags: at the depot", at + 30, "depot", about=20, salience=0.1)
+        world.line(ASKED, NOON + 5 * HOUR, "flat 4", "buzzer", salience=0.1)
+        said = [one for n in range(20) for one in world.tell(Tick(), NOON + n * HOUR)]
+        assert len(said) == bool(answered)
+
+
+def test_questions_make_room_for_what_has_a_time_and_are_known_after_a_crash() -> None:
+    world = World(loops=1)
+    world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4)
+    before = world.core.snapshot()
+    world.core = world.born()
+    world.core.restore(before)
+    world.line("I'll send Ada the kelgo report by 5 March, 12:00", NOON + HOUR, "kelgo", "ada", about=2)
+    assert [loop.dated for loop in world.loops.values()] == [True]
+    assert [e.metric for e in world.effects if isinstance(e, Count)].count("limit_hits:loops") == 1
+
+
+def test_a_settlement_without_room_is_said_later_where_it_still_holds() -> None:
+    world = World(reminders_per_hour=1.0)
+    said = []
+    for n in range(3):
+        world.line(f"kelgo{n} is on fire", NOON + n, f"kelgo{n}", conscious=n + 1, about=20 + n, salience=0.8)
+    for n in range(3):
+        said += world.line(f"fire of kelgo{n} was a false alarm", NOON + 60 + n, f"kelgo{n}", about=20 + n)
+    assert len(said) == 1
+    world.core.restore(world.core.snapshot())
+    world.line("kelgo1 is on fire again", NOON + 300, "kelgo1", about=21)
+    said += [one for hour in range(1, 9) for one in world.tell(Tick(), NOON + hour * HOUR)]
+    assert ["kelgo0" in said[0].text, "kelgo2" in said[1].text, len(said)] == [True, True, 2]
 
 
 def test_reminders_are_rationed_and_none_is_lost() -> None:
