@@ -70,9 +70,9 @@ class CueReader:
                     return Due(sentence, at, asked and not promised)
         return None
 
-    def asks(self, text: str, most: int | None = None) -> str:
-        """The first of its sentences, or of so many, that asks for something and does not say that it is over."""
-        for sentence in _SENTENCE.split(text[len(speaker(text)) :])[:most]:
+    def asks(self, text: str) -> str:
+        """The first sentence that asks for something and does not say that it is over; empty where none does."""
+        for sentence in _SENTENCE.split(text[len(speaker(text)) :]):
             asked = self._request.search(sentence)
             denied = asked is not None and self._denied(sentence, asked.start())
             if (asked or sentence.rstrip().endswith("?")) and not denied and not self.settles(sentence):

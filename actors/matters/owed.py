@@ -98,11 +98,10 @@ class Owed:
     def _answer(self, thought: Thought, rarity: Rarity) -> list[Effect]:
         """What others say to a question, or of what it names; who only promises to see to it gets as long again."""
         effects: list[Effect] = []
-        asks = bool(self._reader.asks(thought.text, 1))
         for key, asked in list(self._asking.items()):
             if key not in self._loops:
                 del self._asking[key]
-            elif answers(thought, asked, rarity, self._settings.join, asks=asks):
+            elif answers(thought, asked, rarity, self._settings.join):
                 if self._reader.promises(thought.text):
                     self._loops[key].due = thought.time + self._settings.patience
                     effects.append(self._keep(self._loops[key]))

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from actors.running import FadingCounts
-from actors.substrate.sentences import STOPWORDS, speaker
+from actors.substrate.sentences import STOPWORDS, asks, sentences, speaker
 from environment.messages import Instant, Thought, Trace
 from environment.relations import Relation, RelationKind
 
@@ -143,7 +143,7 @@ def tie(event: Thought, memory: Thought, rarity: Rarity, known: AbstractSet[str]
     return turn or _topic(event, memory, here, there, words[0] & words[1], rarity)
 
 
-def answers(line: Thought, asked: Thought, rarity: Rarity, least: float, *, asks: bool) -> bool:
+def answers(line: Thought, asked: Thought, rarity: Rarity, least: float) -> bool:
     """Whether somebody else's line answers what one asked: who is spoken to, is named there or is next to speak.
 
     Or what is about the same, that surely. One that asks itself answers only whom it speaks to.
@@ -153,8 +153,9 @@ def answers(line: Thought, asked: Thought, rarity: Rarity, least: float, *, asks
     if room and mine.casefold() == theirs.casefold():
         return False
     tied = tie(line, asked, rarity)
-    if asks or (tied is not None and (tied.turn or tied.strength >= least)):
-        return tied is not None and (tied.turn or not asks)
+    asking = asks(sentences(line.text[len(mine) :] or line.text)[0])
+    if asking or (tied is not None and (tied.turn or tied.strength >= least)):
+        return tied is not None and (tied.turn or not asking)
     named = not _words(mine).isdisjoint(_words(asked.text[len(theirs) :]))
     return room and bool(mine) and 0 <= apart <= (_CALLED if named else _NEXT)
 
@@ -162,7 +163,7 @@ def answers(line: Thought, asked: Thought, rarity: Rarity, least: float, *, asks
 def kin(focus: Trace, recent: Sequence[Trace], rarity: Rarity, least: float) -> tuple[Trace, ...]:
     """The traces that belong to another one at least so surely, surest and latest first.
 
-    Of who spoke in turn with it only the last line of each.
+    Of who spoke in turn with it only the last line of each. Of a question also the first line that answered it.
     """
     known = spoken_to(trace.thought for trace in recent)
     found: list[tuple[float, Trace]] = []
@@ -174,7 +175,10 @@ def kin(focus: Trace, recent: Sequence[Trace], rarity: Rarity, least: float) -> 
         if tied.turn:
             heard.add(source_of(trace.thought))
         found.append((tied.strength, trace))
-    return tuple(trace for _, trace in sorted(found, key=lambda pair: -pair[0]))
+    later = [t for t in recent if t.thought.time > focus.thought.time] if asks(focus.thought.text) else []
+    answered = [t for t in later if answers(t.thought, focus.thought, rarity, least)]
+    first = sorted(answered, key=lambda t: (t.thought.time, t.id))[:1]
+    return (*first, *(trace for _, trace in sorted(found, key=lambda pair: -pair[0])))
 
 
 def _words(text: str) -> set[str]:
@@ -216,7 +220,7 @@ def _topic(
 ) -> Tie | None:
     """Both name what few others do; ``both`` are the words that stand in both."""
     voices = {*here.named, *there.named} - both  # these are what the lines are about
-    voices |= {here.source} & {there.source}
+    voices |= {here.source, there.source}
     shared: list[str] = []
     for term in related(event, memory):
         if term not in voices and not any(set(term.split()) & set(kept.split()) for kept in shared):

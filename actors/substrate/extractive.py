@@ -13,13 +13,24 @@ from zlib import crc32
 
 from actors.substrate.plain import clip, plain
 from actors.substrate.ports import Act, Generation, Material, Request, Role
-from actors.substrate.sentences import common, mentions, phrases, sentences, speaker, telling, words
+from actors.substrate.sentences import (
+    asks,
+    common,
+    mentions,
+    names_something,
+    phrases,
+    sentences,
+    speaker,
+    telling,
+    words,
+)
 
 LIMIT = 280
 """Characters of a thought."""
 CONNECTIVES = frozenset(
     words(
-        """recalls with seen before both in common and from leaving after attention turns to now for next still
+        """recalls asked answered with seen before
+        both in common and from leaving after attention turns to now for next still
         on bears by no clear bearing compare memory holds nothing is known of yet closest noted follow up watch says
         what do looking inward was given think about something without words"""
     )
@@ -34,7 +45,7 @@ _OBLIGATION = re.compile(
     r"i'll|we'll|somebody|put (?:it|them) back|by \d)\b|^(?:call|check|fix|replace|send|ask|ring|tell|order)\b",
     re.IGNORECASE,
 )
-_OWN_TAIL = re.compile(r" — (?:(?:recalls|with|compare) “|seen before\b).*$")
+_OWN_TAIL = re.compile(r" — (?:(?:recalls|asked|answered|with|compare) “|seen before\b).*$")
 _OWN_LEAD = re.compile(
     r"^(?:(?:Bears on|No clear bearing on) “[^”]*”(?: by [^:“”]*)?: |(?:Memory on|Known of|Next for)[^:“”]{0,90}: "
     r"|(?:From memory|Closest in memory|Nothing in memory to compare|Looking inward|Noted|Next): (?:follow up )?)"
@@ -197,10 +208,11 @@ class _Parts:
 def _bind(parts: _Parts) -> str:
     """``what happened — recalls “a memory” (source, when); both: what they share``."""
     focus, limit = parts.focus, parts.limit
-    others = [("with", p) for p in parts.events[1:2]] + [("recalls", p) for p in parts.memories[:2]]
+    others = [("with", p) for p in parts.events[1:2]] + [(_verb(focus, p), p) for p in parts.memories[:2]]
     if not others:
         return focus.told(min(limit, 240), parts.wanted)
-    text = focus.told(limit * 45 // 100, parts.wanted).rstrip(".;, ")
+    needed = sum(min(len(p.text), _LEAST_QUOTE) + len(p.cite) for _, p in others[:2]) + 2 * _COMMON_ROOM
+    text = focus.told(max(limit * 45 // 100, limit - needed), parts.wanted).rstrip(".;, ")
     told, before = [focus], ""
     for verb, piece in others[:2]:
         lead = " — " if not before else " and "
@@ -217,11 +229,20 @@ def _bind(parts: _Parts) -> str:
     return _with_common(text, told, limit)
 
 
+def _verb(focus: _Piece, memory: _Piece) -> str:
+    """How a memory stands to what is told: a question that was asked, the answer that came, or else it is recalled."""
+    if asks(focus.text):
+        return "answered" if memory.when.endswith((" later", " after")) else "recalls"
+    return "asked" if asks(memory.text) else "recalls"
+
+
 def _with_common(text: str, pieces: Sequence[_Piece], limit: int) -> str:
     """``text`` and what its pieces have in common, where there is room to say it."""
     if len(pieces) == 1:
         return text
+    voices = {word for p in pieces for word in words(f"{p.source} {speaker(p.text)}")}
     terms = [t for t in shared(pieces[0], pieces[1]) if all(mentions(p.text, t) or t in p.terms for p in pieces[2:])]
+    terms = [t for t in terms if names_something(t.split()) and not voices.issuperset(words(t))]
     label = "both" if len(pieces) == 2 else "in common"  # noqa: PLR2004 - two are both
     while terms and len(text) + len(label) + 4 + len(", ".join(terms)) > limit:
         terms.pop()

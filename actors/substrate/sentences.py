@@ -16,7 +16,17 @@ _SPEAKER_WORDS = 5
 _BARE_NUMBER = re.compile(r"^\d[\d.:/_-]*[a-z]{0,2}$", re.IGNORECASE)
 _LONGEST_PHRASE = 3
 _LONG_WORD, _WORD = 6, 4
-_WORTH_ADDING = 0.6
+_WORTH_ADDING = 0.5
+_CLAUSE = re.compile(r"(?<=[,;:.!?…])[\"'”’)]*\s+|\s+[-–—]+\s+")
+_FEW, _LOOSE = 3, " ,;:-–—"
+"""Words of a clause that stands by itself, at least; and what joins one to the next."""
+_ROOM, _DENSITY = 10, 0.3
+"""A clause counts by its worth over its characters and so many more, to this power: at 1 the shortest always won."""
+_DENIED = re.compile(r"n['’]t\b", re.IGNORECASE)
+_TURNS = frozenset(
+    "but cannot instead must neither never no nobody none nor not nothing now only still without".split()
+)
+"""Words of what denies, limits or changes what was so."""
 
 STOPWORDS = frozenset(
     _TOKEN.findall(
@@ -67,41 +77,67 @@ def mentions(text: str, term: str) -> bool:
     return bool(wanted) and any(there[i : i + len(wanted)] == wanted for i in range(len(there) - len(wanted) + 1))
 
 
-def _worth(sentence: str, terms: Sequence[str], *, first: bool) -> float:
-    """How telling a sentence is: the terms it names (the first count most), figures, content words, standing first."""
-    tokens = words(sentence)
+def asks(text: str) -> bool:
+    """Whether one of its sentences is a question."""
+    return any(part.rstrip("\"'”’)").endswith("?") for part in sentences(text))
+
+
+def _worth(clause: str, terms: Sequence[str], *, first: bool) -> float:
+    """How telling a clause is: the terms it names (the first count most), figures, a turn, content, standing first."""
+    tokens = words(clause)
     content = {t for t in tokens if t not in STOPWORDS}
-    named = sum(2.0 / (1 + 0.25 * rank) for rank, term in enumerate(terms) if mentions(sentence, term))
-    figures = any(c.isdigit() for c in sentence)
-    return named + 1.0 * figures + sqrt(len(content)) + 0.5 * first
+    named = sum(1.0 / (1 + 0.25 * rank) for rank, term in enumerate(terms) if mentions(clause, term))
+    figures = any(c.isdigit() for c in clause)
+    turns = not _TURNS.isdisjoint(tokens) or bool(_DENIED.search(clause)) or clause.endswith("?")
+    return named + 1.0 * figures + 2.0 * turns + sqrt(len(content)) + 0.25 * first
 
 
 def telling(text: str, limit: int, terms: Sequence[str] = ()) -> str:
-    """The most telling sentences of ``text`` in their order, within ``limit`` characters; all of it where it fits.
+    """The most telling clauses of ``text`` in their order, within ``limit`` characters; all of it where it fits.
 
     What is left out between two of them shows as an ellipsis; who speaks is kept.
     """
     if len(text) <= limit:
         return text
     who = speaker(text)
-    parts = sentences(text[len(who) :])
-    room = limit - len(who)
-    worth = [_worth(part, terms, first=at == 0) for at, part in enumerate(parts)]
-    best = sorted(range(len(parts)), key=lambda i: (-worth[i], i))
+    body, room = text[len(who) :], max(limit - len(who), 1)
+    spans = _clauses(body)
+    worth = [_worth(body[a:b], terms, first=at == 0) for at, (a, b) in enumerate(spans)]
+    dense = [w / (b - a + _ROOM) ** _DENSITY for w, (a, b) in zip(worth, spans, strict=True)]
+    best = sorted(range(len(spans)), key=lambda i: (-dense[i], i))
     chosen: list[int] = []
     for at in best:
-        fits = len(_joined(parts, sorted([*chosen, at]))) <= room
-        if not chosen or (fits and worth[at] >= _WORTH_ADDING * worth[best[0]]):
+        fits = len(_joined(body, spans, [*chosen, at])) <= room
+        if fits and (not chosen or worth[at] >= _WORTH_ADDING * worth[chosen[0]]):
             chosen.append(at)
-    return who + clip(_joined(parts, sorted(chosen)), max(room, 1))
+    return who + clip(_joined(body, spans, chosen or best[:1]), room)
 
 
-def _joined(parts: Sequence[str], order: Sequence[int]) -> str:
-    text = ""
-    for before, at in zip([None, *order], order, strict=False):
-        gap = "" if before is None else " " if at == before + 1 else " … "
-        text += gap + parts[at]
-    return text
+def _clauses(text: str) -> list[tuple[int, int]]:
+    """Where the clauses of ``text`` begin and end; one of few words goes with the next of its sentence."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for cut in (*_CLAUSE.finditer(text), None):
+        end = cut.start() if cut else len(text.rstrip())
+        part = text[start:end]
+        whole = cut is None or part.endswith((".", "!", "?", "…"))
+        if not part or (cut and (_ABBREVIATED.search(part) or (len(words(part)) < _FEW and not whole))):
+            continue
+        spans.append((start, end))
+        start = cut.end() if cut else end
+    return spans or [(0, len(text))]
+
+
+def _joined(text: str, spans: Sequence[tuple[int, int]], chosen: Sequence[int]) -> str:
+    joined, before = "", -1
+    for at in sorted(chosen):
+        start, end = spans[at]
+        if joined and at == before + 1:
+            joined += text[spans[before][1] : end]
+        else:
+            joined = f"{joined.rstrip(_LOOSE)} … {text[start:end]}" if joined else text[start:end]
+        before = at
+    return joined.rstrip(_LOOSE) if max(chosen) + 1 < len(spans) else joined
 
 
 def phrases(text: str, most: int = 2, terms: Sequence[str] = ()) -> list[str]:
@@ -150,7 +186,7 @@ def common(first: str, second: str, most: int = 3) -> list[str]:
     for size in range(_LONGEST_PHRASE, 0, -1):
         there = {tuple(theirs[i : i + size]) for i in range(len(theirs) - size + 1)}
         for at in range(len(keys) - size + 1):
-            if not _names_something([t[0] for t in mine[at : at + size]]) or tuple(keys[at : at + size]) not in there:
+            if not names_something([t[0] for t in mine[at : at + size]]) or tuple(keys[at : at + size]) not in there:
                 continue
             if all(at + size <= a or at >= b for a, b in found) and first[mine[at].end() : mine[at].end() + 1] != ":":
                 found.append((at, at + size))
@@ -158,7 +194,7 @@ def common(first: str, second: str, most: int = 3) -> list[str]:
     return list({t.casefold(): t for t in reversed(texts)}.values())[::-1][:most]
 
 
-def _names_something(run: Sequence[str]) -> bool:
+def names_something(run: Sequence[str]) -> bool:
     """Whether a run of words opens and closes with content; a single word has to be a name or a long one."""
     if run[0].casefold() in STOPWORDS or run[-1].casefold() in STOPWORDS or _BARE_NUMBER.match(run[0]):
         return False

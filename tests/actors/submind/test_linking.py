@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from actors.snapshots import pack, unpack
@@ -89,3 +91,19 @@ def test_what_everything_shares_is_forgotten_and_kept_through_a_snapshot():
 def test_shared_terms_keep_their_order():
     assert related(said("x", associations=("a", "b", "c")), said("y", associations=("c", "a"))) == ("a", "c")
     assert related(said("x"), said("y")) == ()
+
+
+def test_a_question_is_bound_with_the_first_line_that_answered_it() -> None:
+    asked = said("dev: could someone look up flat 4?", time=1000.0, source="radio")
+    chatter = said("mags: loud and clear", time=900.0, source="radio")
+    answer = said("mags: third button", time=1060.0, source="radio")
+    more = said("mags: the sticky one", time=1070.0, source="radio")
+    recent = [trace(chatter), trace(more), trace(answer)]
+    assert [t.thought for t in kin(trace(asked), recent, RARITY, 0.75)] == [answer]
+    assert kin(trace(replace(asked, text="dev: look up flat 4")), recent, RARITY, 0.75) == ()
+
+
+def test_the_name_of_a_source_is_no_subject() -> None:
+    reading = said("room 1 rose", time=900.0, source="coldstore", associations=("coldstore",))
+    page = said("PAGE coldstore", time=1000.0, source="oncall", associations=("coldstore",))
+    assert tie(page, reading, RARITY) is None

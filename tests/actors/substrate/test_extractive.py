@@ -123,6 +123,50 @@ def test_a_long_event_is_told_by_its_telling_sentences():
     assert len(text) < 250
 
 
+@pytest.mark.parametrize(
+    ("text", "decides"),
+    [
+        (
+            "Cleared the cache as told, same wheel. Then his card, other bank, and it did not stop.",
+            "did not stop",
+        ),
+        (
+            "cron[318]: nightly dump of the order database to the bucket finished on time, 0 bytes written",
+            "0 bytes written",
+        ),
+        (
+            "Recall of the lot. Glass was found in jars of it. Do not sell; take it off the shelves.",
+            "Do not",
+        ),
+        ("Guten Morgen, ich war heute im Keller wie besprochen. Der Druck ist auf 0,3 bar gefallen. Gruss, Jan", "0,3"),
+        ("Ada: sorry, my hands were wet. The probes are in a bucket of soapy water here. Nothing's wrong", "Nothing's"),
+    ],
+)
+def test_what_decides_stays_where_a_text_is_clipped(text, decides):
+    for limit in (50, 70):
+        assert decides in telling(text, limit)
+        assert len(telling(text, limit)) <= limit
+    assert telling(text, len(text)) == text
+
+
+def test_an_answer_carries_its_question_and_a_question_the_answer_that_came():
+    asked, answered = "could someone look up flat 4? the buzzer's dead", "third button"
+    answer = request(Act.BIND, event(f"Mags: {answered}", "radio"), memory(f"Dev: {asked}", "radio", "1 min earlier"))
+    assert compose(answer) == f"Mags: {answered} — asked “Dev: {asked}” (radio, 1 min earlier)"
+    question = request(Act.BIND, event(f"Dev: {asked}", "radio"), memory(f"Mags: {answered}", "radio", "1 min later"))
+    assert compose(question) == f"Dev: {asked} — answered “Mags: {answered}” (radio, 1 min later)"
+
+
+def test_who_speaks_and_one_short_word_are_not_told_as_what_both_share():
+    for text, other, term in [
+        ("Mags: room 2 hums", "Mags: off to lunch", "mags"),
+        ("coldstore again", "room 1 rose", "coldstore"),
+        ("biscuit says bye", "he says no", "says"),
+    ]:
+        asked = request(Act.BIND, event(text, "chat", "", term), memory(other, "coldstore", "4 h earlier", term))
+        assert "both" not in compose(asked)
+
+
 def test_a_memory_is_quoted_with_source_and_time_and_what_both_share():
     text = compose(
         request(
