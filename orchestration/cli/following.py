@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ from actors.matters.matter import Matter, MatterLine, MatterState, OpenLoop
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import bar, clock, console, emit
-from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.remote import Server, ask, calling, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.clock import wall
@@ -38,9 +39,15 @@ def matters(
     only_open: Annotated[bool, typer.Option("--open", help="Only those that are not settled.")] = False,
     since: Since = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="Most of each.")] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="What changes from now on, until Ctrl-C.")] = False,
     json: Json = False,
 ) -> None:
     """List what is going on, the open matters first, by severity; then what is owed, by when it is due."""
+    if follow:
+        if since is not None:
+            raise Failure("give --since or --follow: what is followed begins now", MISUSED)
+        asyncio.run(_follow(at, only_open=only_open, json=json))
+        return
     begins = None if since is None else moment("--since", since)
     found, owed = ask(at, lambda client: client.matters(begins, only_open=only_open, limit=limit))
     if json:
@@ -50,6 +57,19 @@ def matters(
             emit(encode(matters_pb2.OpenLoop, one))
         return
     _show(found, owed)
+
+
+async def _follow(at: Server, *, only_open: bool, json: bool) -> None:
+    async with connected(at) as mind:
+        async for change in mind.watch_matters(only_open=only_open):
+            if json:
+                emit(encode(matters_pb2.MatterChange, change))
+            elif change.matter is not None:
+                console().print(_head(change.matter))
+                if change.matter.state is not MatterState.SETTLED:
+                    console().print(_line(change.matter.lines[-1]))
+            elif change.loop is not None:
+                console().print(_owed(change.loop))
 
 
 @app.command()
@@ -97,12 +117,17 @@ def _show(found: list[Matter], owed: list[OpenLoop], course: bool = False) -> No
             if line is not each.settled_by:
                 out.print(_line(line))
     for loop in owed:
-        due = Text(f"due {clock(loop.due)} ", style="magenta")
-        due.append(f"[{safe(loop.perception.source)}] ", style="green")
-        due.append(safe(loop.text), style="")
-        out.print(due)
+        out.print(_owed(loop))
     if not found and not owed:
         console(error=True).print("nothing is going on")
+
+
+def _owed(loop: OpenLoop) -> Text:
+    when = "done" if not loop.open else f"due {clock(loop.due)}" if loop.dated else "no answer yet"
+    shown = Text(f"{when} ", style="magenta")
+    shown.append(f"[{safe(loop.perception.source)}] ", style="green")
+    shown.append(safe(loop.text), style="")
+    return shown
 
 
 def _head(matter: Matter) -> Text:

@@ -32,6 +32,7 @@ from orchestration.schema.convert import decode, encode
 from orchestration.schema.methods import method
 from orchestration.schema.trace_messages import decode_hit, decode_trace
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage
+from orchestration.view.matters import MatterChange
 from orchestration.view.status import MindStatus
 from orchestration.view.tail import EVERYTHING, EntryFilter
 
@@ -152,6 +153,14 @@ class MindClient:
         request = encode(matters_pb2.ListMattersRequest, since=since, open=only_open, limit=limit)
         told = await self.ask("MattersService/ListMatters", request)
         return [decode(Matter, one) for one in told.matters], [decode(OpenLoop, one) for one in told.loops]
+
+    async def watch_matters(self, after: int | None = None, *, only_open: bool = False) -> AsyncIterator[MatterChange]:
+        """What changes in matters and open loops behind a mark (None: from now on), without end."""
+        request = encode(matters_pb2.WatchMattersRequest, after=after, open=only_open)
+        async with aclosing(self.follow("MattersService/WatchMatters", request)) as answers:
+            async for answer in answers:
+                if answer.HasField("change"):
+                    yield decode(MatterChange, answer.change, mark=answer.mark)
 
     async def matter(self, key: str) -> Matter:
         """A matter by its id, or how that begins. Raises ``NotFound``."""

@@ -24,6 +24,7 @@ from orchestration.schema.methods import METHODS
 from orchestration.schema.times import seconds_of
 from orchestration.schema.trace_messages import encode_hit, encode_trace
 from orchestration.view.changes import ChangeFilter
+from orchestration.view.matters import MatterFilter
 from orchestration.view.tail import EntryFilter, M
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _naming(field: str) -> Iterator[None]:
 async def _followed(
     tail: Tail[Any, M],
     seen: M | None,
-    wants: EntryFilter | ChangeFilter,
+    wants: EntryFilter | ChangeFilter | MatterFilter,
     answer: Callable[..., A],
     told: Callable[[Any], Mapping[str, Message]],
 ) -> AsyncGenerator[A, None]:
@@ -206,6 +207,18 @@ class MattersService:
         if found is None:
             raise Unknown("matter", request.id)
         return encode(matters_pb2.GetMatterResponse, matter=found)
+
+    async def watch_matters(
+        self, request: matters_pb2.WatchMattersRequest
+    ) -> AsyncGenerator[matters_pb2.WatchMattersResponse, None]:
+        """Changes of matters and open loops as they happen."""
+        return _followed(
+            self._view.matter_tail,
+            request.after if request.HasField("after") else None,
+            decode(MatterFilter, request),
+            matters_pb2.WatchMattersResponse,
+            lambda change: {"change": encode(matters_pb2.MatterChange, change)},
+        )
 
     async def mark(self, request: matters_pb2.MarkRequest) -> matters_pb2.MarkResponse:
         """Say something of an entry or a matter."""

@@ -25,6 +25,7 @@ from orchestration.telemetry.tracing.ids import TraceIds, hex_trace
 from orchestration.view import status as judged
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage, ChangeTail, read_page
 from orchestration.view.follower import TraceFollower
+from orchestration.view.matters import CollectionFollower, MatterTail
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
 
@@ -94,6 +95,11 @@ class MindView:
         self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings)
         self.hits: Counter[str] = Counter()
         """How often its own limits were met, by the setting's name."""
+        kept, batch = stores.collections, self._settings.follow_batch
+        self._matters = CollectionFollower(MATTERS, kept, batch)
+        self._loops = CollectionFollower(LOOPS, kept, batch)
+        self.matter_tail = MatterTail(kept, self._settings.changes)
+        """What changes in matters and open loops, to be followed."""
         self._episodes = EpisodeFollower(stores.perceptions, self._settings.episodes, self._around.interlocutors)
 
     @property
@@ -257,22 +263,23 @@ class MindView:
     ) -> tuple[list[Matter], list[OpenLoop]]:
         """Matters that changed since, the open ones first, by severity, each with its latest lines; what is owed.
 
-        By when it is due.
+        By when it is due, what nobody gave a time for last.
         """
         now = self._clock()
-        kept = await MATTERS.all_of(self._stores.collections)
+        kept = await self._matters.current(now)
         over = await self._settled()
         wanted = [_over(as_of(m, now), over) for m in kept.values() if since is None or m.changed >= since]
         wanted = [m for m in wanted if m.open or not only_open]
         wanted.sort(key=lambda m: (not m.open, -m.severity if m.open else -m.changed, m.id))
-        loops = (await LOOPS.all_of(self._stores.collections)).values()
-        owed = sorted((one for one in loops if one.open), key=lambda one: (one.due, one.id))
+        loops = (await self._loops.current(now)).values()
+        owed = sorted((one for one in loops if one.open), key=lambda one: (not one.dated, one.due, one.id))
         return [replace(m, lines=m.lines[-LATEST:]) for m in wanted[:limit]], owed[:limit]
 
     async def matter(self, key: str) -> Matter | None:
         """The one matter whose id is that, or begins so."""
-        found = list((await MATTERS.all_of(self._stores.collections, key)).values())
-        return _over(as_of(found[0], self._clock()), await self._settled()) if len(found) == 1 else None
+        now = self._clock()
+        found = [matter for name, matter in (await self._matters.current(now)).items() if name.startswith(key)]
+        return _over(as_of(found[0], now), await self._settled()) if len(found) == 1 else None
 
     async def marks(self, target: str = "") -> list[FeedbackMark]:
         """The marks that stand, the latest first; of one entry or matter."""

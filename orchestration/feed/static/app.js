@@ -125,7 +125,7 @@ function poll(ask, every) {
 }
 
 const askStatus = poll(async () => {
-  const [status] = await Promise.all([get("v1/status"), growth.look(), marks.look().then(() => matters.look())]);
+  const [status] = await Promise.all([get("v1/status"), growth.look(), marks.look()]);
   health.update(status, growth.word);
   const waiting = status.perceptions?.head ?? 0;
   byId("empty-arrived").hidden = waiting === 0;
@@ -283,3 +283,4 @@ window.addEventListener("pagehide", () => follower.stop());
 window.addEventListener("pageshow", (event) => event.persisted && follower.start());
 setInterval(() => refreshAgo(), AGO_MS);
 follower.start();
+matters.follow();

@@ -11,7 +11,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 const LASTED_MS = 5_000;
 
-/** Events of an SSE body, as {id, event, data}; comments come as {event: "comment"} so that silence can be told. */
+/** Events of an SSE body, as {id, event, data}; comments come as {event: "comment"} so that silence can be told, a mark alone without data. */
 export async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -24,7 +24,7 @@ export async function* events(body) {
       rest = lines.pop();
       for (const line of lines) {
         if (line === "") {
-          if (event.data.length) yield { ...event, data: event.data.join("\n") };
+          if (event.data.length || event.id) yield { ...event, data: event.data.join("\n") };
           event = { id: "", event: "message", data: [] };
         } else if (line.startsWith(":")) {
           yield { event: "comment", id: "", data: "" };

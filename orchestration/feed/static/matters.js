@@ -1,11 +1,17 @@
 // What is going on: open matters, what is owed, and what was settled; each opens to its course.
 
-import { get, list } from "./api.js";
+import { get, list, loggedIn, Problem, request } from "./api.js";
 import { byId, el } from "./dom.js";
 import { gauge } from "./entry.js";
+import { events } from "./follow.js";
 import { agoElement, outside, short } from "./text.js";
 
 const SHOWN = 6;
+const SETTLE_MS = 300;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 15_000;
+/** Between two looks though nothing changed: what got no line for an hour is steady by then. */
+const STEADY_MS = 300_000;
 
 const sources = (names) => el("span", { class: "sources" }, ...names.slice(0, 4).map((name) => el("span", { class: "source" }, outside(name))));
 
@@ -44,11 +50,47 @@ export class Matters {
     });
   }
 
+  /** Show what there is, again whenever it changes, for as long as the page is seen; never returns. */
+  async follow() {
+    setInterval(() => this.#soon(), STEADY_MS);
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.abort?.abort() : this.wake?.()));
+    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(LONGEST_WAIT_MS, wait * 2)) {
+      try {
+        if (!document.hidden) await this.#listen(() => (wait = FIRST_WAIT_MS));
+      } catch (error) {
+        if (error instanceof Problem && error.status === 401) await loggedIn();
+      }
+      await new Promise((resolve) => {
+        this.wake = resolve;
+        if (!document.hidden) setTimeout(resolve, wait * (0.75 + Math.random() / 2));
+      });
+    }
+  }
+
+  async #listen(opened) {
+    this.abort = new AbortController();
+    const response = await request("v1/matters/events", { accept: "text/event-stream", signal: this.abort.signal });
+    for await (const { event } of events(response.body)) {
+      if (event === "comment") continue;
+      opened();
+      this.#soon();
+    }
+  }
+
+  /** Look once what happens at a time has happened. */
+  #soon() {
+    this.looking ??= setTimeout(() => {
+      this.looking = null;
+      if (this.items.querySelector(".marking")) return this.#soon(); // somebody writes there
+      this.look().catch(() => {}); // the next change, or the next connection, tries again
+    }, SETTLE_MS);
+  }
+
   /** Ask what there is, and show it where it changed. */
   async look() {
     const told = await get("v1/matters", { limit: 60 });
     const now = JSON.stringify([told.matters, told.loops]);
-    if (now === this.shown || this.items.querySelector(".marking")) return; // somebody writes there
+    if (now === this.shown) return;
     this.shown = now;
     this.matters = list(told, "matters");
     this.loops = list(told, "loops");
@@ -64,7 +106,7 @@ export class Matters {
     this.more.hidden = matters.length <= SHOWN;
     this.more.textContent = this.all ? "Show fewer" : `Show all ${matters.length}`;
     const owed = loops.slice(0, this.all ? undefined : 3);
-    this.owed.replaceChildren(...owed.map((loop) => el("li", {}, el("b", { text: `due ${short(loop.due)}` }), " ", el("span", { class: "source" }, outside(loop.perception.source)), " ", outside(loop.text))));
+    this.owed.replaceChildren(...owed.map((loop) => el("li", {}, el("b", { text: loop.dated ? `due ${short(loop.due)}` : "no answer yet" }), " ", el("span", { class: "source" }, outside(loop.perception.source)), " ", outside(loop.text))));
     if (focused) this.items.querySelector(`[data-matter="${focused}"] summary`)?.focus({ preventScroll: true });
   }
 

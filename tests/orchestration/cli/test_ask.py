@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +16,7 @@ from environment.messages import PerceptionRef, SubmindReport, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
 from orchestration.cli.safety import safe
 from tests.environment.stores.making import NOON, change, connection, perception, trace
-from tests.orchestration.cli.conftest import submind
+from tests.orchestration.cli.conftest import start, submind
 
 HOSTILE = "x\x1b[31m\u202ey"
 
@@ -76,6 +79,33 @@ async def test_matters_and_a_digest(lived: Any, at: list[str]) -> None:
     assert (await submind("matters", "--json", *at)).objects[0]["title"] == "brine on the floor"
     assert (await submind("matter", "pump", *at)).code == 2
     assert (await submind("matter", "m-2", *at)).code == 1
+
+
+async def test_matters_are_followed_as_they_change(lived: Any, at: list[str]) -> None:
+    ref = PerceptionRef("p-1", NOON, "guard")
+    line = MatterLine("t-1", f"brine {HOSTILE}", ref, 0.5)
+    wet = Matter("m-1a", "brine on the floor", MatterState.GROWING, NOON, 9e9, 0.8, [line], 1, ["guard"], [], [1])
+    loop = OpenLoop("l-1", "could somebody look?", ref, NOON, asked=True, dated=False)
+    following = [await start("matters", "--follow", *more, *at) for more in ((), ("--json",))]
+    shown: list[str] = []
+    told: list[Any] = []
+    async with asyncio.timeout(120):
+        for n in itertools.count():  # until both have begun to follow
+            await lived.stores.commit([MATTERS.write(wet.id, replace(wet, count=n)), LOOPS.write(loop.id, loop)])
+            loop = replace(loop, due=loop.due + 1)
+            for process, lines in zip(following, (shown, told), strict=True):
+                with suppress(TimeoutError):
+                    lines.append((await asyncio.wait_for(process.stdout.readline(), 0.5)).decode())
+            if len(shown) > 3 and len(told) > 3:
+                break
+    for process in following:
+        process.terminate()
+        await process.communicate()
+    assert "\x1b" not in "".join(shown)
+    assert any("no answer yet" in each for each in shown)
+    assert any("brine on the floor" in each for each in shown)
+    assert {json.loads(each)["kind"] for each in told} == {"matter", "loop"}
+    assert (await submind("matters", "--follow", "--since", "2026-03-03", *at)).code == 2
 
 
 async def test_marks_are_made_shown_and_undone(lived: Any, at: list[str]) -> None:

@@ -21,6 +21,13 @@ class MatterState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MATTER_STATE_SETTLED: _ClassVar[MatterState]
     MATTER_STATE_REOPENED: _ClassVar[MatterState]
 
+class MatterChangeKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MATTER_CHANGE_KIND_UNSPECIFIED: _ClassVar[MatterChangeKind]
+    MATTER_CHANGE_KIND_MATTER: _ClassVar[MatterChangeKind]
+    MATTER_CHANGE_KIND_LOOP: _ClassVar[MatterChangeKind]
+    MATTER_CHANGE_KIND_CLOSED: _ClassVar[MatterChangeKind]
+
 class MarkKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     MARK_KIND_UNSPECIFIED: _ClassVar[MarkKind]
@@ -43,6 +50,10 @@ MATTER_STATE_GROWING: MatterState
 MATTER_STATE_STEADY: MatterState
 MATTER_STATE_SETTLED: MatterState
 MATTER_STATE_REOPENED: MatterState
+MATTER_CHANGE_KIND_UNSPECIFIED: MatterChangeKind
+MATTER_CHANGE_KIND_MATTER: MatterChangeKind
+MATTER_CHANGE_KIND_LOOP: MatterChangeKind
+MATTER_CHANGE_KIND_CLOSED: MatterChangeKind
 MARK_KIND_UNSPECIFIED: MarkKind
 MARK_KIND_USEFUL: MarkKind
 MARK_KIND_NOT_USEFUL: MarkKind
@@ -98,18 +109,20 @@ class Matter(_message.Message):
     def __init__(self, id: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[MatterState, str]] = ..., began: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., changed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., severity: _Optional[float] = ..., lines: _Optional[_Iterable[_Union[MatterLine, _Mapping]]] = ..., count: _Optional[int] = ..., sources: _Optional[_Iterable[str]] = ..., terms: _Optional[_Iterable[str]] = ..., entries: _Optional[_Iterable[int]] = ..., settled_by: _Optional[_Union[MatterLine, _Mapping]] = ...) -> None: ...
 
 class OpenLoop(_message.Message):
-    __slots__ = ("id", "text", "perception", "due", "asked")
+    __slots__ = ("id", "text", "perception", "due", "asked", "dated")
     ID_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     PERCEPTION_FIELD_NUMBER: _ClassVar[int]
     DUE_FIELD_NUMBER: _ClassVar[int]
     ASKED_FIELD_NUMBER: _ClassVar[int]
+    DATED_FIELD_NUMBER: _ClassVar[int]
     id: str
     text: str
     perception: _perception_pb2.PerceptionRef
     due: _timestamp_pb2.Timestamp
     asked: bool
-    def __init__(self, id: _Optional[str] = ..., text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., due: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., asked: _Optional[bool] = ...) -> None: ...
+    dated: bool
+    def __init__(self, id: _Optional[str] = ..., text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., due: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., asked: _Optional[bool] = ..., dated: _Optional[bool] = ...) -> None: ...
 
 class ListMattersRequest(_message.Message):
     __slots__ = ("since", "open", "limit")
@@ -140,6 +153,34 @@ class GetMatterResponse(_message.Message):
     MATTER_FIELD_NUMBER: _ClassVar[int]
     matter: Matter
     def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ...) -> None: ...
+
+class WatchMattersRequest(_message.Message):
+    __slots__ = ("after", "open")
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    OPEN_FIELD_NUMBER: _ClassVar[int]
+    after: int
+    open: bool
+    def __init__(self, after: _Optional[int] = ..., open: _Optional[bool] = ...) -> None: ...
+
+class MatterChange(_message.Message):
+    __slots__ = ("kind", "id", "matter", "loop")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    LOOP_FIELD_NUMBER: _ClassVar[int]
+    kind: MatterChangeKind
+    id: str
+    matter: Matter
+    loop: OpenLoop
+    def __init__(self, kind: _Optional[_Union[MatterChangeKind, str]] = ..., id: _Optional[str] = ..., matter: _Optional[_Union[Matter, _Mapping]] = ..., loop: _Optional[_Union[OpenLoop, _Mapping]] = ...) -> None: ...
+
+class WatchMattersResponse(_message.Message):
+    __slots__ = ("change", "mark")
+    CHANGE_FIELD_NUMBER: _ClassVar[int]
+    MARK_FIELD_NUMBER: _ClassVar[int]
+    change: MatterChange
+    mark: int
+    def __init__(self, change: _Optional[_Union[MatterChange, _Mapping]] = ..., mark: _Optional[int] = ...) -> None: ...
 
 class Mark(_message.Message):
     __slots__ = ("id", "target", "kind", "at", "by", "text", "of", "value", "until", "matter")

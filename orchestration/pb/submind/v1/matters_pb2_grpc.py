@@ -44,6 +44,11 @@ class MattersServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterResponse.FromString,
                 _registered_method=True)
+        self.WatchMatters = channel.unary_stream(
+                '/submind.v1.MattersService/WatchMatters',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.WatchMattersRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.WatchMattersResponse.FromString,
+                _registered_method=True)
         self.Mark = channel.unary_unary(
                 '/submind.v1.MattersService/Mark',
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.MarkRequest.SerializeToString,
@@ -71,6 +76,12 @@ class MattersServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetMatter(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WatchMatters(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -106,6 +117,11 @@ def add_MattersServiceServicer_to_server(servicer, server):
                     servicer.GetMatter,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterResponse.SerializeToString,
+            ),
+            'WatchMatters': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchMatters,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.WatchMattersRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.WatchMattersResponse.SerializeToString,
             ),
             'Mark': grpc.unary_unary_rpc_method_handler(
                     servicer.Mark,
@@ -177,6 +193,33 @@ class MattersService:
             '/submind.v1.MattersService/GetMatter',
             orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.GetMatterResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchMatters(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/submind.v1.MattersService/WatchMatters',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.WatchMattersRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_matters__pb2.WatchMattersResponse.FromString,
             options,
             channel_credentials,
             insecure,
