@@ -11,6 +11,7 @@ from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, 
 from actors.image_features import ImageFeatures
 from actors.substrate.ports import Generation
 from environment.config import Section
+from environment.decisions import Decision
 from environment.marks import FeedbackMark
 from environment.messages import (
     EntryKind,
@@ -22,6 +23,7 @@ from environment.messages import (
     Vector,
 )
 from environment.relations import Relation
+from environment.severity import Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +236,8 @@ class Candidate:
     """Why the focus belongs to each of ``bound``."""
     worded_by: str = ""
     """Who found its words, as of a thought."""
+    severity: Severity = Severity.INFO
+    why: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)

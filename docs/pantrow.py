@@ -41,6 +41,7 @@ from environment.ports import (
     WriteEntries,
     WriteTrace,
 )
+from environment.severity import salience_of, severity
 from orchestration.settings import MindSettings
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -183,7 +184,8 @@ class Day:
             text=thought.text,
             time=thought.time,
             at=thought.at,
-            salience=thought.salience,
+            salience=salience_of(thought.salience),
+            severity=severity(salience_of(thought.salience), thought.evidence),
             confidence=thought.confidence,
             trust=thought.trust,
             perceptions=refs,
@@ -208,7 +210,7 @@ class Day:
                 text=compose(Request(Act.BRIDGE, "stream", ends)),
                 time=focus.thought.time,
                 at=focus.thought.at,
-                salience=min(before.salience, focus.thought.salience) / 2,
+                salience=min(before.salience, salience_of(focus.thought.salience)) / 2,
                 confidence=0.5,
                 trust=min(before.trust, focus.thought.trust),
                 perceptions=(before.perceptions[0], focus.thought.perceptions[0]),

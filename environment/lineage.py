@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from environment.decisions import Decision
 from environment.errors import SubliminalError
 from environment.messages import Instant, Perception, PerceptionRef, StreamEntry, Trace
 from environment.ports import Stores
 from environment.relations import Relation
+from environment.severity import Severity, salience_of
 
 _TEXT = 4000
 _DIGITS = 19
@@ -68,7 +70,11 @@ class Explanation:
     confidence: float | None = None
     trust: float | None = None
     evidence: Mapping[str, float] = field(default_factory=dict)
-    """Of a trace that was perceived: what each part added to the log odds of its salience."""
+    """Of a trace that was perceived: what each part added to the log odds of its level."""
+    severity: Severity | None = None
+    """Of an entry."""
+    why: Decision | None = None
+    """Of a conscious thought: why it was chosen just then."""
     children: tuple[Explanation, ...] = ()
     truncated: bool = False
     """True where there is more below than is shown here: a bound was met, or it is shown elsewhere in the tree."""
@@ -212,6 +218,8 @@ class _Telling:
             confidence=entry.confidence,
             trust=entry.trust,
             worded_by=entry.worded_by,
+            severity=entry.severity,
+            why=entry.why,
         )
         return _Fact(node, below or tuple(ref.id for ref in entry.perceptions), entry.perceptions, _links(entry.links))
 
@@ -227,7 +235,7 @@ class _Telling:
             text=_cut(thought.text),
             time=thought.time,
             author=thought.author,
-            salience=trace.level.value,
+            salience=salience_of(trace.level.value),
             confidence=thought.confidence,
             trust=thought.trust,
             evidence=thought.evidence,

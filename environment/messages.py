@@ -16,8 +16,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from environment.decisions import Decision
 from environment.identity import perception_id
 from environment.relations import Relation
+from environment.severity import Severity
 
 Instant: TypeAlias = Annotated[float, msgspec.Meta(extra={"dated": False})]
 Deadline: TypeAlias = Annotated[float, msgspec.Meta(extra={"dated": True})]
@@ -312,6 +314,9 @@ class StreamEntry:
     """Why its focus belongs to the others that it came from."""
     worded_by: str = ""
     """Who found its words, as of a thought."""
+    severity: Severity = Severity.INFO
+    why: Decision | None = None
+    """Why it became conscious just then; only a thought has that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from environment import salience
 from environment.index.ports import VectorIndex
 from environment.messages import Instant, ThoughtKind, Trace, Vector
+from environment.salience import at as level_at
+from environment.severity import salience_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class SearchFilters:
             and (self.until is None or thought.time < self.until)
             and (self.author is None or self.author in trace.authors or self.author == thought.author)
             and (self.source is None or any(ref.source == self.source for ref in thought.perceptions))
-            and (self.min_salience <= 0 or salience.at(trace.level, now) >= self.min_salience)
+            and (self.min_salience <= 0 or salience_of(level_at(trace.level, now)) >= self.min_salience)
         )
 
 
@@ -81,7 +82,7 @@ def search(
     reach = 2 * k + 8
     while k > 0:
         near = nearest(index, held, vector, reach, lambda trace: filters.matches(trace, now))
-        hits = _folded([Hit(trace, score, salience.at(trace.level, now)) for trace, score in near])
+        hits = _folded([Hit(trace, score, salience_of(level_at(trace.level, now))) for trace, score in near])
         if len(hits) >= k or len(near) < reach:
             return hits[:k]
         reach *= 4

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
 from actors.attention.pacing import Pace, PaceState
+from actors.perception.wording import clean
 from actors.running import RunningRank
+from environment.decisions import Decision, Ground
 from environment.messages import Instant, Trace
+from environment.severity import salience_of
 
 _WINDOW = 16_384
 """Perceptions by which it is judged who is loud; they fade by half as it fills."""
@@ -17,6 +20,8 @@ _FLOOD = 1000
 """Perceptions in it that make a source loud."""
 _LOUDER = 100
 """How many times as much as another a source says that drowns it."""
+_FIRST_WORDS = 80
+"""Characters of a rival that are told."""
 _SHARE = 0.9
 """Share of all perceptions that come from such sources where somebody is drowned."""
 
@@ -27,7 +32,26 @@ class Held:
 
     trace: Trace
     value: float
+    """A level."""
     at: Instant
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """What spoke for it, in log odds."""
+    beaten: tuple[str, str, float] | None = None
+    """Id, first words and value of the strongest that it was preferred to."""
+
+    def beat(self, other: Held) -> None:
+        """It is preferred to another, and to all that this one was; what they rest on is no rival."""
+        kin = {self.trace.id, *self.trace.thought.parents}
+        rival = (other.trace.id, clean(other.trace.thought.text, _FIRST_WORDS), other.value)
+        related = self.trace.id in other.trace.thought.parents
+        for each in (other.beaten, None if related else rival):
+            if each and each[0] not in kin and (self.beaten is None or each[2] > self.beaten[2]):
+                self.beaten = each
+
+    def decided(self, ground: Ground, rank: float, needed: float, among: int) -> Decision:
+        """Why it becomes conscious."""
+        name, text, value = self.beaten or ("", "", 0.0)
+        return Decision(ground, self.parts, rank, needed, among, False, name, text, salience_of(value))
 
 
 class SavedContest(msgspec.Struct):
@@ -35,7 +59,7 @@ class SavedContest(msgspec.Struct):
 
     pace: PaceState
     rank: list[float]
-    held: tuple[Trace, float, Instant] | None
+    held: Held | None
 
 
 class Contest:
@@ -46,20 +70,23 @@ class Contest:
         self.held: Held | None = None
         self._rank = RunningRank(memory)
 
+    def __len__(self) -> int:
+        """Winners remembered."""
+        return len(self._rank)
+
     def learn(self, winner: Held) -> tuple[float, float]:
         """Take a winner in; its rank among winners, and the share of them that there is room for."""
         return self._rank.update(winner.value), self.pace.share(winner.at)
 
     def dump(self) -> SavedContest:
         """For a snapshot."""
-        held = (self.held.trace, self.held.value, self.held.at) if self.held else None
-        return SavedContest(self.pace.dump(), self._rank.dump(), held)
+        return SavedContest(self.pace.dump(), self._rank.dump(), self.held)
 
     def load(self, saved: SavedContest) -> None:
         """From a snapshot."""
         self.pace.load(saved.pace)
         self._rank.load(saved.rank)
-        self.held = Held(*saved.held) if saved.held else None
+        self.held = saved.held
 
 
 class Loudness:

@@ -6,10 +6,9 @@ measurement over unlike streams; ``benchmarks/coverage.py`` measures it.
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -18,6 +17,8 @@ from actors.attention.inhibition import Inhibition, SavedInhibition
 from actors.attention.marks import StandingMutes
 from actors.attention.pacing import Pace
 from actors.attention.settings import AttentionSettings
+from actors.attention.threshold import Threshold
+from actors.attention.weighing import Weighing
 from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
 from actors.events import (
@@ -29,7 +30,6 @@ from actors.events import (
     Generated,
     Marked,
     Muted,
-    Proposal,
     Propose,
     Salient,
     Started,
@@ -39,24 +39,24 @@ from actors.events import (
 from actors.growth import Born, Gone
 from actors.names import ENVIRONMENT, STREAM
 from actors.peers import PeerDirectory
-from actors.running import RunningRank
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import apart, clock_time, material
 from actors.submind.linking import Rarity, kin, spoken_to, tie
 from actors.substrate.ports import Act, Generation, Request, Role
+from environment.decisions import Decision, Ground
 from environment.identity import entry_id
-from environment.messages import EntryKind, Instant, ThoughtKind, Trace, Vector
+from environment.messages import EntryKind, Instant, Modality, ThoughtKind, Trace, Vector
 from environment.relations import Relation
-from environment.salience import at as level_at
+from environment.severity import Severity, salience_of, severity
 
 _SURVEYED = 32
 _JUDGED = 4096
 """Traces remembered as judged: one that was passed over is no news an hour later, unless it was revised."""
 _RISES = 60.0
 """Seconds for which what has just come may rise by what others make of it, a matter that it joins say."""
-_STEP = 1.25
-"""What one accepted proposal changes."""
+_OWN = frozenset({ThoughtKind.RESULT, ThoughtKind.REFLECTION})
+"""What the mind says of what it was told already: nothing new is to be alarmed at."""
 
 
 @dataclass(slots=True)
@@ -67,6 +67,7 @@ class _Wording:
     bound: tuple[Trace, ...]
     value: float
     at: Instant
+    why: Decision
 
 
 class AttentionCore(Inward):
@@ -96,16 +97,15 @@ class AttentionCore(Inward):
         self._loudness = Loudness()
         self._ceiling = ceiling
         self._peers = peers
-        self._goals = tuple(goals)
-        self._relevance = RunningRank(settings.memory)
         self._inhibition = Inhibition(dim, settings)
         self._mutes = mutes or StandingMutes()
+        self._weighing = Weighing(goals, self._mutes, self._inhibition, settings.memory)
         self._rarity = Rarity()
         self._judged: OrderedDict[str, int] = OrderedDict()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
         self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
         self._wording: dict[str, _Wording] = {}
-        self._threshold, self._breadth, self._passing = 0, 0, 1.0
+        self._threshold, self._passing = Threshold(settings.bend), 1.0
         self._surveyed_at: Instant = 0.0
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
@@ -139,6 +139,7 @@ class AttentionCore(Inward):
 
     def _configured(self, settings: AttentionSettings, now: Instant) -> list[Effect]:
         self._settings = settings
+        self._threshold.bend = settings.bend
         for contest in self._contests:
             contest.pace.configure(settings.per_hour, now)
         if self._ceiling is not None:
@@ -166,42 +167,37 @@ class AttentionCore(Inward):
                     self._loudness.hear(origin_of(trace))
                 self._recent.append(trace)
                 self._rarity.learn(trace.thought.associations)
-            value = level_at(trace.level, now)
             judged = trace.version == self._judged.get(trace.id)
             if (judged and now - trace.thought.at > _RISES) or self._inhibition.suppressed(trace, now):
                 continue
             self._judged[trace.id] = trace.version
             while len(self._judged) > _JUDGED:
                 self._judged.popitem(last=False)
-            if value < self._settings.break_in:
-                weighed = self._mutes.weighed(trace.thought, value, self._settings)
-                value = min(value, weighed) if judged else weighed  # what marks lift has had its turn
-                value *= self._bearing(trace.thought.vector) * (1.0 - self._inhibition.loss(trace.thought.vector, now))
-            effects += self._compete(Held(trace, value, now))
+            value, parts = self._weighing.weigh(trace, now, self._settings, again=judged)
+            effects += self._compete(Held(trace, value, now, parts))
         for contest in self._contests:
             contest.pace.offered += offered
         return effects
 
     def _compete(self, new: Held) -> list[Effect]:
-        if self._mutes.hold_back(new.trace, self._settings.critical, new.at):
+        if self._mutes.hold_back(new.trace, new.at):
             return [Count("muted_total")]
         contest = self._drowned if self._loudness.drowns(origin_of(new.trace)) else self._all
         held, now = contest.held, new.at
-        if held is not None and new.value <= held.value < self._settings.break_in:
+        if held is not None and new.value <= held.value and not self._breaks_in(held):
+            held.beat(new)
             return []
+        if held is not None:
+            new.beat(held)
         contest.held = new
-        if new.value >= self._settings.break_in:
+        if self._breaks_in(new):
             return self._decide(contest, now)
         if held is not None and held.trace.id in new.trace.thought.parents:  # about the same
             new.at = held.at
         return [WakeAt(now + self._hold(contest))]
 
-    def _bearing(self, vector: Vector) -> float:
-        """What is left of salience by how much a thought bears on the mind's goals, ranked among the latest."""
-        if not self._goals:
-            return 1.0
-        rank = self._relevance.update(max(float(vector @ goal) for goal in self._goals))
-        return 1.0 - self._settings.goal_weight * (1.0 - rank)
+    def _breaks_in(self, held: Held) -> bool:
+        return salience_of(held.value) >= self._settings.break_in
 
     def _hold(self, contest: Contest) -> float:
         hold = self._settings.welcome_hold if self._newborn(contest) else self._settings.hold
@@ -227,18 +223,19 @@ class AttentionCore(Inward):
             held.at = now  # it waits: there may not be another one like it
             return [WakeAt(now + self._hold(contest))]
         contest.held = None
-        if self._mutes.hold_back(held.trace, self._settings.critical, now):  # its matter was muted, or it joined one
+        if self._mutes.hold_back(held.trace, now):  # its matter was muted, or it joined one
             return [Count("muted_total")]
         others = () if drowned or self._loudness.drowns() else (self._drowned,)
         for other in others:
             other.learn(held)
         rank, share = contest.learn(held)
-        passing = max(0.0, 1.0 - share * self._bend)
+        passing = max(0.0, 1.0 - share * self._threshold.share)
         if not drowned:
             self._passing = passing
         first = not self._all.pace.picked and self._settings.welcome > 0
-        dull = held.value < self._settings.worth
-        if dull or (rank < passing and not first and not self._newborn(contest)) or self._all.pace.spent:
+        welcome = rank < passing and (first or self._newborn(contest))
+        dull = salience_of(held.value) < self._settings.worth
+        if dull or (rank < passing and not welcome) or self._all.pace.spent:
             return [Count("winners_passed_over_total")]
         if self._ceiling is not None and not self._ceiling.take(now, leave=0 if drowned or others else 1):
             return [Count("limit_hits:stream_rate")]
@@ -246,7 +243,8 @@ class AttentionCore(Inward):
             one.pace.picked += 1
         self._inhibition.remember(held.trace, now)
         bound = self._bind(held.trace) if held.trace.thought.kind is ThoughtKind.PERCEPT else ()
-        wording = _Wording(held.trace, bound, held.value, now)
+        why = held.decided(Ground.WELCOME if welcome else Ground.STOOD_OUT, rank, passing, len(contest))
+        wording = _Wording(held.trace, bound, held.value, now, why)
         if not bound:
             return self._hand_over(self._candidate(wording), now)
         self._wording[token := entry_id(held.trace.id, held.trace.version)] = wording
@@ -271,12 +269,14 @@ class AttentionCore(Inward):
     def _candidate(self, wording: _Wording, found: Generation | None = None) -> Candidate:
         """In the words that the substrate found, or in those of its focus."""
         focus, bound, own = wording.focus, wording.bound, wording.focus.thought
+        salience = salience_of(wording.value)
+        quoted = not found and own.author == Modality.TEXT and not own.insights  # which are put beside what was said
         return Candidate(
             id=entry_id(focus.id, focus.version),
             kind=EntryKind.THOUGHT,
             text=found.text if found else own.text,
             time=own.time,
-            salience=wording.value,
+            salience=salience,
             confidence=own.confidence,
             trust=min([own.trust, *(t.thought.trust for t in bound)]),
             focus=focus,
@@ -284,6 +284,8 @@ class AttentionCore(Inward):
             concerns=self._concerns(focus, bound),
             links=self._links(focus, bound),
             worded_by=found.model if found else own.worded_by,
+            severity=Severity.NOTABLE if own.kind in _OWN else severity(salience, own.evidence),
+            why=replace(wording.why, quoted=quoted),
         )
 
     def _hand_over(self, candidate: Candidate, now: Instant) -> list[Effect]:
@@ -305,28 +307,10 @@ class AttentionCore(Inward):
         return tuple(dict.fromkeys([*authors, *(peer.name for peer in near)]))
 
     def _consider(self, event: Propose) -> list[Effect]:
-        """Metacognition proposes; how far it may go is decided here."""
-        match event.proposal:
-            case Proposal.RAISE_THRESHOLD:
-                self._threshold = self._step(self._threshold + 1)
-            case Proposal.LOWER_THRESHOLD:
-                self._threshold = self._step(self._threshold - 1)
-            case Proposal.WIDEN_INHIBITION:
-                self._breadth = self._step(self._breadth + 1)
-            case Proposal.NARROW_INHIBITION:
-                self._breadth = self._step(self._breadth - 1)
-        self._inhibition.widen(_STEP**self._breadth)
+        self._threshold.consider(event.proposal)
+        self._inhibition.widen(self._threshold.breadth)
         fields = {"proposal": event.proposal.value, "by": event.sender, "reason": event.reason}
         return [Note("attention changed", "info", fields), Count("proposals_total")]
-
-    def _step(self, steps: int) -> int:
-        """Whole steps, so that what is taken back is taken back exactly; at most up to the bound."""
-        most = int(math.log(self._settings.bend) / math.log(_STEP) + 1e-9)
-        return max(-most, min(most, steps))
-
-    @property
-    def _bend(self) -> float:
-        return float(_STEP**-self._threshold)
 
     def _tend(self, now: Instant) -> list[Effect]:
         effects: list[Effect] = []
@@ -346,7 +330,7 @@ class AttentionCore(Inward):
         return [*effects, WakeAt(self._surveyed_at + self._settings.survey_every)]
 
     def describe(self) -> Description:
-        figures = {"threshold_bend": self._bend, "attention_threshold": self._passing}
+        figures = {"threshold_bend": self._threshold.share, "attention_threshold": self._passing}
         figures |= {"handed_over": float(len(self._handed)), "offered_total": float(self._all.pace.offered)}
         return Description("attention", "lift the few traces that matter into the stream of consciousness", (), figures)
 
@@ -355,12 +339,12 @@ class AttentionCore(Inward):
             _Saved(
                 contests=[contest.dump() for contest in self._contests],
                 loudness=self._loudness.dump(),
-                relevance=self._relevance.dump(),
+                relevance=self._weighing.relevance.dump(),
                 inhibition=self._inhibition.dump(),
                 recent=list(self._recent),
                 rarity=self._rarity.dump(),
                 judged=list(self._judged.items()),
-                steps=(self._threshold, self._breadth),
+                steps=self._threshold.dump(),
                 ceiling=(self._ceiling.left, self._ceiling.at) if self._ceiling else None,
                 handed=[candidate for candidate, _ in self._handed.values()],
                 wording=list(self._wording.values()),
@@ -372,13 +356,13 @@ class AttentionCore(Inward):
         for contest, before in zip(self._contests, saved.contests, strict=True):
             contest.load(before)
         self._loudness.load(saved.loudness)
-        self._relevance.load(saved.relevance)
+        self._weighing.relevance.load(saved.relevance)
         self._inhibition.load(saved.inhibition)
         self._recent.extend(saved.recent)
         self._rarity.load(saved.rarity)
         self._judged.update(saved.judged)
-        self._threshold, self._breadth = map(self._step, saved.steps)
-        self._inhibition.widen(_STEP**self._breadth)
+        self._threshold.load(saved.steps)
+        self._inhibition.widen(self._threshold.breadth)
         if self._ceiling and saved.ceiling:
             self._ceiling.left, self._ceiling.at = saved.ceiling
         # the answers to requests under way are lost: those thoughts go with the words of their focus

@@ -58,7 +58,6 @@ FACULTY = Faculty(
             "attention.bind_above",
             "attention.bind",
             "attention.concerned",
-            "attention.critical",
             "attention.taste",
         ): "each candidate is judged by what holds at that moment; what was remembered of earlier ones stays true",
         ("attention.hold", "attention.refractory"): (

@@ -9,6 +9,7 @@ import numpy as np
 
 from actors.attention.settings import AttentionSettings
 from environment.messages import Instant, ThoughtKind, Trace, Vector
+from environment.severity import salience_of
 
 _REMEMBERED = 4096
 
@@ -51,7 +52,7 @@ class Inhibition:
             if trace.version <= last.version or now - last.at < self._settings.refractory:
                 return True
             return newest > last.newest and self._told(trace, newest)
-        if trace.thought.kind is ThoughtKind.RESULT and trace.level.value >= self._settings.break_in:
+        if trace.thought.kind is ThoughtKind.RESULT and salience_of(trace.level.value) >= self._settings.break_in:
             return False  # an answer to somebody is about what was just conscious, and is awaited
         return self._told(trace, newest)
 

@@ -13,8 +13,8 @@ from actors.effects import Effect
 from actors.events import Marked, Muted
 from environment.marks import FeedbackMark, MuteScope, mutes
 from environment.messages import Instant, Thought, Trace
+from environment.severity import Severity, salience_of, severity
 
-_ALARMING = ("threat", "alarm")
 _NEVER = float("-inf")
 """Not muted: event time may lie before 1970."""
 _HUSHED = 4096
@@ -47,26 +47,26 @@ class StandingMutes:
             self._hushed.popitem(last=False)
         return []
 
-    def hold_back(self, trace: Trace, critical: float, now: Instant) -> bool:
-        """Whether a trace is muted; ``critical`` log odds of threat and alarm together pass, and so do reminders."""
+    def hold_back(self, trace: Trace, now: Instant) -> bool:
+        """Whether a trace is muted; what is critical passes, and so do reminders."""
         thought = trace.thought
         until = [self._hushed.get(each, _NEVER) for each in (trace.id, *thought.parents)] if self._hushed else []
         until.append(self._sources.get(origin_of(trace), _NEVER))
         if self._templates:
             until.append(self._templates.get(template_of(thought.text), _NEVER))
-        return max(until) > now and _alarm(thought) < critical and "due" not in thought.insights
+        return max(until) > now and not _critical(thought) and "due" not in thought.insights
 
-    def weighed(self, thought: Thought, salience: float, settings: AttentionSettings) -> float:
-        """Salience with log odds for what the like of it was marked as: what is critical loses nothing by it.
+    def weighed(self, thought: Thought, level: float, settings: AttentionSettings) -> float:
+        """A level with log odds for what the like of it was marked as: what is critical loses nothing by it.
 
         Nor does it lift what is of no worth by itself: else who finds much useful hears more routine.
         """
         shift = self._taste.shift(thought, settings.taste)
-        barred = salience < settings.worth if shift > 0 else _alarm(thought) >= settings.critical
-        if barred or not 0 < salience < 1:
-            return salience
-        return 1 / (1 + (1 - salience) / salience * math.exp(-shift))
+        barred = salience_of(level) < settings.worth if shift > 0 else _critical(thought)
+        if barred or not 0 < level < 1:
+            return level
+        return 1 / (1 + (1 - level) / level * math.exp(-shift))
 
 
-def _alarm(thought: Thought) -> float:
-    return sum(thought.evidence.get(part, 0.0) for part in _ALARMING)
+def _critical(thought: Thought) -> bool:
+    return severity(salience_of(thought.salience), thought.evidence) is Severity.CRITICAL

@@ -19,15 +19,13 @@ class AttentionSettings(Section):
     after a short ``welcome_hold`` (in a replay with a budget the very first alone)."""
     welcome_hold: Seconds = 5.0
     """How long a candidate waits among these."""
-    break_in: Share = 0.95
+    break_in: Share = 0.998
     """Salience at which a candidate does not wait: somebody speaks to the mind, or nothing comparable was ever seen."""
     memory: int = Field(default=500, ge=16)
     """Winners among which a candidate must stand out."""
-    critical: float = Field(default=1.5, gt=0)
-    """Evidence of threat and alarm together, log odds, from which nothing that is muted is kept back."""
     taste: float = Field(default=1.5, ge=0)
     """Log odds that what was marked as useful or not adds to the like or takes from it, at most; 0: marks only mute."""
-    worth: Share = 0.42
+    worth: Share = 0.5
     """Salience below which nothing becomes conscious, however much room there is: rate and budget are what may be said,
     not what must be."""
     horizon: int = Field(default=24, ge=2)

@@ -135,7 +135,7 @@ class MattersCore(Inward):
         effects = self._write(matter, now)
         if (until := self._marks.muted(matter.id)) > now:
             return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
-        if settles and before is not MatterState.SETTLED and matter.entries and matter.severity >= self._settings.worth:
+        if settles and before is not MatterState.SETTLED and matter.entries and matter.salience >= self._settings.worth:
             worst = max(matter.lines, key=lambda each: (each is not line, each.salience, each.trace))
             text = f"Settled: {matter.title}. {_quoted(line)}"
             effects += self._say(text, (line, worst), trace.thought.vector, matter.terms, "settled", now, matter.id)

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from environment.collections import Collection
 from environment.messages import Instant, PerceptionRef, Trace
+from environment.severity import Severity, salience_of, severity
 
 QUIET = 3600.0
 """Seconds without a line after which a matter is steady."""
@@ -61,8 +62,10 @@ class Matter:
     """Event time of its earliest line."""
     changed: Instant
     """Mind time of its last change."""
-    severity: float
-    """0..1: the highest salience among its lines."""
+    salience: float
+    """0..1: the highest among its lines."""
+    severity: Severity
+    """The worst that a line was which did not settle it."""
     lines: list[MatterLine]
     """In order of event time; bounded, the first is kept."""
     count: int
@@ -125,7 +128,7 @@ def title_of(text: str) -> str:
 def line_of(trace: Trace, link: str = "") -> MatterLine:
     """A trace as a line; it cites what the trace focuses on."""
     thought = trace.thought
-    salience = round(thought.salience, 3)
+    salience = round(salience_of(thought.salience), 3)
     return MatterLine(trace.id, thought.text, thought.perceptions[0], salience, thought.trust, link)
 
 
@@ -138,7 +141,8 @@ def begun(trace: Trace, key: str, now: Instant) -> Matter:
         state=MatterState.NEW,
         began=line.perception.time,
         changed=now,
-        severity=line.salience,
+        salience=line.salience,
+        severity=severity(line.salience, trace.thought.evidence),
         lines=[line],
         count=1,
         sources=[line.perception.source],
@@ -161,8 +165,11 @@ def join(
     matter.count += 1
     matter.began = min(matter.began, line.perception.time)
     matter.changed = now
-    if line.salience > matter.severity and not settles:
-        matter.severity, matter.title = line.salience, title_of(line.text)
+    if not settles:
+        worse = severity(line.salience, trace.thought.evidence)
+        matter.severity = max(matter.severity, worse, key=lambda each: each.rank)
+    if line.salience > matter.salience and not settles:
+        matter.salience, matter.title = line.salience, title_of(line.text)
     if line.perception.source not in matter.sources:
         matter.sources.append(line.perception.source)
     matter.terms = list(dict.fromkeys([*(t for t in terms if t in matter.terms), *matter.terms, *terms]))[:_TERMS]

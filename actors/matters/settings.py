@@ -19,7 +19,7 @@ class MattersSettings(Section):
     """Lines kept of a matter: the first, and the latest; the others are counted."""
     recent: int = Field(default=512, ge=8, le=100_000)
     """Latest lines in which the beginnings of a new matter are looked for."""
-    worth: Share = 0.42
+    worth: Share = 0.5
     """Salience of its most salient line from which it is said that a matter is settled."""
     rest: Seconds = 2 * 86_400.0
     """A matter that got no line for so long takes no more: what comes then begins another."""

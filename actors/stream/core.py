@@ -205,6 +205,8 @@ class StreamCore(Inward):
             vector=thought.vector,
             links=candidate.links,
             worded_by=candidate.worded_by,
+            severity=candidate.severity,
+            why=candidate.why,
         )
         entries.append(entry)
         self._next = entry.seq + 1

@@ -10,6 +10,7 @@ from actors.submind.linking import source_of
 from actors.substrate.ports import Act, Material, Request, Role
 from environment.identity import thought_id
 from environment.messages import Instant, PerceptionRef, Thought, ThoughtKind, Via
+from environment.severity import log_odds
 
 _PERCEPTIONS = 16
 _TERMS = 8
@@ -80,6 +81,7 @@ def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via],
         depth=1 + max(p.depth for p in parts),
         via=tuple(via),
         emotions=bound.event.emotions,
+        evidence={**bound.event.evidence, "sources": round(log_odds(salience) - log_odds(bound.event.salience), 3)},
         associations=terms,
         insights=bound.shared[:3],
         count=sum(p.count for p in parts),

@@ -38,6 +38,7 @@ from actors.thinking.memory import WorkingMemory
 from actors.thinking.settings import ThinkingSettings
 from environment.identity import thought_id
 from environment.messages import EntryKind, Instant, Modality, StreamEntry, Thought, ThoughtKind, Vector
+from environment.severity import level_of
 
 _BATCH = 512
 """Perceptions that are read at a time."""
@@ -130,7 +131,7 @@ class ThinkingCore(Inward):
         self._done.append(entry.id)
         rank = self._rank.update(entry.salience)
         thought = focus.thought
-        self._memory.hold(thought, entry.salience, now)
+        self._memory.hold(thought, level_of(entry.salience), now)
         passing = thought.kind in {ThoughtKind.RESULT, ThoughtKind.REFLECTION} or rank < self._settings.act_above
         if passing or self._conversations.answers(thought):
             return [Count("thoughts_ignored_total")]
@@ -199,7 +200,7 @@ class ThinkingCore(Inward):
         if act is None:
             return []
         parts = [act.thought, *act.memories]
-        salience = act.entry.salience * self._settings.result_share
+        salience = level_of(act.entry.salience) * self._settings.result_share
         thought = self._thought(parts, generated.generation.text, generated.vector, salience, act.act.value, now)
         thought = replace(thought, worded_by=generated.generation.model)
         return [
@@ -238,7 +239,7 @@ class ThinkingCore(Inward):
         repeats = Counter(self._about)[about]
         self._about.clear()
         text = f"Going round in circles about “{about}”: {repeats} of the last acts; letting it pass."
-        reflection = self._thought([thought], text, thought.vector, entry.salience * 0.5, "loop", now)
+        reflection = self._thought([thought], text, thought.vector, level_of(entry.salience) * 0.5, "loop", now)
         return [
             *self._unacknowledged.post([replace(reflection, kind=ThoughtKind.REFLECTION)], now),
             Send(ENVIRONMENT, Diminish(thought.id, self.name, _LOOP_LOSS)),

@@ -16,7 +16,7 @@ from environment.search import Hit, SearchFilters
 from orchestration.cli.changes import show_changes
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import bar, because, clock, console, emit
+from orchestration.cli.output import bar, because, clock, console, emit, gauge
 from orchestration.cli.remote import Server, ask, calling
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
@@ -208,7 +208,7 @@ def _node(node: Explanation) -> Text:
     line.append(f"{node.kind.value} ", style="magenta" if perception else "blue")
     line.append(f"{clock(node.time)} ", style="cyan")
     if node.salience is not None:
-        line.append(f"{bar(node.salience)} ", style="yellow")
+        line.append(gauge(node.salience, node.severity))
     line.append(f"[{safe(node.source if perception else node.author)}] ", style="green")
     if node.link:
         line.append(f"{safe(node.link)} — ", style="cyan")
@@ -218,6 +218,8 @@ def _node(node: Explanation) -> Text:
     line.append(f"  {node.id}", style="dim")
     if node.worded_by:
         line.append(f" worded by {safe(node.worded_by)}", style="dim")
+    if node.why is not None:
+        line.append(f"\n  why now: {safe(node.why.words)} ({because(node.why.parts)})", style="italic")
     if node.trace_id:
         line.append(f" trace {node.trace_id}", style="dim")
     if node.standing != "kept":

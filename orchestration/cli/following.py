@@ -11,7 +11,7 @@ from rich.text import Text
 from actors.matters.matter import Matter, MatterLine, MatterState, OpenLoop
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import bar, clock, console, emit
+from orchestration.cli.output import clock, console, emit, gauge
 from orchestration.cli.remote import Server, ask, calling, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
@@ -132,7 +132,7 @@ def _owed(loop: OpenLoop) -> Text:
 
 def _head(matter: Matter) -> Text:
     line = Text(overflow="fold")
-    line.append(f"{bar(matter.severity)} ", style="yellow")
+    line.append(gauge(matter.salience, matter.severity))
     line.append(f"{matter.state.value:<8} ", style=_STYLE.get(matter.state, "bold"))
     line.append(safe(matter.title), style="bold")
     sources = ", ".join(safe(source) for source in matter.sources[:4])

@@ -16,10 +16,10 @@ from orchestration.schema.json import dumps, to_json
 
 if TYPE_CHECKING:
     from environment.messages import Instant, StreamEntry
+    from environment.severity import Severity
 
 _UNBROKEN = 100_000
-FAINT, STRONG = 0.4, 0.7
-"""Salience below which an entry is shown dimmed, and from which it is shown bold."""
+_STYLES = {"info": "dim", "notable": "", "warning": "bold", "critical": "bold red"}
 
 
 def console(*, error: bool = False) -> Console:
@@ -50,7 +50,7 @@ def clock(instant: Instant) -> str:
 
 
 def because(evidence: Mapping[str, float]) -> str:
-    """What salience is made of, in log odds, the strongest part first."""
+    """What spoke for something, in log odds, the strongest part first."""
     parts = sorted(evidence.items(), key=lambda part: -abs(part[1]))
     return ", ".join(f"{name} {value:+.1f}" for name, value in parts if abs(value) >= 0.1)  # noqa: PLR2004
 
@@ -61,6 +61,13 @@ def bar(share: float, width: int = 5) -> str:
     return "▮" * filled + "▯" * (width - filled)
 
 
+def gauge(salience: float, severity: Severity | None) -> Text:
+    """Salience as a bar in the colour of its severity, and the word where it is critical, for who sees no colour."""
+    said = f"{severity.value} " if severity == "critical" else ""
+    style = {"warning": "dark_orange", "critical": "bold red"}.get(severity or "", "yellow")
+    return Text(f"{bar(salience)} {said}", style=style)
+
+
 def entry_line(entry: StreamEntry) -> Text:
     """An entry of the stream on one line: number, event time, salience, sources, text."""
     line = Text(overflow="fold")
@@ -69,9 +76,9 @@ def entry_line(entry: StreamEntry) -> Text:
     if entry.kind == "segue":
         line.append(f"  ⤷ {safe(entry.text)}", style="dim italic")
         return line
-    weight = "bold" if entry.salience >= STRONG else "dim" if entry.salience < FAINT else ""
-    line.append(f" {bar(entry.salience)} ", style="yellow")
+    line.append(" ")
+    line.append(gauge(entry.salience, entry.severity))
     sources = list(dict.fromkeys(safe(ref.source) for ref in entry.perceptions))
     line.append(f"[{', '.join(sources[:4])}{', …' if len(sources) > 4 else ''}] ", style="green")  # noqa: PLR2004 - as many as fit
-    line.append(safe(entry.text), style=weight)
+    line.append(safe(entry.text), style=_STYLES[entry.severity])
     return line

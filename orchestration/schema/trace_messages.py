@@ -6,6 +6,7 @@ import numpy as np
 
 from environment.messages import Thought, Trace
 from environment.search import Hit
+from environment.severity import level_of, salience_of
 from orchestration.pb.submind.v1 import environment_pb2 as pb
 from orchestration.schema.convert import decode, encode
 
@@ -17,12 +18,14 @@ def encode_trace(made: Trace, salience: float) -> pb.Trace:
     """A trace, with its ``salience`` now, 0..1."""
     thought = made.thought
     authors = made.authors or (thought.author,)
-    return encode(pb.Trace, made, thought, salience=salience, first_salience=thought.salience, authors=authors)
+    return encode(
+        pb.Trace, made, thought, salience=salience, first_salience=salience_of(thought.salience), authors=authors
+    )
 
 
 def decode_trace(sent: pb.Trace) -> Trace:
     """A trace, without its vector; its salience now follows from its level."""
-    return decode(Trace, sent, thought=decode(Thought, sent, vector=_NO_VECTOR, salience=sent.first_salience))
+    return decode(Trace, sent, thought=decode(Thought, sent, vector=_NO_VECTOR, salience=level_of(sent.first_salience)))
 
 
 def encode_hit(made: Hit) -> pb.Hit:

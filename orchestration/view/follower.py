@@ -16,6 +16,7 @@ from environment.messages import Instant, Trace, Vector
 from environment.ports import TraceStore
 from environment.salience import at
 from environment.search import Hit, SearchFilters, search
+from environment.severity import salience_of
 from orchestration.view.settings import ViewSettings
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ class TraceFollower:
 
     def _rank(self, limit: int, now: Instant) -> list[tuple[Trace, float]]:
         ranked = heapq.nlargest(limit, ((at(trace.level, now), trace.id) for trace in self._live.values()))
-        return [(self._live[name], salience) for salience, name in ranked]
+        return [(self._live[name], salience_of(level)) for level, name in ranked]
 
     async def _catch_up(self) -> VectorIndex:
         for _ in range(_TRIES):

@@ -13,13 +13,14 @@ from actors.answering.answer import Reply
 from actors.answering.episodes import EpisodeFollower
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, MatterState, OpenLoop, as_of
 from actors.substrate.ports import Embedder
-from environment import salience
 from environment.index.ports import VectorIndex
 from environment.lineage import Explanation, NodeKind, explain
 from environment.marks import MARKS, FeedbackMark, MarkKind
 from environment.messages import Connection, Instant, StreamEntry, SubmindReport, Trace
 from environment.ports import Stores
+from environment.salience import at as level_at
 from environment.search import Hit, SearchFilters
+from environment.severity import salience_of
 from orchestration.pages import Page, place_of, size_of, token_of
 from orchestration.telemetry.tracing.ids import TraceIds, hex_trace
 from orchestration.view import status as judged
@@ -227,8 +228,8 @@ class MindView:
         return found, max([head, *(entry.seq for entry in found[-1:])])
 
     def salience(self, trace: Trace) -> float:
-        """0..1: what is left of a trace's level now."""
-        return salience.at(trace.level, self._clock())
+        """0..1: what is left of a trace now."""
+        return salience_of(level_at(trace.level, self._clock()))
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first; empty when there is none of that id."""
@@ -270,7 +271,7 @@ class MindView:
         over = await self._settled()
         wanted = [_over(as_of(m, now), over) for m in kept.values() if since is None or m.changed >= since]
         wanted = [m for m in wanted if m.open or not only_open]
-        wanted.sort(key=lambda m: (not m.open, -m.severity if m.open else -m.changed, m.id))
+        wanted.sort(key=lambda m: (not m.open, (-m.severity.rank, -m.salience) if m.open else (-m.changed,), m.id))
         loops = (await self._loops.current(now)).values()
         owed = sorted((one for one in loops if one.open), key=lambda one: (not one.dated, one.due, one.id))
         return [replace(m, lines=m.lines[-LATEST:]) for m in wanted[:limit]], owed[:limit]

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from environment.decisions import Decision, Ground
 from environment.lineage import Bounds, Explanation, NodeKind, Standing, UnknownId, explain
 from environment.messages import EntryKind, Image, Level, NewPerception, PerceptionRef, StreamEntry, Trace
 from environment.ports import WriteEntries, WriteLevel, WriteTrace
 from environment.relations import Relation, RelationKind
+from environment.severity import Severity, salience_of
 from environment.stores.sqlite import open_stores
 from tests.environment.worlds import NOON, thought
 
@@ -68,7 +70,8 @@ async def test_an_entry_leads_down_to_its_perceptions(stores):
     one, two = kept(1, text.id, refs=(text,)), kept(2, refs=(telemetry, image))
     bound = kept(3, one.id, two.id, refs=(text, telemetry))
     bound = replace(bound, thought=replace(bound.thought, worded_by="rule"))
-    said = entry(1, bound.id, bound.id, worded_by="small-model")
+    why = Decision(Ground.STOOD_OUT, {"threat": 1.25}, 0.9, 0.8, 64, quoted=True, beaten="t-1", beaten_text="lunch")
+    said = entry(1, bound.id, bound.id, worded_by="small-model", severity=Severity.WARNING, why=why)
     await stores.commit([*map(WriteTrace, (one, two, bound)), WriteEntries((said,))])
     found = await explain(stores, "1")
     expected = (said.id, (bound.id, (one.id, (text.id,)), (two.id, (telemetry.id,), (image.id,))))
@@ -76,9 +79,11 @@ async def test_an_entry_leads_down_to_its_perceptions(stores):
     assert tree(await explain(stores, said.id)) == expected
     assert tree(await explain(stores, f" {bound.id} ")) == expected[1]
     assert (found.kind, found.author, found.salience, found.trust) == (NodeKind.ENTRY, "causes", 0.9, 0.4)
+    assert (found.severity, found.why) == (Severity.WARNING, why)
     by_id = {node.id: node for node in nodes(found)}
     assert [by_id[node.id].worded_by for node in (said, bound, one, text)] == ["small-model", "rule", "", ""]
-    assert (by_id[one.id].kind, by_id[one.id].salience, by_id[one.id].author) == (NodeKind.TRACE, 0.5, "text")
+    assert (by_id[one.id].kind, by_id[one.id].author) == (NodeKind.TRACE, "text")
+    assert by_id[one.id].salience == salience_of(0.5)
     assert (by_id[text.id].text, by_id[text.id].source, by_id[text.id].trust) == ("the disk is full", "ops", 0.7)
     assert by_id[text.id].salience is None
     assert by_id[telemetry.id].text == "load 1.5, temp 80.25"
@@ -114,7 +119,7 @@ async def test_what_retired_and_what_is_forgotten_is_shown_as_such(stores):
     assert tree(found) == (top.id, (lost.id,), (retired.id, (new.id,)), (old.id,), (new.id,))
     by_id = {node.id: node for node in nodes(found)}
     assert by_id[retired.id].standing is Standing.RETIRED
-    assert by_id[retired.id].salience == 0.01
+    assert by_id[retired.id].salience == salience_of(0.01)
     for gone in (lost, old):
         assert by_id[gone.id].standing is Standing.FORGOTTEN
         assert by_id[gone.id].text

@@ -5,6 +5,7 @@ import pytest
 from environment.index.shard import Shard
 from environment.messages import Level, PerceptionRef, ThoughtKind, Trace
 from environment.search import SearchFilters, search
+from environment.severity import salience_of
 from tests.environment.worlds import DIM, NOON, thought, unit
 
 TRACES = [
@@ -57,7 +58,7 @@ def test_a_hit_says_how_salient_it_was_when_asked():
     shard = Shard(DIM)
     shard.add(TRACES[0].id, TRACES[0].thought.vector)
     (hit,) = search(shard, {TRACES[0].id: TRACES[0]}, unit(1), 3, SearchFilters(), NOON + 1800)
-    assert hit.salience == pytest.approx(0.25)
+    assert hit.salience == pytest.approx(salience_of(0.25))
     assert hit.score == pytest.approx(1)
 
 

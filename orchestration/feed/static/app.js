@@ -148,7 +148,7 @@ const askWorld = poll(async () => {
   network.update(reports, all, { of: connections.total, members: growth.members, every: WORLD_MS });
   changes.update(told, all, events);
   panel.refresh();
-  chart.update(list(traces, "traces"), traces.now);
+  chart.update(list(traces, "traces"));
 }, WORLD_MS);
 
 /** The network stands among the instruments, or large in place of the stream. */

@@ -1,8 +1,8 @@
-// Salience of live traces over time. Evaporation is s(t) = value * 0.5 ** ((t - at) / half_life), so the curves are
+// Salience of live traces over time. A level evaporates as value * 0.5 ** ((t - at) / half_life), so the curves are
 // drawn from the levels themselves, smooth between polls, and dotted beyond now: how they will fade if nobody acts.
 
 import { byId, el, narrow, still, svg } from "./dom.js";
-import { brief, share, span } from "./text.js";
+import { brief, mindTime, share, span } from "./text.js";
 
 /** Traces drawn. */
 export const DRAWN = 12;
@@ -17,25 +17,11 @@ const FAST = 3; // times as fast as the wall that is worth a word
 
 const seconds = (iso) => new Date(iso).getTime() / 1000;
 
-/** Salience at `t` by a level. */
+/** Salience at `t` by a level: the chance that stands for what is left of it, as environment/severity.py has it. */
 export function salienceAt(level, t) {
-  return level.value * 0.5 ** (Math.max(0, t - level.at) / level.half_life);
-}
-
-/**
- * Mind time, which may run faster than the wall: told by the answer, else read off the traces themselves, because
- * value, half-life and the salience now leave only one unknown.
- */
-export function mindNow(traces, wall) {
-  let best = null;
-  for (const { salience, level } of traces) {
-    if (!(salience > 1e-3) || !(level.value > salience * 1.0005)) continue;
-    const error = level.half_life / salience;
-    const now = seconds(level.at) + level.half_life * Math.log2(level.value / salience);
-    if (!best || error < best.error) best = { error, now };
-  }
-  if (best) return best.now;
-  return Math.max(wall, ...traces.map((trace) => seconds(trace.level.at)));
+  const left = Math.min(1 - 1e-9, level.value * 0.5 ** (Math.max(0, t - level.at) / level.half_life));
+  const odds = ((left / (1 - left)) * (0.58 / 0.42)) ** 2;
+  return odds / (1 + odds);
 }
 
 /** One for each text, the most salient, with how many traces say the same. */
@@ -77,10 +63,10 @@ export class SalienceChart {
     }, 1000);
   }
 
-  /** What a poll answered: the live traces, most salient first, and the mind's time where it says so. */
-  update(traces, told) {
+  /** What a poll answered: the live traces, most salient first. */
+  update(traces) {
     const wall = Date.now() / 1000;
-    const now = told ? seconds(told) : mindNow(traces, wall);
+    const now = mindTime() / 1000;
     const passed = wall - this.mind.wall;
     const pace = this.order.length && passed > 0.5 ? (now - this.mind.now) / passed : 1;
     this.mind = { now, wall, pace: pace > 0.7 && pace < 1.4 ? 1 : Math.max(0, pace) };

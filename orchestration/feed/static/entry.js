@@ -6,12 +6,10 @@ import { agoElement, clock, day, exact, outside, passage, share, sourceCounts } 
 const SOURCES_SHOWN = 4;
 const LOW_TRUST = 0.5;
 
-/** How large a thought is set: 3 for the most salient quarter of the scale, 0 for the least. */
-export function heat(salience) {
-  if (salience >= 0.75) return 3;
-  if (salience >= 0.55) return 2;
-  return salience >= 0.35 ? 1 : 0;
-}
+const SCALE = ["info", "notable", "warning", "critical"];
+
+/** How large a thought is set: 0 to 3, as its severity. */
+const heat = (severity) => Math.max(0, SCALE.indexOf(severity));
 
 function sources(perceptions) {
   const counts = sourceCounts(perceptions);
@@ -49,7 +47,8 @@ export function entryElement(entry) {
   const parts = [
     entry.kind !== "thought" && el("span", { class: "detail", text: entry.kind }),
     agoElement(entry.time),
-    !segue && detail("salience", entry.salience, `How much it stood out when it became conscious, 0 to 1. Its confidence is ${share(entry.confidence)}, its trust ${share(entry.trust)}.`),
+    entry.severity === "critical" && el("span", { class: "detail critical", text: "critical" }),
+    !segue && detail("salience", entry.salience, `The chance that a person would want it, 0 to 1. Its confidence is ${share(entry.confidence)}, its trust ${share(entry.trust)}.`),
     low && !segue && trust,
     !segue && detail("confidence", entry.confidence, "How sure its author was that the parts belong together, 0 to 1", "detail weigh"),
     !low && !segue && trust,
@@ -64,7 +63,7 @@ export function entryElement(entry) {
       "aria-labelledby": `words-${entry.seq}`,
       "aria-describedby": `meta-${entry.seq}`,
       "aria-setsize": -1,
-      data: { seq: String(entry.seq), heat: String(segue ? 0 : heat(entry.salience)), day: day(entry.time) },
+      data: { seq: String(entry.seq), heat: String(segue ? 0 : heat(entry.severity)), day: day(entry.time) },
     },
     el("h3", { class: "day", text: day(entry.time), hidden: true }),
     el(

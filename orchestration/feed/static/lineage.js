@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { gauge, wordedBy } from "./entry.js";
-import { agoElement, brief, clock, exact, outside, passage, share, short } from "./text.js";
+import { agoElement, brief, clock, exact, outside, passage, share, short, visible } from "./text.js";
 
 const OPEN_ALL = 80;
 const NAMES = { entry: "conscious", trace: "trace", perception: "perceived" };
@@ -73,13 +73,14 @@ function heading(node) {
   );
 }
 
-/** What its salience is made of, the strongest part first; nothing where it was not appraised. */
-function why(evidence) {
+/** What spoke for it, the strongest part first, and against what it was weighed; nothing where it was not appraised. */
+function why(evidence, decision) {
   const parts = Object.entries(evidence ?? {}).filter(([, value]) => Math.abs(value) >= 0.1);
-  if (!parts.length) return null;
+  if (!parts.length && !decision) return null;
   parts.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const told = parts.map(([name, value]) => `${name} ${value > 0 ? "+" : "\u2212"}${Math.abs(value).toFixed(1)}`);
-  return el("p", { class: "detail", title: "What its salience is made of, in log odds", text: `Why: ${told.join(", ")}` });
+  const words = decision ? `Why now: ${visible(decision.words)}` : "Why";
+  return el("p", { class: "detail", title: "What spoke for it, in log odds", text: [words, told.join(", ")].filter(Boolean).join(": ") });
 }
 
 function item(node, level, open, onOpen, above = null) {
@@ -87,7 +88,7 @@ function item(node, level, open, onOpen, above = null) {
   const branch = el("li", { role: "treeitem", tabindex: -1, "aria-level": level, class: `node of-${node.kind}`, data: { id: node.id } });
   branch.setAttribute("aria-label", `${NAMES[node.kind] ?? node.kind}, ${brief(node.kind === "perception" ? node.source : node.author, 40)}: ${brief(node.text, 200)}`);
   const said = node.text === above ? el("p", { class: "quiet", text: "In the same words." }) : passage(node.text || "(nothing that can be written)", { limit: 420 });
-  const content = el("div", { class: "content" }, heading(node), said, why(node.evidence));
+  const content = el("div", { class: "content" }, heading(node), said, why(node.why?.parts ?? node.evidence, node.why));
   branch.append(content);
   if (node.truncated) {
     const more = el("button", { type: "button", class: "more", tabindex: -1, text: "More lies below: follow from here" });

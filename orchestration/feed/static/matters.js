@@ -121,7 +121,7 @@ export class Matters {
         {},
         el("span", { class: "state", text: matter.state }),
         el("span", { class: "words" }, outside(matter.title)),
-        el("span", { class: "meta" }, sources(matter.sources), ` ${count} `, agoElement(matter.changed), " ", gauge(matter.severity, "severity")),
+        el("span", { class: "meta" }, sources(matter.sources), ` ${count} `, agoElement(matter.changed), " ", matter.severity === "critical" && el("b", { class: "critical", text: "critical " }), gauge(matter.salience, "salience")),
       ),
       body,
     );

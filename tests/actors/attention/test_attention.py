@@ -16,7 +16,9 @@ from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Sa
 from actors.peers import PeerDirectory
 from actors.submind.budget import Allowance
 from actors.substrate.ports import Generation
+from environment.decisions import Ground
 from environment.messages import Level, PerceptionRef, ThoughtKind
+from environment.severity import Severity, salience_of
 from tests.actors.making import DIM, entry, thought, trace, unit
 
 
@@ -133,6 +135,43 @@ def test_what_a_matter_lifts_within_a_minute_is_judged_again_and_later_is_not():
         core.handle(Salient((trace(salience=0.6), new)), new.thought.at)
         lifted = replace(new, level=Level(0.93, now := new.thought.at + late, 3600.0))
         assert (new.id in {c.focus.id for c in handed(core.handle(Salient((lifted,)), now))}) is told
+
+
+def test_an_entry_says_why_now_what_it_was_weighed_against_and_what_it_beat():
+    core = attention(welcome=1)
+    evidence = {"threat": 0.9, "tempo": 0.4}
+    first, weak = trace(salience=0.7, text="it burns", evidence=evidence), trace(salience=0.3, text="hello")
+    (candidate,) = feed(core, [weak, first])
+    why = candidate.why
+    assert (candidate.salience, candidate.severity) == (pytest.approx(salience_of(0.7)), Severity.CRITICAL)
+    assert why.parts == evidence
+    assert (why.beaten, why.beaten_text) == (weak.id, "hello")
+    assert why.beaten_salience == pytest.approx(salience_of(0.3), rel=0.01), "a little of it evaporated"
+    assert (why.quoted, why.among, why.rank) == (True, 1, 0.5)
+    assert "it beat “hello”" in why.words
+    for n in range(2, 60):
+        feed(core, [trace(time=100.0 * n, salience=0.3 + n / 200, vector=unit(n))])
+    late = trace(time=9000.0, salience=0.9, vector=unit(90), author="image")
+    raised = replace(late, level=Level(0.94, 9000.0, 3600.0))
+    why = feed(core, [raised])[-1].why
+    assert why.ground is Ground.STOOD_OUT
+    assert 0 < why.needed <= why.rank <= 1
+    assert why.among > 40
+    assert (why.parts["resonance"] > 0, why.quoted, why.beaten) == (True, False, "")
+
+
+def test_what_something_rests_on_is_not_what_it_beat():
+    core = attention(welcome=1)
+    line, other = trace(salience=0.6), trace(salience=0.5)
+    insight = trace(salience=0.8, kind=ThoughtKind.INSIGHT, parents=(line.id,), perceptions=line.thought.perceptions)
+    (candidate,) = feed(core, [other, line, insight])
+    assert (candidate.focus.id, candidate.why.beaten) == (insight.id, other.id)
+
+
+def test_what_the_mind_says_at_once_of_what_it_was_told_is_notable():
+    core = attention()
+    (candidate,) = feed(core, [trace(salience=0.96, kind=ThoughtKind.RESULT, author="matters")])
+    assert (candidate.severity, candidate.why.quoted) == (Severity.NOTABLE, False)
 
 
 def test_a_thought_about_the_same_perception_is_suppressed_too():

@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
+from environment.decisions import Decision, Ground
 from environment.messages import PerceptionRef, SubmindReport, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
+from environment.severity import Severity
 from orchestration.cli.safety import safe
 from tests.environment.stores.making import NOON, change, connection, perception, trace
 from tests.orchestration.cli.conftest import start, submind
 
 HOSTILE = "x\x1b[31m\u202ey"
+CRITICAL = Severity.CRITICAL
 
 
 @pytest.fixture
@@ -42,6 +45,20 @@ async def test_explain_shows_a_tree(lived: Any, at: list[str]) -> None:
     assert len(told.out.splitlines()) == 1
 
 
+async def test_explain_says_why_now_against_what_and_what_it_beat(lived: Any, at: list[str]) -> None:
+    parts = {"threat": 1.25, "goal": -0.2}
+    why = Decision(Ground.STOOD_OUT, parts, 0.81, 0.74, 64, quoted=True, beaten="t-9", beaten_text=HOSTILE)
+    await lived.think(2, severity=CRITICAL, why=why)
+    shown = await submind("explain", 2, *at)
+    assert "why now: stood at 0.81 among the last 64 winners, 0.74 was needed; it beat “" in shown.out
+    assert "its words are quoted (threat +1.2, goal -0.2)" in shown.out
+    assert ("critical" in shown.out, "\x1b" in shown.out) == (True, False)
+    told = (await submind("explain", 2, "--json", *at)).objects[0]
+    assert (told["severity"], told["why"]["parts"], told["why"]["words"]) == ("critical", parts, why.words)
+    (entry,) = (await submind("watch", "--from", 2, "-n", 1, "--json", *at)).objects
+    assert (entry["severity"], entry["why"]) == (told["severity"], told["why"])
+
+
 async def test_an_unknown_id_is_told_in_a_sentence(lived: Any, at: list[str]) -> None:
     done = await submind("explain", "c-nothing\x1b[2J", *at)
     assert done.code == 1
@@ -63,14 +80,16 @@ async def test_ask_answers_a_conversation(lived: Any, at: list[str]) -> None:
 async def test_matters_and_a_digest(lived: Any, at: list[str]) -> None:
     ref = PerceptionRef("p-1", NOON, f"guard{HOSTILE}")
     lines = [MatterLine(f"t-{n}", f"line {n} {HOSTILE}", ref, 0.5, 0.4, "names pump") for n in range(3)]
-    wet = Matter("m-1a", "brine on the floor", MatterState.GROWING, NOON, 9e9, 0.8, lines, 3, ["guard"], [], [1])
+    wet = Matter(
+        "m-1a", "brine on the floor", MatterState.GROWING, NOON, 9e9, 0.8, CRITICAL, lines, 3, ["guard"], [], [1]
+    )
     loop = OpenLoop("l-1", f"i'll send it by 15:00 {HOSTILE}", ref, NOON, asked=False)
     assert "nothing is going on" in (await submind("matters", *at)).err
     await lived.stores.commit([MATTERS.write(wet.id, wet), LOOPS.write(loop.id, loop)])
     for command in ("matters", "digest"):
         shown = await submind(command, *at)
         assert (shown.code, "\x1b" in shown.out) == (0, False)
-        assert "growing" in shown.out
+        assert "critical growing" in shown.out
         assert "i'll send it by 15:00" in shown.out
         assert ("line 2" in shown.out) is (command == "digest")
     course = await submind("matter", "m-1", *at)

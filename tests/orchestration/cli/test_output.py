@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environment.messages import EntryKind, PerceptionRef, StreamEntry
+from environment.severity import Severity
 from orchestration.cli.output import bar, clock, entry_line
 from orchestration.cli.safety import safe
 from tests.orchestration.cli.conftest import environ, submind
@@ -66,6 +67,11 @@ def test_many_sources_are_shortened_and_a_segue_is_marked() -> None:
     refs = tuple(PerceptionRef(f"p-{n}", 0.0, f"s{n}") for n in range(9))
     assert "[s0, s1, s2, s3, …]" in entry_line(entry("x", perceptions=refs)).plain
     assert "⤷ over" in entry_line(entry("over", kind=EntryKind.SEGUE)).plain
+
+
+def test_what_is_critical_says_so_and_what_is_likely_has_the_longer_bar() -> None:
+    assert "▮▮▮▮▯ critical [ops] x" in entry_line(entry("x", "ops", severity=Severity.CRITICAL)).plain
+    assert "▮▯▯▯▯ [ops] x" in entry_line(entry("x", "ops", salience=0.2)).plain
 
 
 @given(st.floats())

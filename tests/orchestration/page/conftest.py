@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from actors.substrate.embedding import WordLlamaEmbedder
+from environment.decisions import Decision, Ground
 from environment.identity import entry_id, thought_id
 from environment.messages import (
     Connection,
@@ -32,6 +33,7 @@ from environment.messages import (
 )
 from environment.population import GrowthEvent, GrowthKind, Member, read_growth, write_growth, write_member
 from environment.ports import WriteConnections, WriteEntries, WriteReport, WriteTrace
+from environment.severity import salience_of, severity
 from environment.stores.sqlite import open_stores
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
@@ -92,7 +94,16 @@ class World:
         return PerceptionRef(receipt.id, new.time, source)
 
     def think(
-        self, text, refs=None, *, author="association", salience=0.8, parents=None, half_life=3600.0, commit=True
+        self,
+        text,
+        refs=None,
+        *,
+        author="association",
+        salience=0.8,
+        parents=None,
+        half_life=3600.0,
+        commit=True,
+        evidence=None,
     ):
         refs = tuple(refs or (self.perceive(f"heard of {text[:40]}"),))
         parents = tuple(parents or (ref.id for ref in refs))
@@ -107,6 +118,7 @@ class World:
             at=self.now - 300,
             vector=vector,
             salience=salience,
+            evidence=evidence or {},
             confidence=0.7,
             trust=0.4,
             perceptions=refs,
@@ -125,7 +137,9 @@ class World:
             text=thought.text,
             time=thought.time if age is None else self.now - age,
             at=self.now,
-            salience=thought.salience,
+            salience=salience_of(thought.salience),
+            severity=severity(salience_of(thought.salience), thought.evidence),
+            why=Decision(Ground.STOOD_OUT, thought.evidence, 0.9, 0.8, 64, beaten="t-1", beaten_text="<b>lunch</b>"),
             confidence=thought.confidence,
             trust=thought.trust,
             perceptions=thought.perceptions,

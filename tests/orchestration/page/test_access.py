@@ -55,7 +55,7 @@ _WHERE = """
 
 @pytest.fixture
 def some(world):
-    world.conscious("a salient thing", salience=0.9)
+    world.conscious("a salient thing", salience=0.9, evidence={"alarm": 2.0})
     world.conscious("a faint thing", salience=0.1)
     world.report("text", "perceptual", "Hear.")
     world.report("concern", goal="Notice danger.", mailbox=2)

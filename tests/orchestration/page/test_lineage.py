@@ -28,6 +28,8 @@ def test_a_click_opens_the_lineage_down_to_the_perceptions(story, read):
     assert sorted(set(perceived)) == ["compressor 9.4 A", "room 2 smells of warm metal"]
     assert "2 perceptions from 2 sources" in page.inner_text("#panel .rests")
     assert page.locator("#panel .strip li").count() == 2
+    why = page.locator("#panel .of-entry > .content > .detail").inner_text()
+    assert "Why now: stood at 0.90 among the last 64 winners, 0.80 was needed; it beat “<b>lunch</b>”" in why
     assert page.get_attribute('article[data-seq="1"]', "aria-current") == "true"
     page.click("#panel-close")
     assert page.locator("#panel").is_hidden()

@@ -12,6 +12,7 @@ from environment.errors import StoreUnavailable
 from environment.index.shard import Shard
 from environment.messages import Level, SubmindState
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteTrace
+from environment.severity import salience_of
 from environment.stores.sqlite import open_stores
 from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import ViewSettings
@@ -87,7 +88,7 @@ async def test_live_traces_come_most_salient_first_as_of_now(stores, clock):
     clock.now += 3600
     ranked = await looking.live(10)
     assert [each.thought.text for each, _ in ranked] == ["slow", "quick"]
-    assert ranked[1][1] == pytest.approx(0.9 * 0.5**6)
+    assert ranked[1][1] == pytest.approx(salience_of(0.9 * 0.5**6))
     assert len(await looking.live(1)) == 1
 
 

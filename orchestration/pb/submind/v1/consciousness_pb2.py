@@ -27,13 +27,15 @@ from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_
 from orchestration.pb.submind.v1 import perception_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_perception__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/orchestration/pb/submind/v1/consciousness.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xbe\x03\n\x0bStreamEntry\x12\x10\n\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12)\n\x04kind\x18\x03 \x01(\x0e\x32\x15.submind.v1.EntryKindR\x04kind\x12\x12\n\x04text\x18\x04 \x01(\tR\x04text\x12.\n\x04time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12*\n\x02\x61t\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x1a\n\x08salience\x18\x07 \x01(\x01R\x08salience\x12\x1e\n\nconfidence\x18\x08 \x01(\x01R\nconfidence\x12\x14\n\x05trust\x18\t \x01(\x01R\x05trust\x12;\n\x0bperceptions\x18\n \x03(\x0b\x32\x19.submind.v1.PerceptionRefR\x0bperceptions\x12\x18\n\x07lineage\x18\x0b \x03(\tR\x07lineage\x12\x14\n\x05\x66ocus\x18\x0c \x01(\tR\x05\x66ocus\x12\x16\n\x06\x61uthor\x18\r \x01(\tR\x06\x61uthor\x12\x1b\n\tworded_by\x18\x0e \x01(\tR\x08wordedBy\"\xb0\x02\n\x0cWatchRequest\x12\'\n\x08\x66rom_seq\x18\x01 \x01(\x04\x42\x0f\xbaH\x0c\x32\n\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7fR\x04\x66rom\x12=\n\x05kinds\x18\x02 \x03(\x0e\x32\x15.submind.v1.EntryKindB\x11\xbaH\x0e\x92\x01\x0b\x10\x10\"\x07\x82\x01\x04\x10\x01 \x00R\x04kind\x12:\n\x0cmin_salience\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0bminSalience\x12 \n\x06source\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x06source\x12$\n\x08\x63ontains\x18\x05 \x01(\tB\x08\xbaH\x05r\x03(\x80\x08R\x08\x63ontains\x12*\n\x05\x61\x66ter\x18\x06 \x01(\x04\x42\x0f\xbaH\x0c\x32\n\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7fH\x00R\x05\x61\x66ter\x88\x01\x01\x42\x08\n\x06_after\"R\n\rWatchResponse\x12-\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x17.submind.v1.StreamEntryR\x05\x65ntry\x12\x12\n\x04mark\x18\x02 \x01(\x04R\x04mark\"q\n\x12ListEntriesRequest\x12.\n\x08\x66rom_seq\x18\x01 \x01(\x04\x42\x11\xbaH\x0e\x32\x0c\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f(\x01H\x00R\x04\x66rom\x88\x01\x01\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\x90NR\x05limitB\x0b\n\t_from_seq\"\\\n\x13ListEntriesResponse\x12\x31\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x17.submind.v1.StreamEntryR\x07\x65ntries\x12\x12\n\x04head\x18\x02 \x01(\x04R\x04head\"+\n\x0e\x45xplainRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x02id\"L\n\x0f\x45xplainResponse\x12\x39\n\x0b\x65xplanation\x18\x01 \x01(\x0b\x32\x17.submind.v1.ExplanationR\x0b\x65xplanation\"\x9a\x05\n\x0b\x45xplanation\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12/\n\x04kind\x18\x02 \x01(\x0e\x32\x1b.submind.v1.ExplanationKindR\x04kind\x12\x12\n\x04text\x18\x03 \x01(\tR\x04text\x12.\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x16\n\x06source\x18\x05 \x01(\tR\x06source\x12\x16\n\x06\x61uthor\x18\x06 \x01(\tR\x06\x61uthor\x12\x1f\n\x08salience\x18\x07 \x01(\x01H\x00R\x08salience\x88\x01\x01\x12#\n\nconfidence\x18\x08 \x01(\x01H\x01R\nconfidence\x88\x01\x01\x12\x19\n\x05trust\x18\t \x01(\x01H\x02R\x05trust\x88\x01\x01\x12\x33\n\x08\x63hildren\x18\n \x03(\x0b\x32\x17.submind.v1.ExplanationR\x08\x63hildren\x12\x1c\n\ttruncated\x18\x0b \x01(\x08R\ttruncated\x12\x30\n\x08standing\x18\x0c \x01(\x0e\x32\x14.submind.v1.StandingR\x08standing\x12\x19\n\x08trace_id\x18\r \x01(\tR\x07traceId\x12\x41\n\x08\x65vidence\x18\x0e \x03(\x0b\x32%.submind.v1.Explanation.EvidenceEntryR\x08\x65vidence\x12\x12\n\x04link\x18\x0f \x01(\tR\x04link\x12\x1b\n\tworded_by\x18\x10 \x01(\tR\x08wordedBy\x1a;\n\rEvidenceEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\x42\x0b\n\t_salienceB\r\n\x0b_confidenceB\x08\n\x06_trust*l\n\tEntryKind\x12\x1a\n\x16\x45NTRY_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NTRY_KIND_THOUGHT\x10\x01\x12\x14\n\x10\x45NTRY_KIND_SEGUE\x10\x02\x12\x15\n\x11\x45NTRY_KIND_ANSWER\x10\x03*\x8c\x01\n\x0f\x45xplanationKind\x12 \n\x1c\x45XPLANATION_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45XPLANATION_KIND_ENTRY\x10\x01\x12\x1a\n\x16\x45XPLANATION_KIND_TRACE\x10\x02\x12\x1f\n\x1b\x45XPLANATION_KIND_PERCEPTION\x10\x03*e\n\x08Standing\x12\x18\n\x14STANDING_UNSPECIFIED\x10\x00\x12\x11\n\rSTANDING_KEPT\x10\x01\x12\x14\n\x10STANDING_RETIRED\x10\x02\x12\x16\n\x12STANDING_FORGOTTEN\x10\x03\x32\xd6\x02\n\x14\x43onsciousnessService\x12\x65\n\x05Watch\x12\x18.submind.v1.WatchRequest\x1a\x19.submind.v1.WatchResponse\"%\x8a\xb5\x18!\n\x05watch\x12\x11/v1/stream/events*\x05\x65ntry0\x01\x12g\n\x0bListEntries\x12\x1e.submind.v1.ListEntriesRequest\x1a\x1f.submind.v1.ListEntriesResponse\"\x17\x8a\xb5\x18\x13\n\x05watch\x12\n/v1/stream\x12n\n\x07\x45xplain\x12\x1a.submind.v1.ExplainRequest\x1a\x1b.submind.v1.ExplainResponse\"*\x8a\xb5\x18&\n\x05watch\x12\x10/v1/explain/{id}*\x0b\x65xplanationb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/orchestration/pb/submind/v1/consciousness.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xf9\x02\n\x08\x44\x65\x63ision\x12*\n\x06ground\x18\x01 \x01(\x0e\x32\x12.submind.v1.GroundR\x06ground\x12\x35\n\x05parts\x18\x02 \x03(\x0b\x32\x1f.submind.v1.Decision.PartsEntryR\x05parts\x12\x12\n\x04rank\x18\x03 \x01(\x01R\x04rank\x12\x16\n\x06needed\x18\x04 \x01(\x01R\x06needed\x12\x14\n\x05\x61mong\x18\x05 \x01(\rR\x05\x61mong\x12\x16\n\x06\x62\x65\x61ten\x18\x06 \x01(\tR\x06\x62\x65\x61ten\x12\x1f\n\x0b\x62\x65\x61ten_text\x18\x07 \x01(\tR\nbeatenText\x12\'\n\x0f\x62\x65\x61ten_salience\x18\x08 \x01(\x01R\x0e\x62\x65\x61tenSalience\x12\x16\n\x06quoted\x18\t \x01(\x08R\x06quoted\x12\x14\n\x05words\x18\n \x01(\tR\x05words\x1a\x38\n\nPartsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\"\x98\x04\n\x0bStreamEntry\x12\x10\n\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12)\n\x04kind\x18\x03 \x01(\x0e\x32\x15.submind.v1.EntryKindR\x04kind\x12\x12\n\x04text\x18\x04 \x01(\tR\x04text\x12.\n\x04time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12*\n\x02\x61t\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x1a\n\x08salience\x18\x07 \x01(\x01R\x08salience\x12\x1e\n\nconfidence\x18\x08 \x01(\x01R\nconfidence\x12\x14\n\x05trust\x18\t \x01(\x01R\x05trust\x12;\n\x0bperceptions\x18\n \x03(\x0b\x32\x19.submind.v1.PerceptionRefR\x0bperceptions\x12\x18\n\x07lineage\x18\x0b \x03(\tR\x07lineage\x12\x14\n\x05\x66ocus\x18\x0c \x01(\tR\x05\x66ocus\x12\x16\n\x06\x61uthor\x18\r \x01(\tR\x06\x61uthor\x12\x1b\n\tworded_by\x18\x0e \x01(\tR\x08wordedBy\x12\x30\n\x08severity\x18\x0f \x01(\x0e\x32\x14.submind.v1.SeverityR\x08severity\x12&\n\x03why\x18\x10 \x01(\x0b\x32\x14.submind.v1.DecisionR\x03why\"\xb0\x02\n\x0cWatchRequest\x12\'\n\x08\x66rom_seq\x18\x01 \x01(\x04\x42\x0f\xbaH\x0c\x32\n\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7fR\x04\x66rom\x12=\n\x05kinds\x18\x02 \x03(\x0e\x32\x15.submind.v1.EntryKindB\x11\xbaH\x0e\x92\x01\x0b\x10\x10\"\x07\x82\x01\x04\x10\x01 \x00R\x04kind\x12:\n\x0cmin_salience\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0bminSalience\x12 \n\x06source\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x06source\x12$\n\x08\x63ontains\x18\x05 \x01(\tB\x08\xbaH\x05r\x03(\x80\x08R\x08\x63ontains\x12*\n\x05\x61\x66ter\x18\x06 \x01(\x04\x42\x0f\xbaH\x0c\x32\n\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7fH\x00R\x05\x61\x66ter\x88\x01\x01\x42\x08\n\x06_after\"R\n\rWatchResponse\x12-\n\x05\x65ntry\x18\x01 \x01(\x0b\x32\x17.submind.v1.StreamEntryR\x05\x65ntry\x12\x12\n\x04mark\x18\x02 \x01(\x04R\x04mark\"q\n\x12ListEntriesRequest\x12.\n\x08\x66rom_seq\x18\x01 \x01(\x04\x42\x11\xbaH\x0e\x32\x0c\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f(\x01H\x00R\x04\x66rom\x88\x01\x01\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\x90NR\x05limitB\x0b\n\t_from_seq\"\\\n\x13ListEntriesResponse\x12\x31\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x17.submind.v1.StreamEntryR\x07\x65ntries\x12\x12\n\x04head\x18\x02 \x01(\x04R\x04head\"+\n\x0e\x45xplainRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x02id\"L\n\x0f\x45xplainResponse\x12\x39\n\x0b\x65xplanation\x18\x01 \x01(\x0b\x32\x17.submind.v1.ExplanationR\x0b\x65xplanation\"\xf4\x05\n\x0b\x45xplanation\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12/\n\x04kind\x18\x02 \x01(\x0e\x32\x1b.submind.v1.ExplanationKindR\x04kind\x12\x12\n\x04text\x18\x03 \x01(\tR\x04text\x12.\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x16\n\x06source\x18\x05 \x01(\tR\x06source\x12\x16\n\x06\x61uthor\x18\x06 \x01(\tR\x06\x61uthor\x12\x1f\n\x08salience\x18\x07 \x01(\x01H\x00R\x08salience\x88\x01\x01\x12#\n\nconfidence\x18\x08 \x01(\x01H\x01R\nconfidence\x88\x01\x01\x12\x19\n\x05trust\x18\t \x01(\x01H\x02R\x05trust\x88\x01\x01\x12\x33\n\x08\x63hildren\x18\n \x03(\x0b\x32\x17.submind.v1.ExplanationR\x08\x63hildren\x12\x1c\n\ttruncated\x18\x0b \x01(\x08R\ttruncated\x12\x30\n\x08standing\x18\x0c \x01(\x0e\x32\x14.submind.v1.StandingR\x08standing\x12\x19\n\x08trace_id\x18\r \x01(\tR\x07traceId\x12\x41\n\x08\x65vidence\x18\x0e \x03(\x0b\x32%.submind.v1.Explanation.EvidenceEntryR\x08\x65vidence\x12\x12\n\x04link\x18\x0f \x01(\tR\x04link\x12\x1b\n\tworded_by\x18\x10 \x01(\tR\x08wordedBy\x12\x30\n\x08severity\x18\x11 \x01(\x0e\x32\x14.submind.v1.SeverityR\x08severity\x12&\n\x03why\x18\x12 \x01(\x0b\x32\x14.submind.v1.DecisionR\x03why\x1a;\n\rEvidenceEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\x42\x0b\n\t_salienceB\r\n\x0b_confidenceB\x08\n\x06_trust*l\n\tEntryKind\x12\x1a\n\x16\x45NTRY_KIND_UNSPECIFIED\x10\x00\x12\x16\n\x12\x45NTRY_KIND_THOUGHT\x10\x01\x12\x14\n\x10\x45NTRY_KIND_SEGUE\x10\x02\x12\x15\n\x11\x45NTRY_KIND_ANSWER\x10\x03*z\n\x08Severity\x12\x18\n\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n\rSEVERITY_INFO\x10\x01\x12\x14\n\x10SEVERITY_NOTABLE\x10\x02\x12\x14\n\x10SEVERITY_WARNING\x10\x03\x12\x15\n\x11SEVERITY_CRITICAL\x10\x04*J\n\x06Ground\x12\x16\n\x12GROUND_UNSPECIFIED\x10\x00\x12\x14\n\x10GROUND_STOOD_OUT\x10\x01\x12\x12\n\x0eGROUND_WELCOME\x10\x02*\x8c\x01\n\x0f\x45xplanationKind\x12 \n\x1c\x45XPLANATION_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45XPLANATION_KIND_ENTRY\x10\x01\x12\x1a\n\x16\x45XPLANATION_KIND_TRACE\x10\x02\x12\x1f\n\x1b\x45XPLANATION_KIND_PERCEPTION\x10\x03*e\n\x08Standing\x12\x18\n\x14STANDING_UNSPECIFIED\x10\x00\x12\x11\n\rSTANDING_KEPT\x10\x01\x12\x14\n\x10STANDING_RETIRED\x10\x02\x12\x16\n\x12STANDING_FORGOTTEN\x10\x03\x32\xd6\x02\n\x14\x43onsciousnessService\x12\x65\n\x05Watch\x12\x18.submind.v1.WatchRequest\x1a\x19.submind.v1.WatchResponse\"%\x8a\xb5\x18!\n\x05watch\x12\x11/v1/stream/events*\x05\x65ntry0\x01\x12g\n\x0bListEntries\x12\x1e.submind.v1.ListEntriesRequest\x1a\x1f.submind.v1.ListEntriesResponse\"\x17\x8a\xb5\x18\x13\n\x05watch\x12\n/v1/stream\x12n\n\x07\x45xplain\x12\x1a.submind.v1.ExplainRequest\x1a\x1b.submind.v1.ExplainResponse\"*\x8a\xb5\x18&\n\x05watch\x12\x10/v1/explain/{id}*\x0b\x65xplanationb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'orchestration.pb.submind.v1.consciousness_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_DECISION_PARTSENTRY']._loaded_options = None
+  _globals['_DECISION_PARTSENTRY']._serialized_options = b'8\001'
   _globals['_WATCHREQUEST'].fields_by_name['from_seq']._loaded_options = None
   _globals['_WATCHREQUEST'].fields_by_name['from_seq']._serialized_options = b'\272H\0142\n\030\377\377\377\377\377\377\377\377\177'
   _globals['_WATCHREQUEST'].fields_by_name['kinds']._loaded_options = None
@@ -60,30 +62,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['ListEntries']._serialized_options = b'\212\265\030\023\n\005watch\022\n/v1/stream'
   _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['Explain']._loaded_options = None
   _globals['_CONSCIOUSNESSSERVICE'].methods_by_name['Explain']._serialized_options = b'\212\265\030&\n\005watch\022\020/v1/explain/{id}*\013explanation'
-  _globals['_ENTRYKIND']._serialized_start=2026
-  _globals['_ENTRYKIND']._serialized_end=2134
-  _globals['_EXPLANATIONKIND']._serialized_start=2137
-  _globals['_EXPLANATIONKIND']._serialized_end=2277
-  _globals['_STANDING']._serialized_start=2279
-  _globals['_STANDING']._serialized_end=2380
-  _globals['_STREAMENTRY']._serialized_start=186
-  _globals['_STREAMENTRY']._serialized_end=632
-  _globals['_WATCHREQUEST']._serialized_start=635
-  _globals['_WATCHREQUEST']._serialized_end=939
-  _globals['_WATCHRESPONSE']._serialized_start=941
-  _globals['_WATCHRESPONSE']._serialized_end=1023
-  _globals['_LISTENTRIESREQUEST']._serialized_start=1025
-  _globals['_LISTENTRIESREQUEST']._serialized_end=1138
-  _globals['_LISTENTRIESRESPONSE']._serialized_start=1140
-  _globals['_LISTENTRIESRESPONSE']._serialized_end=1232
-  _globals['_EXPLAINREQUEST']._serialized_start=1234
-  _globals['_EXPLAINREQUEST']._serialized_end=1277
-  _globals['_EXPLAINRESPONSE']._serialized_start=1279
-  _globals['_EXPLAINRESPONSE']._serialized_end=1355
-  _globals['_EXPLANATION']._serialized_start=1358
-  _globals['_EXPLANATION']._serialized_end=2024
-  _globals['_EXPLANATION_EVIDENCEENTRY']._serialized_start=1927
-  _globals['_EXPLANATION_EVIDENCEENTRY']._serialized_end=1986
-  _globals['_CONSCIOUSNESSSERVICE']._serialized_start=2383
-  _globals['_CONSCIOUSNESSSERVICE']._serialized_end=2725
+  _globals['_ENTRYKIND']._serialized_start=2586
+  _globals['_ENTRYKIND']._serialized_end=2694
+  _globals['_SEVERITY']._serialized_start=2696
+  _globals['_SEVERITY']._serialized_end=2818
+  _globals['_GROUND']._serialized_start=2820
+  _globals['_GROUND']._serialized_end=2894
+  _globals['_EXPLANATIONKIND']._serialized_start=2897
+  _globals['_EXPLANATIONKIND']._serialized_end=3037
+  _globals['_STANDING']._serialized_start=3039
+  _globals['_STANDING']._serialized_end=3140
+  _globals['_DECISION']._serialized_start=186
+  _globals['_DECISION']._serialized_end=563
+  _globals['_DECISION_PARTSENTRY']._serialized_start=507
+  _globals['_DECISION_PARTSENTRY']._serialized_end=563
+  _globals['_STREAMENTRY']._serialized_start=566
+  _globals['_STREAMENTRY']._serialized_end=1102
+  _globals['_WATCHREQUEST']._serialized_start=1105
+  _globals['_WATCHREQUEST']._serialized_end=1409
+  _globals['_WATCHRESPONSE']._serialized_start=1411
+  _globals['_WATCHRESPONSE']._serialized_end=1493
+  _globals['_LISTENTRIESREQUEST']._serialized_start=1495
+  _globals['_LISTENTRIESREQUEST']._serialized_end=1608
+  _globals['_LISTENTRIESRESPONSE']._serialized_start=1610
+  _globals['_LISTENTRIESRESPONSE']._serialized_end=1702
+  _globals['_EXPLAINREQUEST']._serialized_start=1704
+  _globals['_EXPLAINREQUEST']._serialized_end=1747
+  _globals['_EXPLAINRESPONSE']._serialized_start=1749
+  _globals['_EXPLAINRESPONSE']._serialized_end=1825
+  _globals['_EXPLANATION']._serialized_start=1828
+  _globals['_EXPLANATION']._serialized_end=2584
+  _globals['_EXPLANATION_EVIDENCEENTRY']._serialized_start=2487
+  _globals['_EXPLANATION_EVIDENCEENTRY']._serialized_end=2546
+  _globals['_CONSCIOUSNESSSERVICE']._serialized_start=3143
+  _globals['_CONSCIOUSNESSSERVICE']._serialized_end=3485
 # @@protoc_insertion_point(module_scope)

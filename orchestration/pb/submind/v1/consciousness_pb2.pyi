@@ -19,6 +19,20 @@ class EntryKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ENTRY_KIND_SEGUE: _ClassVar[EntryKind]
     ENTRY_KIND_ANSWER: _ClassVar[EntryKind]
 
+class Severity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SEVERITY_UNSPECIFIED: _ClassVar[Severity]
+    SEVERITY_INFO: _ClassVar[Severity]
+    SEVERITY_NOTABLE: _ClassVar[Severity]
+    SEVERITY_WARNING: _ClassVar[Severity]
+    SEVERITY_CRITICAL: _ClassVar[Severity]
+
+class Ground(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GROUND_UNSPECIFIED: _ClassVar[Ground]
+    GROUND_STOOD_OUT: _ClassVar[Ground]
+    GROUND_WELCOME: _ClassVar[Ground]
+
 class ExplanationKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     EXPLANATION_KIND_UNSPECIFIED: _ClassVar[ExplanationKind]
@@ -36,6 +50,14 @@ ENTRY_KIND_UNSPECIFIED: EntryKind
 ENTRY_KIND_THOUGHT: EntryKind
 ENTRY_KIND_SEGUE: EntryKind
 ENTRY_KIND_ANSWER: EntryKind
+SEVERITY_UNSPECIFIED: Severity
+SEVERITY_INFO: Severity
+SEVERITY_NOTABLE: Severity
+SEVERITY_WARNING: Severity
+SEVERITY_CRITICAL: Severity
+GROUND_UNSPECIFIED: Ground
+GROUND_STOOD_OUT: Ground
+GROUND_WELCOME: Ground
 EXPLANATION_KIND_UNSPECIFIED: ExplanationKind
 EXPLANATION_KIND_ENTRY: ExplanationKind
 EXPLANATION_KIND_TRACE: ExplanationKind
@@ -45,8 +67,39 @@ STANDING_KEPT: Standing
 STANDING_RETIRED: Standing
 STANDING_FORGOTTEN: Standing
 
+class Decision(_message.Message):
+    __slots__ = ("ground", "parts", "rank", "needed", "among", "beaten", "beaten_text", "beaten_salience", "quoted", "words")
+    class PartsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+    GROUND_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
+    RANK_FIELD_NUMBER: _ClassVar[int]
+    NEEDED_FIELD_NUMBER: _ClassVar[int]
+    AMONG_FIELD_NUMBER: _ClassVar[int]
+    BEATEN_FIELD_NUMBER: _ClassVar[int]
+    BEATEN_TEXT_FIELD_NUMBER: _ClassVar[int]
+    BEATEN_SALIENCE_FIELD_NUMBER: _ClassVar[int]
+    QUOTED_FIELD_NUMBER: _ClassVar[int]
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    ground: Ground
+    parts: _containers.ScalarMap[str, float]
+    rank: float
+    needed: float
+    among: int
+    beaten: str
+    beaten_text: str
+    beaten_salience: float
+    quoted: bool
+    words: str
+    def __init__(self, ground: _Optional[_Union[Ground, str]] = ..., parts: _Optional[_Mapping[str, float]] = ..., rank: _Optional[float] = ..., needed: _Optional[float] = ..., among: _Optional[int] = ..., beaten: _Optional[str] = ..., beaten_text: _Optional[str] = ..., beaten_salience: _Optional[float] = ..., quoted: _Optional[bool] = ..., words: _Optional[str] = ...) -> None: ...
+
 class StreamEntry(_message.Message):
-    __slots__ = ("seq", "id", "kind", "text", "time", "at", "salience", "confidence", "trust", "perceptions", "lineage", "focus", "author", "worded_by")
+    __slots__ = ("seq", "id", "kind", "text", "time", "at", "salience", "confidence", "trust", "perceptions", "lineage", "focus", "author", "worded_by", "severity", "why")
     SEQ_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -61,6 +114,8 @@ class StreamEntry(_message.Message):
     FOCUS_FIELD_NUMBER: _ClassVar[int]
     AUTHOR_FIELD_NUMBER: _ClassVar[int]
     WORDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SEVERITY_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
     seq: int
     id: str
     kind: EntryKind
@@ -75,7 +130,9 @@ class StreamEntry(_message.Message):
     focus: str
     author: str
     worded_by: str
-    def __init__(self, seq: _Optional[int] = ..., id: _Optional[str] = ..., kind: _Optional[_Union[EntryKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., lineage: _Optional[_Iterable[str]] = ..., focus: _Optional[str] = ..., author: _Optional[str] = ..., worded_by: _Optional[str] = ...) -> None: ...
+    severity: Severity
+    why: Decision
+    def __init__(self, seq: _Optional[int] = ..., id: _Optional[str] = ..., kind: _Optional[_Union[EntryKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., perceptions: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., lineage: _Optional[_Iterable[str]] = ..., focus: _Optional[str] = ..., author: _Optional[str] = ..., worded_by: _Optional[str] = ..., severity: _Optional[_Union[Severity, str]] = ..., why: _Optional[_Union[Decision, _Mapping]] = ...) -> None: ...
 
 class WatchRequest(_message.Message):
     __slots__ = ("from_seq", "kinds", "min_salience", "source", "contains", "after")
@@ -130,7 +187,7 @@ class ExplainResponse(_message.Message):
     def __init__(self, explanation: _Optional[_Union[Explanation, _Mapping]] = ...) -> None: ...
 
 class Explanation(_message.Message):
-    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated", "standing", "trace_id", "evidence", "link", "worded_by")
+    __slots__ = ("id", "kind", "text", "time", "source", "author", "salience", "confidence", "trust", "children", "truncated", "standing", "trace_id", "evidence", "link", "worded_by", "severity", "why")
     class EvidenceEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -154,6 +211,8 @@ class Explanation(_message.Message):
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     LINK_FIELD_NUMBER: _ClassVar[int]
     WORDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SEVERITY_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: ExplanationKind
     text: str
@@ -170,4 +229,6 @@ class Explanation(_message.Message):
     evidence: _containers.ScalarMap[str, float]
     link: str
     worded_by: str
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ..., standing: _Optional[_Union[Standing, str]] = ..., trace_id: _Optional[str] = ..., evidence: _Optional[_Mapping[str, float]] = ..., link: _Optional[str] = ..., worded_by: _Optional[str] = ...) -> None: ...
+    severity: Severity
+    why: Decision
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ExplanationKind, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[str] = ..., author: _Optional[str] = ..., salience: _Optional[float] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., children: _Optional[_Iterable[_Union[Explanation, _Mapping]]] = ..., truncated: _Optional[bool] = ..., standing: _Optional[_Union[Standing, str]] = ..., trace_id: _Optional[str] = ..., evidence: _Optional[_Mapping[str, float]] = ..., link: _Optional[str] = ..., worded_by: _Optional[str] = ..., severity: _Optional[_Union[Severity, str]] = ..., why: _Optional[_Union[Decision, _Mapping]] = ...) -> None: ...

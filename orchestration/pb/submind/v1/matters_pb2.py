@@ -23,11 +23,12 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from orchestration.pb.submind.v1 import consciousness_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_consciousness__pb2
 from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_options__pb2
 from orchestration.pb.submind.v1 import perception_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_perception__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)orchestration/pb/submind/v1/matters.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xa1\x01\n\nMatterLine\x12\x14\n\x05trace\x18\x01 \x01(\tR\x05trace\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\x12\x39\n\nperception\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12\x1a\n\x08salience\x18\x04 \x01(\x01R\x08salience\x12\x12\n\x04link\x18\x05 \x01(\tR\x04link\"\xa6\x03\n\x06Matter\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12-\n\x05state\x18\x03 \x01(\x0e\x32\x17.submind.v1.MatterStateR\x05state\x12\x30\n\x05\x62\x65gan\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05\x62\x65gan\x12\x34\n\x07\x63hanged\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x63hanged\x12\x1a\n\x08severity\x18\x06 \x01(\x01R\x08severity\x12,\n\x05lines\x18\x07 \x03(\x0b\x32\x16.submind.v1.MatterLineR\x05lines\x12\x14\n\x05\x63ount\x18\x08 \x01(\x04R\x05\x63ount\x12\x18\n\x07sources\x18\t \x03(\tR\x07sources\x12\x14\n\x05terms\x18\n \x03(\tR\x05terms\x12\x18\n\x07\x65ntries\x18\x0b \x03(\x04R\x07\x65ntries\x12\x35\n\nsettled_by\x18\x0c \x01(\x0b\x32\x16.submind.v1.MatterLineR\tsettledBy\"\xc3\x01\n\x08OpenLoop\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\x12\x39\n\nperception\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12,\n\x03\x64ue\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x03\x64ue\x12\x14\n\x05\x61sked\x18\x05 \x01(\x08R\x05\x61sked\x12\x14\n\x05\x64\x61ted\x18\x06 \x01(\x08R\x05\x64\x61ted\"z\n\x12ListMattersRequest\x12\x30\n\x05since\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x12\n\x04open\x18\x02 \x01(\x08R\x04open\x12\x1e\n\x05limit\x18\x03 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x05limit\"o\n\x13ListMattersResponse\x12,\n\x07matters\x18\x01 \x03(\x0b\x32\x12.submind.v1.MatterR\x07matters\x12*\n\x05loops\x18\x02 \x03(\x0b\x32\x14.submind.v1.OpenLoopR\x05loops\"-\n\x10GetMatterRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x02(@R\x02id\"?\n\x11GetMatterResponse\x12*\n\x06matter\x18\x01 \x01(\x0b\x32\x12.submind.v1.MatterR\x06matter\"N\n\x13WatchMattersRequest\x12\x19\n\x05\x61\x66ter\x18\x01 \x01(\x04H\x00R\x05\x61\x66ter\x88\x01\x01\x12\x12\n\x04open\x18\x02 \x01(\x08R\x04openB\x08\n\x06_after\"\xa6\x01\n\x0cMatterChange\x12\x30\n\x04kind\x18\x01 \x01(\x0e\x32\x1c.submind.v1.MatterChangeKindR\x04kind\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12*\n\x06matter\x18\x03 \x01(\x0b\x32\x12.submind.v1.MatterR\x06matter\x12(\n\x04loop\x18\x04 \x01(\x0b\x32\x14.submind.v1.OpenLoopR\x04loop\"\\\n\x14WatchMattersResponse\x12\x30\n\x06\x63hange\x18\x01 \x01(\x0b\x32\x18.submind.v1.MatterChangeR\x06\x63hange\x12\x12\n\x04mark\x18\x02 \x01(\x04R\x04mark\"\xaf\x02\n\x04Mark\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n\x06target\x18\x02 \x01(\tR\x06target\x12(\n\x04kind\x18\x03 \x01(\x0e\x32\x14.submind.v1.MarkKindR\x04kind\x12*\n\x02\x61t\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x0e\n\x02\x62y\x18\x05 \x01(\tR\x02\x62y\x12\x12\n\x04text\x18\x06 \x01(\tR\x04text\x12%\n\x02of\x18\x07 \x01(\x0e\x32\x15.submind.v1.MuteScopeR\x02of\x12\x14\n\x05value\x18\x08 \x01(\tR\x05value\x12\x30\n\x05until\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\x12\x16\n\x06matter\x18\n \x01(\tR\x06matter\"\xee\x01\n\x0bMarkRequest\x12!\n\x06target\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x06target\x12\x34\n\x04kind\x18\x02 \x01(\x0e\x32\x14.submind.v1.MarkKindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00R\x04kind\x12/\n\x02of\x18\x03 \x01(\x0e\x32\x15.submind.v1.MuteScopeB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x02of\x12\x1e\n\x05until\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x05until\x12\x1b\n\x04line\x18\x05 \x01(\tB\x07\xbaH\x04r\x02(@R\x04line\x12\x18\n\x02\x62y\x18\x06 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"4\n\x0cMarkResponse\x12$\n\x04mark\x18\x01 \x01(\x0b\x32\x10.submind.v1.MarkR\x04mark\"J\n\x0fUndoMarkRequest\x12\x1d\n\x04mark\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x04mark\x12\x18\n\x02\x62y\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"8\n\x10UndoMarkResponse\x12$\n\x04mark\x18\x01 \x01(\x0b\x32\x10.submind.v1.MarkR\x04mark\"3\n\x10ListMarksRequest\x12\x1f\n\x06target\x18\x01 \x01(\tB\x07\xbaH\x04r\x02(@R\x06target\";\n\x11ListMarksResponse\x12&\n\x05marks\x18\x01 \x03(\x0b\x32\x10.submind.v1.MarkR\x05marks*\xa9\x01\n\x0bMatterState\x12\x1c\n\x18MATTER_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10MATTER_STATE_NEW\x10\x01\x12\x18\n\x14MATTER_STATE_GROWING\x10\x02\x12\x17\n\x13MATTER_STATE_STEADY\x10\x03\x12\x18\n\x14MATTER_STATE_SETTLED\x10\x04\x12\x19\n\x15MATTER_STATE_REOPENED\x10\x05*\x91\x01\n\x10MatterChangeKind\x12\"\n\x1eMATTER_CHANGE_KIND_UNSPECIFIED\x10\x00\x12\x1d\n\x19MATTER_CHANGE_KIND_MATTER\x10\x01\x12\x1b\n\x17MATTER_CHANGE_KIND_LOOP\x10\x02\x12\x1d\n\x19MATTER_CHANGE_KIND_CLOSED\x10\x03*\xab\x01\n\x08MarkKind\x12\x19\n\x15MARK_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10MARK_KIND_USEFUL\x10\x01\x12\x18\n\x14MARK_KIND_NOT_USEFUL\x10\x02\x12\x13\n\x0fMARK_KIND_WRONG\x10\x03\x12\x12\n\x0eMARK_KIND_MUTE\x10\x04\x12\x15\n\x11MARK_KIND_SETTLED\x10\x05\x12\x14\n\x10MARK_KIND_REMIND\x10\x06*n\n\tMuteScope\x12\x1a\n\x16MUTE_SCOPE_UNSPECIFIED\x10\x00\x12\x15\n\x11MUTE_SCOPE_SOURCE\x10\x01\x12\x17\n\x13MUTE_SCOPE_TEMPLATE\x10\x02\x12\x15\n\x11MUTE_SCOPE_MATTER\x10\x03\x32\x92\x05\n\x0eMattersService\x12h\n\x0bListMatters\x12\x1e.submind.v1.ListMattersRequest\x1a\x1f.submind.v1.ListMattersResponse\"\x18\x8a\xb5\x18\x14\n\x05watch\x12\x0b/v1/matters\x12o\n\tGetMatter\x12\x1c.submind.v1.GetMatterRequest\x1a\x1d.submind.v1.GetMatterResponse\"%\x8a\xb5\x18!\n\x05watch\x12\x10/v1/matters/{id}*\x06matter\x12|\n\x0cWatchMatters\x12\x1f.submind.v1.WatchMattersRequest\x1a .submind.v1.WatchMattersResponse\"\'\x8a\xb5\x18#\n\x05watch\x12\x12/v1/matters/events*\x06\x63hange0\x01\x12Y\n\x04Mark\x12\x17.submind.v1.MarkRequest\x1a\x18.submind.v1.MarkResponse\"\x1e\x8a\xb5\x18\x1a\n\x07operate\x1a\t/v1/marks*\x04mark\x12j\n\x08UndoMark\x12\x1b.submind.v1.UndoMarkRequest\x1a\x1c.submind.v1.UndoMarkResponse\"#\x8a\xb5\x18\x1f\n\x07operate\x1a\x0e/v1/marks/undo*\x04mark\x12`\n\tListMarks\x12\x1c.submind.v1.ListMarksRequest\x1a\x1d.submind.v1.ListMarksResponse\"\x16\x8a\xb5\x18\x12\n\x05watch\x12\t/v1/marksb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)orchestration/pb/submind/v1/matters.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a/orchestration/pb/submind/v1/consciousness.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xa1\x01\n\nMatterLine\x12\x14\n\x05trace\x18\x01 \x01(\tR\x05trace\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\x12\x39\n\nperception\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12\x1a\n\x08salience\x18\x04 \x01(\x01R\x08salience\x12\x12\n\x04link\x18\x05 \x01(\tR\x04link\"\xde\x03\n\x06Matter\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12-\n\x05state\x18\x03 \x01(\x0e\x32\x17.submind.v1.MatterStateR\x05state\x12\x30\n\x05\x62\x65gan\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05\x62\x65gan\x12\x34\n\x07\x63hanged\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x63hanged\x12\x1a\n\x08salience\x18\r \x01(\x01R\x08salience\x12\x30\n\x08severity\x18\x0e \x01(\x0e\x32\x14.submind.v1.SeverityR\x08severity\x12,\n\x05lines\x18\x07 \x03(\x0b\x32\x16.submind.v1.MatterLineR\x05lines\x12\x14\n\x05\x63ount\x18\x08 \x01(\x04R\x05\x63ount\x12\x18\n\x07sources\x18\t \x03(\tR\x07sources\x12\x14\n\x05terms\x18\n \x03(\tR\x05terms\x12\x18\n\x07\x65ntries\x18\x0b \x03(\x04R\x07\x65ntries\x12\x35\n\nsettled_by\x18\x0c \x01(\x0b\x32\x16.submind.v1.MatterLineR\tsettledByJ\x04\x08\x06\x10\x07\"\xc3\x01\n\x08OpenLoop\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\x12\x39\n\nperception\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12,\n\x03\x64ue\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x03\x64ue\x12\x14\n\x05\x61sked\x18\x05 \x01(\x08R\x05\x61sked\x12\x14\n\x05\x64\x61ted\x18\x06 \x01(\x08R\x05\x64\x61ted\"z\n\x12ListMattersRequest\x12\x30\n\x05since\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x12\n\x04open\x18\x02 \x01(\x08R\x04open\x12\x1e\n\x05limit\x18\x03 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x05limit\"o\n\x13ListMattersResponse\x12,\n\x07matters\x18\x01 \x03(\x0b\x32\x12.submind.v1.MatterR\x07matters\x12*\n\x05loops\x18\x02 \x03(\x0b\x32\x14.submind.v1.OpenLoopR\x05loops\"-\n\x10GetMatterRequest\x12\x19\n\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x02(@R\x02id\"?\n\x11GetMatterResponse\x12*\n\x06matter\x18\x01 \x01(\x0b\x32\x12.submind.v1.MatterR\x06matter\"N\n\x13WatchMattersRequest\x12\x19\n\x05\x61\x66ter\x18\x01 \x01(\x04H\x00R\x05\x61\x66ter\x88\x01\x01\x12\x12\n\x04open\x18\x02 \x01(\x08R\x04openB\x08\n\x06_after\"\xa6\x01\n\x0cMatterChange\x12\x30\n\x04kind\x18\x01 \x01(\x0e\x32\x1c.submind.v1.MatterChangeKindR\x04kind\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12*\n\x06matter\x18\x03 \x01(\x0b\x32\x12.submind.v1.MatterR\x06matter\x12(\n\x04loop\x18\x04 \x01(\x0b\x32\x14.submind.v1.OpenLoopR\x04loop\"\\\n\x14WatchMattersResponse\x12\x30\n\x06\x63hange\x18\x01 \x01(\x0b\x32\x18.submind.v1.MatterChangeR\x06\x63hange\x12\x12\n\x04mark\x18\x02 \x01(\x04R\x04mark\"\xaf\x02\n\x04Mark\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n\x06target\x18\x02 \x01(\tR\x06target\x12(\n\x04kind\x18\x03 \x01(\x0e\x32\x14.submind.v1.MarkKindR\x04kind\x12*\n\x02\x61t\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x0e\n\x02\x62y\x18\x05 \x01(\tR\x02\x62y\x12\x12\n\x04text\x18\x06 \x01(\tR\x04text\x12%\n\x02of\x18\x07 \x01(\x0e\x32\x15.submind.v1.MuteScopeR\x02of\x12\x14\n\x05value\x18\x08 \x01(\tR\x05value\x12\x30\n\x05until\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\x12\x16\n\x06matter\x18\n \x01(\tR\x06matter\"\xee\x01\n\x0bMarkRequest\x12!\n\x06target\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x06target\x12\x34\n\x04kind\x18\x02 \x01(\x0e\x32\x14.submind.v1.MarkKindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00R\x04kind\x12/\n\x02of\x18\x03 \x01(\x0e\x32\x15.submind.v1.MuteScopeB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x02of\x12\x1e\n\x05until\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x05until\x12\x1b\n\x04line\x18\x05 \x01(\tB\x07\xbaH\x04r\x02(@R\x04line\x12\x18\n\x02\x62y\x18\x06 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"4\n\x0cMarkResponse\x12$\n\x04mark\x18\x01 \x01(\x0b\x32\x10.submind.v1.MarkR\x04mark\"J\n\x0fUndoMarkRequest\x12\x1d\n\x04mark\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(@R\x04mark\x12\x18\n\x02\x62y\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"8\n\x10UndoMarkResponse\x12$\n\x04mark\x18\x01 \x01(\x0b\x32\x10.submind.v1.MarkR\x04mark\"3\n\x10ListMarksRequest\x12\x1f\n\x06target\x18\x01 \x01(\tB\x07\xbaH\x04r\x02(@R\x06target\";\n\x11ListMarksResponse\x12&\n\x05marks\x18\x01 \x03(\x0b\x32\x10.submind.v1.MarkR\x05marks*\xa9\x01\n\x0bMatterState\x12\x1c\n\x18MATTER_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10MATTER_STATE_NEW\x10\x01\x12\x18\n\x14MATTER_STATE_GROWING\x10\x02\x12\x17\n\x13MATTER_STATE_STEADY\x10\x03\x12\x18\n\x14MATTER_STATE_SETTLED\x10\x04\x12\x19\n\x15MATTER_STATE_REOPENED\x10\x05*\x91\x01\n\x10MatterChangeKind\x12\"\n\x1eMATTER_CHANGE_KIND_UNSPECIFIED\x10\x00\x12\x1d\n\x19MATTER_CHANGE_KIND_MATTER\x10\x01\x12\x1b\n\x17MATTER_CHANGE_KIND_LOOP\x10\x02\x12\x1d\n\x19MATTER_CHANGE_KIND_CLOSED\x10\x03*\xab\x01\n\x08MarkKind\x12\x19\n\x15MARK_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10MARK_KIND_USEFUL\x10\x01\x12\x18\n\x14MARK_KIND_NOT_USEFUL\x10\x02\x12\x13\n\x0fMARK_KIND_WRONG\x10\x03\x12\x12\n\x0eMARK_KIND_MUTE\x10\x04\x12\x15\n\x11MARK_KIND_SETTLED\x10\x05\x12\x14\n\x10MARK_KIND_REMIND\x10\x06*n\n\tMuteScope\x12\x1a\n\x16MUTE_SCOPE_UNSPECIFIED\x10\x00\x12\x15\n\x11MUTE_SCOPE_SOURCE\x10\x01\x12\x17\n\x13MUTE_SCOPE_TEMPLATE\x10\x02\x12\x15\n\x11MUTE_SCOPE_MATTER\x10\x03\x32\x92\x05\n\x0eMattersService\x12h\n\x0bListMatters\x12\x1e.submind.v1.ListMattersRequest\x1a\x1f.submind.v1.ListMattersResponse\"\x18\x8a\xb5\x18\x14\n\x05watch\x12\x0b/v1/matters\x12o\n\tGetMatter\x12\x1c.submind.v1.GetMatterRequest\x1a\x1d.submind.v1.GetMatterResponse\"%\x8a\xb5\x18!\n\x05watch\x12\x10/v1/matters/{id}*\x06matter\x12|\n\x0cWatchMatters\x12\x1f.submind.v1.WatchMattersRequest\x1a .submind.v1.WatchMattersResponse\"\'\x8a\xb5\x18#\n\x05watch\x12\x12/v1/matters/events*\x06\x63hange0\x01\x12Y\n\x04Mark\x12\x17.submind.v1.MarkRequest\x1a\x18.submind.v1.MarkResponse\"\x1e\x8a\xb5\x18\x1a\n\x07operate\x1a\t/v1/marks*\x04mark\x12j\n\x08UndoMark\x12\x1b.submind.v1.UndoMarkRequest\x1a\x1c.submind.v1.UndoMarkResponse\"#\x8a\xb5\x18\x1f\n\x07operate\x1a\x0e/v1/marks/undo*\x04mark\x12`\n\tListMarks\x12\x1c.submind.v1.ListMarksRequest\x1a\x1d.submind.v1.ListMarksResponse\"\x16\x8a\xb5\x18\x12\n\x05watch\x12\t/v1/marksb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -68,48 +69,48 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MATTERSSERVICE'].methods_by_name['UndoMark']._serialized_options = b'\212\265\030\037\n\007operate\032\016/v1/marks/undo*\004mark'
   _globals['_MATTERSSERVICE'].methods_by_name['ListMarks']._loaded_options = None
   _globals['_MATTERSSERVICE'].methods_by_name['ListMarks']._serialized_options = b'\212\265\030\022\n\005watch\022\t/v1/marks'
-  _globals['_MATTERSTATE']._serialized_start=2508
-  _globals['_MATTERSTATE']._serialized_end=2677
-  _globals['_MATTERCHANGEKIND']._serialized_start=2680
-  _globals['_MATTERCHANGEKIND']._serialized_end=2825
-  _globals['_MARKKIND']._serialized_start=2828
-  _globals['_MARKKIND']._serialized_end=2999
-  _globals['_MUTESCOPE']._serialized_start=3001
-  _globals['_MUTESCOPE']._serialized_end=3111
-  _globals['_MATTERLINE']._serialized_start=180
-  _globals['_MATTERLINE']._serialized_end=341
-  _globals['_MATTER']._serialized_start=344
-  _globals['_MATTER']._serialized_end=766
-  _globals['_OPENLOOP']._serialized_start=769
-  _globals['_OPENLOOP']._serialized_end=964
-  _globals['_LISTMATTERSREQUEST']._serialized_start=966
-  _globals['_LISTMATTERSREQUEST']._serialized_end=1088
-  _globals['_LISTMATTERSRESPONSE']._serialized_start=1090
-  _globals['_LISTMATTERSRESPONSE']._serialized_end=1201
-  _globals['_GETMATTERREQUEST']._serialized_start=1203
-  _globals['_GETMATTERREQUEST']._serialized_end=1248
-  _globals['_GETMATTERRESPONSE']._serialized_start=1250
-  _globals['_GETMATTERRESPONSE']._serialized_end=1313
-  _globals['_WATCHMATTERSREQUEST']._serialized_start=1315
-  _globals['_WATCHMATTERSREQUEST']._serialized_end=1393
-  _globals['_MATTERCHANGE']._serialized_start=1396
-  _globals['_MATTERCHANGE']._serialized_end=1562
-  _globals['_WATCHMATTERSRESPONSE']._serialized_start=1564
-  _globals['_WATCHMATTERSRESPONSE']._serialized_end=1656
-  _globals['_MARK']._serialized_start=1659
-  _globals['_MARK']._serialized_end=1962
-  _globals['_MARKREQUEST']._serialized_start=1965
-  _globals['_MARKREQUEST']._serialized_end=2203
-  _globals['_MARKRESPONSE']._serialized_start=2205
-  _globals['_MARKRESPONSE']._serialized_end=2257
-  _globals['_UNDOMARKREQUEST']._serialized_start=2259
-  _globals['_UNDOMARKREQUEST']._serialized_end=2333
-  _globals['_UNDOMARKRESPONSE']._serialized_start=2335
-  _globals['_UNDOMARKRESPONSE']._serialized_end=2391
-  _globals['_LISTMARKSREQUEST']._serialized_start=2393
-  _globals['_LISTMARKSREQUEST']._serialized_end=2444
-  _globals['_LISTMARKSRESPONSE']._serialized_start=2446
-  _globals['_LISTMARKSRESPONSE']._serialized_end=2505
-  _globals['_MATTERSSERVICE']._serialized_start=3114
-  _globals['_MATTERSSERVICE']._serialized_end=3772
+  _globals['_MATTERSTATE']._serialized_start=2613
+  _globals['_MATTERSTATE']._serialized_end=2782
+  _globals['_MATTERCHANGEKIND']._serialized_start=2785
+  _globals['_MATTERCHANGEKIND']._serialized_end=2930
+  _globals['_MARKKIND']._serialized_start=2933
+  _globals['_MARKKIND']._serialized_end=3104
+  _globals['_MUTESCOPE']._serialized_start=3106
+  _globals['_MUTESCOPE']._serialized_end=3216
+  _globals['_MATTERLINE']._serialized_start=229
+  _globals['_MATTERLINE']._serialized_end=390
+  _globals['_MATTER']._serialized_start=393
+  _globals['_MATTER']._serialized_end=871
+  _globals['_OPENLOOP']._serialized_start=874
+  _globals['_OPENLOOP']._serialized_end=1069
+  _globals['_LISTMATTERSREQUEST']._serialized_start=1071
+  _globals['_LISTMATTERSREQUEST']._serialized_end=1193
+  _globals['_LISTMATTERSRESPONSE']._serialized_start=1195
+  _globals['_LISTMATTERSRESPONSE']._serialized_end=1306
+  _globals['_GETMATTERREQUEST']._serialized_start=1308
+  _globals['_GETMATTERREQUEST']._serialized_end=1353
+  _globals['_GETMATTERRESPONSE']._serialized_start=1355
+  _globals['_GETMATTERRESPONSE']._serialized_end=1418
+  _globals['_WATCHMATTERSREQUEST']._serialized_start=1420
+  _globals['_WATCHMATTERSREQUEST']._serialized_end=1498
+  _globals['_MATTERCHANGE']._serialized_start=1501
+  _globals['_MATTERCHANGE']._serialized_end=1667
+  _globals['_WATCHMATTERSRESPONSE']._serialized_start=1669
+  _globals['_WATCHMATTERSRESPONSE']._serialized_end=1761
+  _globals['_MARK']._serialized_start=1764
+  _globals['_MARK']._serialized_end=2067
+  _globals['_MARKREQUEST']._serialized_start=2070
+  _globals['_MARKREQUEST']._serialized_end=2308
+  _globals['_MARKRESPONSE']._serialized_start=2310
+  _globals['_MARKRESPONSE']._serialized_end=2362
+  _globals['_UNDOMARKREQUEST']._serialized_start=2364
+  _globals['_UNDOMARKREQUEST']._serialized_end=2438
+  _globals['_UNDOMARKRESPONSE']._serialized_start=2440
+  _globals['_UNDOMARKRESPONSE']._serialized_end=2496
+  _globals['_LISTMARKSREQUEST']._serialized_start=2498
+  _globals['_LISTMARKSREQUEST']._serialized_end=2549
+  _globals['_LISTMARKSRESPONSE']._serialized_start=2551
+  _globals['_LISTMARKSRESPONSE']._serialized_end=2610
+  _globals['_MATTERSSERVICE']._serialized_start=3219
+  _globals['_MATTERSSERVICE']._serialized_end=3877
 # @@protoc_insertion_point(module_scope)

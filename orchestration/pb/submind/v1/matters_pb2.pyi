@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import consciousness_pb2 as _consciousness_pb2
 from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
 from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
 from google.protobuf.internal import containers as _containers
@@ -81,12 +82,13 @@ class MatterLine(_message.Message):
     def __init__(self, trace: _Optional[str] = ..., text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., salience: _Optional[float] = ..., link: _Optional[str] = ...) -> None: ...
 
 class Matter(_message.Message):
-    __slots__ = ("id", "title", "state", "began", "changed", "severity", "lines", "count", "sources", "terms", "entries", "settled_by")
+    __slots__ = ("id", "title", "state", "began", "changed", "salience", "severity", "lines", "count", "sources", "terms", "entries", "settled_by")
     ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     BEGAN_FIELD_NUMBER: _ClassVar[int]
     CHANGED_FIELD_NUMBER: _ClassVar[int]
+    SALIENCE_FIELD_NUMBER: _ClassVar[int]
     SEVERITY_FIELD_NUMBER: _ClassVar[int]
     LINES_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -99,14 +101,15 @@ class Matter(_message.Message):
     state: MatterState
     began: _timestamp_pb2.Timestamp
     changed: _timestamp_pb2.Timestamp
-    severity: float
+    salience: float
+    severity: _consciousness_pb2.Severity
     lines: _containers.RepeatedCompositeFieldContainer[MatterLine]
     count: int
     sources: _containers.RepeatedScalarFieldContainer[str]
     terms: _containers.RepeatedScalarFieldContainer[str]
     entries: _containers.RepeatedScalarFieldContainer[int]
     settled_by: MatterLine
-    def __init__(self, id: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[MatterState, str]] = ..., began: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., changed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., severity: _Optional[float] = ..., lines: _Optional[_Iterable[_Union[MatterLine, _Mapping]]] = ..., count: _Optional[int] = ..., sources: _Optional[_Iterable[str]] = ..., terms: _Optional[_Iterable[str]] = ..., entries: _Optional[_Iterable[int]] = ..., settled_by: _Optional[_Union[MatterLine, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[MatterState, str]] = ..., began: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., changed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., severity: _Optional[_Union[_consciousness_pb2.Severity, str]] = ..., lines: _Optional[_Iterable[_Union[MatterLine, _Mapping]]] = ..., count: _Optional[int] = ..., sources: _Optional[_Iterable[str]] = ..., terms: _Optional[_Iterable[str]] = ..., entries: _Optional[_Iterable[int]] = ..., settled_by: _Optional[_Union[MatterLine, _Mapping]] = ...) -> None: ...
 
 class OpenLoop(_message.Message):
     __slots__ = ("id", "text", "perception", "due", "asked", "dated")
