@@ -1,50 +1,44 @@
-"""The file of a backup: blocks that are written one after the other, and at its end a list of them.
+"""The file of a backup: blocks that are written one after the other, and a manifest that lists them.
 
-    MAGIC, of which the last byte is the format           16 bytes
-    the digest of it                                      32
-    blocks: a head (kind, items, size, size compressed)   13
-            items as a msgpack array, zlib                as the head says
-            the digest                                    32
-    the last block, of kind ``INDEX``: the manifest
-    where that begins, and ``END``                        16
+    MAGIC, of which the last byte is the format     16 bytes
+    a ZIP archive: a member for each block, named by its number, whose content is its items as a msgpack array;
+    the last member, ``manifest``
+    the SHA-256 of all that is before it            32 bytes
 
-A digest is the SHA-256 of the digest before it, the head and the compressed items: so a block that was changed, left
-out or moved is found, and each can be read by itself. A file that does not end in ``END`` was cut off. Nothing is
-pickled. It is against accident: who may write the file can also write its digests.
+So any byte that was changed, left out or moved is found, and each block can be read by itself. Nothing is pickled. It
+is against accident: who may write the file can also write its digest.
 """
 
 from __future__ import annotations
 
 import os
-import struct
-import zlib
+import zipfile
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from io import RawIOBase
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
 from environment.errors import BadBackup
 from environment.messages import Instant
 
-FORMAT = 2
+FORMAT = 3
 _NAME = b"SUBMIND BACKUP\n"
 MAGIC = _NAME + bytes([FORMAT])
-END = b"SUBMIND."
-INDEX = 255
+_MANIFEST = "manifest"
 GONE = -1
 """Of a trace that was forgotten before the cut."""
-_HEAD = struct.Struct(">BIII")
-_TAIL = struct.Struct(">Q8s")
 _DIGEST = 32
-_FIRST = len(MAGIC) + _DIGEST
 LARGEST = 256 << 20
 """Most bytes in one block: one perception with its picture is far smaller, and so is a state."""
 _LEVEL = 1
 """Of zlib: stronger ones cost several times the work for a tenth of the room."""
+_READ = 1 << 20
+_DAMAGED = "is damaged, or its end is missing: copy it anew, or take another backup"
 
+T = TypeVar("T")
 Tell: TypeAlias = Callable[[int, int], None]
 """Told how many bytes of how many were read."""
 
@@ -54,7 +48,7 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
 
     kind: str
     at: int
-    """Its first byte in the file."""
+    """Its number in the file."""
     items: int
     first: int
     """The number of the first item, where they are numbered."""
@@ -96,57 +90,69 @@ class Manifest(msgspec.Struct, frozen=True):
         return sha256(msgspec.msgpack.encode(self)).hexdigest()[:16]
 
 
-class _Read(NamedTuple):
-    kind: int
-    items: int
-    body: bytes
-    end: int
-
-
 _manifest = msgspec.msgpack.Decoder(Manifest)
 
 
-class ArchiveWriter:
-    """Appends blocks to a file. What it holds in memory is the block at hand and forty bytes for each before it."""
+class _Digesting:
+    """What a ZIP archive is written to: a file, all of which is taken into a digest on the way."""
 
-    def __init__(self, file: RawIOBase, kinds: tuple[str, ...]) -> None:
+    def __init__(self, file: RawIOBase) -> None:
         self._file = file
-        self._kinds = kinds
-        self._digest = sha256(MAGIC).digest()
-        self.at = self._write(MAGIC, self._digest)
+        self.digest = sha256()
+        self.at = 0
+
+    def write(self, data: bytes) -> int:
+        if self._file.closed:  # of an archive that was given up: it writes its end when nobody holds it any more
+            return len(data)
+        left = memoryview(data)
+        while left:  # a file without a buffer may take less than it is given
+            left = left[self._file.write(left) :]
+        self.digest.update(data)
+        self.at += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+class ArchiveWriter:
+    """Appends blocks to a file. Memory: the block at hand, and a few hundred bytes for each before it."""
+
+    def __init__(self, file: RawIOBase) -> None:
+        self._file = file
+        self._out = _Digesting(file)
+        self._out.write(MAGIC)
+        self._zip = zipfile.ZipFile(self._out, "w")  # type: ignore[call-overload]  # all that it uses
+        self._number = 0
         self.blocks: list[Block] = []
         self.size = 0
         """Bytes of all blocks before they were compressed."""
 
+    @property
+    def at(self) -> int:
+        """Bytes of the file so far."""
+        return self._out.at
+
     def add(self, kind: str, items: list[bytes], first: int = 0, *, at_pass: int = 0) -> None:
         """Append a block of items, each encoded. Raises ``OSError``."""
-        block = Block(kind, self.at, len(items), first, at_pass)
-        self._append(self._kinds.index(kind), len(items), b"\xdd" + len(items).to_bytes(4, "big") + b"".join(items))
-        self.blocks.append(block)
+        body = b"\xdd" + len(items).to_bytes(4, "big") + b"".join(items)
+        if len(body) > LARGEST:
+            raise ValueError(f"a block of {len(body)} bytes is too large for a backup: {LARGEST} at most")
+        self._put(str(self._number), body)
+        self.blocks.append(Block(kind, self._number, len(items), first, at_pass))
+        self._number += 1
+        self.size += len(body)
 
     def finish(self, manifest: Manifest) -> None:
         """Append the manifest and the end, and have all of it on the disk. Raises ``OSError``."""
-        at = self.at
-        self._append(INDEX, 1, msgspec.msgpack.encode(manifest))
-        self.at += self._write(_TAIL.pack(at, END))
+        self._put(_MANIFEST, msgspec.msgpack.encode(manifest))
+        self._zip.close()
+        self._out.write(self._out.digest.digest())
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def _append(self, kind: int, items: int, body: bytes) -> None:
-        if len(body) > LARGEST:
-            raise ValueError(f"a block of {len(body)} bytes is too large for a backup: {LARGEST} at most")
-        packed = zlib.compress(body, _LEVEL)
-        head = _HEAD.pack(kind, items, len(body), len(packed))
-        self._digest = sha256(self._digest + head + packed).digest()
-        self.at += self._write(head, packed, self._digest)
-        self.size += len(body)
-
-    def _write(self, *parts: bytes) -> int:
-        left = memoryview(b"".join(parts))
-        size = len(left)
-        while left:  # a file without a buffer may take less than it is given
-            left = left[self._file.write(left) :]
-        return size
+    def _put(self, name: str, body: bytes) -> None:
+        self._zip.writestr(zipfile.ZipInfo(name), body, zipfile.ZIP_DEFLATED, _LEVEL)
 
 
 class ArchiveReader:
@@ -159,17 +165,14 @@ class ArchiveReader:
         self._path = path
         self._file = path.open("rb")
         try:
-            self._size = os.fstat(self._file.fileno()).st_size
-            self._index = self._ends()
-            self.manifest = self._manifest()
+            self.size = os.fstat(self._file.fileno()).st_size
+            """Bytes of the file."""
+            self._check_format()
+            self._zip = self._opened(lambda: zipfile.ZipFile(self._file))
+            self.manifest = self._opened(lambda: _manifest.decode(self._zip.read(_MANIFEST)))
         except BaseException:
             self._file.close()
             raise
-
-    @property
-    def size(self) -> int:
-        """Bytes of the file."""
-        return self._size
 
     def close(self) -> None:
         """Let go of the file."""
@@ -177,77 +180,40 @@ class ArchiveReader:
 
     def verify(self, tell: Tell = lambda _at, _of: None) -> None:
         """Read everything once."""
-        self._file.seek(len(MAGIC))
-        if self._take(_DIGEST) != sha256(MAGIC).digest():
-            raise self._damaged(len(MAGIC))
-        at, found = _FIRST, list[int]()
-        while at < self._index:
-            found.append(at)
-            at = self._block(at).end
-            tell(at, self._size)
-        if at != self._index or [block.at for block in self.manifest.blocks if block.at not in set(found)]:
-            raise self._damaged(at)
-        tell(self._size, self._size)
+        self._file.seek(0)
+        digest, at, end = sha256(), 0, self.size - _DIGEST
+        while at < end and (part := self._file.read(min(_READ, end - at))):
+            digest.update(part)
+            at += len(part)
+            tell(at, self.size)
+        if self._file.read() != digest.digest():
+            raise self._bad(_DAMAGED)
+        tell(self.size, self.size)
 
     def body(self, block: Block) -> bytes:
         """The items of a block, a msgpack array."""
-        return self._block(block.at).body
+        return self._opened(lambda: self._zip.read(str(block.at)))
 
     def broken(self, kind: str, why: object) -> BadBackup:
         """The error of a block that is whole and yet says nothing that is understood."""
-        return BadBackup(str(self._path), f"holds {kind} that this version does not understand: {why}")
+        return self._bad(f"holds {kind} that this version does not understand: {why}")
 
-    def _ends(self) -> int:
+    def _check_format(self) -> None:
         begin = self._file.read(len(MAGIC))
         if begin[: len(_NAME)] != _NAME:
-            raise BadBackup(str(self._path), "is not the backup of a mind: give a file that submind backup has written")
+            raise self._bad("is not the backup of a mind: give a file that submind backup has written")
         if begin != MAGIC:
             found = begin[len(_NAME)] if len(begin) == len(MAGIC) else "none"
             reason = f"is of format {found}, and this version reads {FORMAT}: restore it with the version that wrote it"
-            raise BadBackup(str(self._path), reason)
-        if self._size >= _FIRST + _TAIL.size:
-            self._file.seek(self._size - _TAIL.size)
-            at, end = _TAIL.unpack(self._take(_TAIL.size))
-            if end == END and _FIRST <= at < self._size:
-                return int(at)
-        raise BadBackup(str(self._path), "is not whole, its end is missing: copy it anew, or take another backup")
+            raise self._bad(reason)
 
-    def _manifest(self) -> Manifest:
-        read = self._block(self._index)
-        if read.kind != INDEX or read.end != self._size - _TAIL.size:
-            raise self._damaged(self._index)
+    def _opened(self, read: Callable[[], T]) -> T:
         try:
-            return _manifest.decode(read.body)
-        except msgspec.DecodeError:
-            raise self._damaged(self._index) from None
+            return read()
+        except Exception:  # noqa: BLE001 - what zipfile makes of garbled bytes comes in many classes
+            raise self._bad(_DAMAGED) from None
 
-    def _block(self, at: int) -> _Read:
-        self._file.seek(at - _DIGEST)
-        before, head = self._take(_DIGEST), self._take(_HEAD.size)
-        kind, items, size, packed = _HEAD.unpack(head)
-        end = at + _HEAD.size + packed + _DIGEST
-        if size > LARGEST or end > self._size:
-            raise self._damaged(at)
-        body, digest = self._take(packed), self._take(_DIGEST)
-        if sha256(before + head + body).digest() != digest:
-            raise self._damaged(at)
-        unpacking = zlib.decompressobj()
-        try:
-            whole = unpacking.decompress(body, size + 1)
-        except zlib.error:
-            raise self._damaged(at) from None
-        if len(whole) != size or not unpacking.eof:
-            raise self._damaged(at)
-        return _Read(kind, items, whole, end)
-
-    def _take(self, count: int) -> bytes:
-        found = self._file.read(count)
-        if len(found) != count:
-            raise self._damaged(self._file.tell())
-        return found
-
-    def _damaged(self, at: int) -> BadBackup:
-        reason = f"is damaged at or after byte {at:,} of {self._size:,}: copy it anew, or take another backup"
+    def _bad(self, reason: str) -> BadBackup:
         return BadBackup(str(self._path), reason)
 
 

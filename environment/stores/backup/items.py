@@ -13,15 +13,12 @@ from msgspec.msgpack import Decoder
 
 from environment.collections import Document
 from environment.messages import Connection, ConnectionChange, StreamEntry, SubmindReport
-from environment.stores.copying import KINDS
 from environment.stores.movable import MovedTrace, SavedState
 from environment.stores.tally import encoded
 from environment.vectors import decode_vector
 
 BESIDE = "beside"
 """What stands beside the stores in a data directory: answers that were paid for, the clock."""
-ALL = (*KINDS, BESIDE)
-"""All kinds of blocks; their places in here are what the file says, so kinds are only ever added at the end."""
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):

@@ -25,13 +25,10 @@ class Archived:
     def __init__(self, path: Path) -> None:
         self._archive = ArchiveReader(path)
         self.manifest: Manifest = self._archive.manifest
+        self.size = self._archive.size
+        """Bytes of the file."""
         self._blocks = {kind: list(blocks_of(self.manifest, kind)) for kind in {b.kind for b in self.manifest.blocks}}
         self._last: tuple[Block | None, list[Any]] = (None, [])
-
-    @property
-    def size(self) -> int:
-        """Bytes of the file."""
-        return self._archive.size
 
     def verify(self, tell: Tell = lambda _at, _of: None) -> None:
         """Read all of the file, that it is whole and unchanged."""

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from environment.stores.backup.archive import ArchiveWriter
-from environment.stores.backup.items import ALL
 from environment.stores.backup.taking import Backup
 from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
@@ -113,7 +112,7 @@ class _Taking(Arrival):
             await self._see_that_it_is_there(source)
             path = _file(to, self._mind)
             with _new(path) as file:
-                archive = ArchiveWriter(file, ALL)
+                archive = ArchiveWriter(file)
                 tell = partial(self.tell, "written")
                 taking = Backup(source, archive, clock=wall, rate=rate, tell=tell)
                 manifest = await taking.run(version("submind"), self._mind, shown(self._address), self._beside)

@@ -121,7 +121,7 @@ async def test_a_damaged_file_is_refused_before_anything_is_written(file: Path, 
     whole = await asyncio.to_thread(file.read_bytes)
     changed = bytearray(whole)
     changed[len(whole) // 3] ^= 1
-    for body, told in ((bytes(changed), "is damaged"), (whole[:-1000], "is not whole")):
+    for body, told in ((bytes(changed), "is damaged"), (whole[:-1000], "its end is missing")):
         await asyncio.to_thread(file.write_bytes, body)
         done = await submind("restore", file, "--data-dir", tmp_path / "new")
         assert done.code == 1

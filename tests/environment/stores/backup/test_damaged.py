@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from environment.errors import BadBackup
-from environment.stores.backup import archive, taking
+from environment.stores.backup import archive
 from environment.stores.backup.archive import FORMAT, ArchiveReader, Block
 from environment.stores.backup.restored import Archived
 from environment.stores.copying import tally
@@ -17,8 +17,7 @@ async def test_a_byte_that_was_changed_is_found(snapshot, tmp_path, at):
     reader = await take(snapshot, path)
     reader.close()
     body = bytearray(path.read_bytes())
-    last = int.from_bytes(body[-16:-8], "big")
-    place = {"middle": len(body) // 2, "index": last + 20}.get(at, at)
+    place = {"middle": len(body) // 2, "index": len(body) - 120}.get(at, at)
     body[place] ^= 0x20
     path.write_bytes(body)
     with pytest.raises(BadBackup) as caught:
@@ -36,19 +35,15 @@ async def test_wherever_it_was_cut_off_it_is_refused(snapshot, tmp_path):
         with pytest.raises(BadBackup):
             ArchiveReader(path).verify()
     path.write_bytes(whole + b"\0")
-    with pytest.raises(BadBackup, match="not whole"):
-        ArchiveReader(path)
+    with pytest.raises(BadBackup, match="damaged"):
+        ArchiveReader(path).verify()
 
 
-async def test_a_block_that_was_left_out_is_missed(snapshot, tmp_path, monkeypatch):
-    monkeypatch.setattr(taking, "_BLOCK", 2000)
+async def test_what_was_left_out_is_missed(snapshot, tmp_path):
     path = tmp_path / "a.submind"
-    reader = await take(snapshot, path)
-    first, second = reader.blocks("traces")[:2]
-    reader.close()
+    (await take(snapshot, path)).close()
     whole = path.read_bytes()
-    left, tail = second.at - first.at, int.from_bytes(whole[-16:-8], "big")
-    path.write_bytes(whole[: first.at] + whole[second.at : -16] + (tail - left).to_bytes(8, "big") + whole[-8:])
+    path.write_bytes(whole[:500] + whole[700:])
     with pytest.raises(BadBackup, match="damaged"):
         ArchiveReader(path).verify()
 
@@ -72,7 +67,7 @@ def test_what_is_no_backup_of_ours_is_told_apart(tmp_path, body, told):
 async def test_what_is_whole_and_makes_no_sense_is_refused(snapshot, tmp_path):
     path = tmp_path / "a.submind"
     with path.open("wb", buffering=0) as file:
-        writer = archive.ArchiveWriter(file, ("perceptions", "traces"))
+        writer = archive.ArchiveWriter(file)
         writer.add("traces", [msgspec.msgpack.encode({"revisions": 3})])
         blocks = [Block("traces", writer.blocks[0].at, 1, 0)]
         writer.finish(archive.Manifest("9", "alpha", "", 0.0, 0.0, 1, 0, 0, 0, 0, {}, {}, blocks))
