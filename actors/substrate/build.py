@@ -69,6 +69,10 @@ def build_embedder(
     """
     if settings.embedder.kind == "wordllama":
         return WordLlamaEmbedder(settings.embedder.max_chars)
+    if settings.embedder.kind == "onnx":
+        from actors.substrate.onnx import OnnxEmbedder  # noqa: PLC0415 - an extra
+
+        return OnnxEmbedder(settings.embedder)
     if now is None:
         raise ValueError("an embedder on a server spends a budget: give it a clock as `now`")
     from actors.substrate.openai import OpenAIEmbedder  # noqa: PLC0415 - as above

@@ -19,6 +19,10 @@ class SubstrateUnavailable(SubstrateError):
         return self.reason
 
 
+class UnusableModel(SubstrateError):
+    """The embedder's model cannot be used: what is wrong with which file, or what to install."""
+
+
 class BudgetSpent(SubstrateUnavailable):
     """A request might exceed a limit of the budget, so it was not sent; there is room after ``retry_after`` seconds."""
 

@@ -77,14 +77,27 @@ class BudgetSettings(Section):
 
 
 class EmbedderSettings(Section):
-    """What turns texts into vectors. Vectors of two embedders do not mix: another one needs a new data directory."""
+    """What turns texts into vectors. Those of two embedders do not mix: another one embeds anew what is live."""
 
-    kind: Literal["wordllama", "openai"] = "wordllama"
-    """``wordllama``: static word vectors that come with the package; ``openai``: the configured server."""
+    kind: Literal["wordllama", "openai", "onnx"] = "wordllama"
+    """``wordllama``: static word vectors that come with the package; ``openai``: the configured server; ``onnx``: a
+    sentence model on this machine, with ``pip install 'submind[onnx]'``."""
+    model_file: Path | None = None
+    """The ``onnx`` model. Where actors live on several machines, it is on each under this path."""
+    tokenizer_file: Path | None = None
+    """Its tokenizer, of Hugging Face's ``tokenizers``; null for ``tokenizer.json`` beside the model."""
+    pooling: Literal["cls", "mean"] = "cls"
+    """What of the model's answer is the vector: that of the first token, or the mean of all. The model's card says."""
+    max_tokens: int = Field(default=256, ge=8, le=8192)
+    """Tokens of a text that count with ``onnx``."""
+    threads: int = Field(default=1, ge=1, le=64)
+    """Threads of ``onnx`` in each process. With 1 the processes of a machine share one copy of the model."""
+    query_prefix: str = ""
+    """Put before what somebody searches for, where a model tells queries from passages by that."""
     model: str = ""
     """Embedding model as the server knows it."""
     dim: int = Field(default=256, ge=8, le=8192)
-    """Length of the server's vectors; ``wordllama`` has 256."""
+    """Length of the server's vectors; ``wordllama`` has 256, and ``onnx`` what its model has."""
     send_dim: bool = False
     """Ask the server for vectors of that length, for models that can shorten them."""
     price: float = Field(default=0.0, ge=0)
@@ -94,12 +107,19 @@ class EmbedderSettings(Section):
     max_chars: int = Field(default=2000, ge=16)
     """Characters of a text that count; the rest is not embedded."""
 
+    @field_validator("model_file", "tokenizer_file")
+    @classmethod
+    def _is_the_same_everywhere(cls, value: Path | None) -> Path | None:
+        return value.expanduser().absolute() if value is not None else None
+
     @model_validator(mode="after")
     def _is_whole(self) -> EmbedderSettings:
         if self.kind == "openai" and not self.model:
             raise ValueError("embedder.model must name the server's embedding model when embedder.kind is openai")
         if self.kind == "wordllama" and self.dim != 256:  # noqa: PLR2004 - the length of wordllama's vectors
             raise ValueError("embedder.dim is 256 with wordllama; leave it out")
+        if self.kind == "onnx" and self.model_file is None:
+            raise ValueError("embedder.model_file must name the model when embedder.kind is onnx")
         return self
 
 

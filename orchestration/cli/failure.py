@@ -27,6 +27,7 @@ def told(error: BaseException) -> Failure | None:
     """
     for module, name, code in (
         ("orchestration.loading", "SettingsError", MISUSED),
+        ("actors.substrate.errors", "UnusableModel", MISUSED),
         ("environment.errors", "BadAddress", MISUSED),
         ("environment.errors", "SubliminalError", FAILED),
         ("environment.addresses", "InvalidAddress", MISUSED),

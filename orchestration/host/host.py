@@ -102,6 +102,10 @@ class Host:
         self.access = access_of(settings, self.data_dir)
         for listen in (settings.gateway.listen, settings.feed.listen):
             require_guard(listen, guarded=self.access.required)
+        if settings.substrate.embedder.kind == "onnx":  # what its actors could only die of is said at once
+            from actors.substrate.build import build_embedder  # noqa: PLC0415 - half a second
+
+            await asyncio.to_thread(build_embedder, settings.substrate)
         self._owned.enter_context(DataLock(self.data_dir))
         embedded = embedded_in(settings, self.data_dir)
         if embedded is not None and embedded != self.data_dir:
@@ -129,7 +133,7 @@ class Host:
         intake = Intake(appender, settings.gateway.intake, wall, accepted=self._begin_tracing())
         self.view = MindView(
             stores,
-            LazyEmbedder(settings),
+            LazyEmbedder(settings, stores.collections),
             settings.view,
             mind=settings.mind.name,
             clock=clock.now,

@@ -82,6 +82,22 @@ def machine() -> Iterator[Finding]:
     yield judge("files", f"{files} may be open", bad="raise the limit: ulimit -n 4096" if files < LEAST_FILES else "")
 
 
+def embedder(settings: Settings) -> Iterator[Finding]:
+    """Whether a sentence model of one's own can be used."""
+    chosen = settings.substrate.embedder
+    if chosen.kind != "onnx":
+        return
+    from actors.substrate.build import build_embedder  # noqa: PLC0415 - takes its time
+    from actors.substrate.errors import UnusableModel  # noqa: PLC0415
+
+    try:
+        made = build_embedder(settings.substrate)
+    except UnusableModel as error:
+        yield Finding("embedder", State.BAD, str(error), "correct substrate.embedder, or install what is missing")
+    else:
+        yield Finding("embedder", State.GOOD, f"{chosen.model_file} makes vectors of {made.dim} numbers")
+
+
 def place(data_dir: Path) -> Iterator[Finding]:
     """The data directory: permissions, lock, room, speed, file system, clock."""
     standing = next((path for path in (data_dir, *data_dir.absolute().parents) if path.exists()), Path("/"))

@@ -67,6 +67,7 @@ def doctor(
     except SettingsError as error:
         settings = Settings()
         findings += [Finding("settings", State.BAD, problem, "correct that place") for problem in error.problems]
+    findings += checks.embedder(settings)
     findings += checks.place(data_dir)
     findings += asyncio.run(_clusters(settings))
     status, running = asyncio.run(checks.server(_showing(token_file, settings)))

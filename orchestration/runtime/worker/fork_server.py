@@ -128,11 +128,17 @@ def _preload(run: RunOrders) -> None:
         with suppress(ImportError):  # whoever needs it says so
             importlib.import_module(name)
     from actors.perception.appraisal import valences  # noqa: PLC0415 - the mind process needs none of this
+    from actors.substrate.build import build_embedder  # noqa: PLC0415
     from actors.substrate.embedding import WordLlamaEmbedder  # noqa: PLC0415
+    from actors.substrate.errors import UnusableModel  # noqa: PLC0415
 
     valences()
-    if settings.substrate.embedder.kind == "wordllama":
+    embedder = settings.substrate.embedder
+    if embedder.kind == "wordllama":
         WordLlamaEmbedder().embed_now(["word"])
+    elif embedder.kind == "onnx" and embedder.threads == 1:  # else it has threads
+        with suppress(UnusableModel):
+            build_embedder(settings.substrate)
 
 
 def _become(request: dict[str, Any], fds: list[int]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.cli.doctor.checks import State, place
+from tests.actors.substrate.models import tiny_model
 from tests.orchestration.cli.conftest import environ, flags, submind
 
 
@@ -45,6 +46,16 @@ async def test_every_fault_comes_with_its_fix(tmp_path: Path) -> None:
     wrong = by_check((await submind("doctor", "--mind", settings, "--data-dir", tmp_path, "--json")).objects)
     assert wrong["settings"]["state"] == "bad"
     assert "did you mean `mind.name`?" in wrong["settings"]["found"]
+
+
+async def test_a_sentence_model_that_cannot_be_used_is_found(tmp_path: Path) -> None:
+    settings = tmp_path / "mind.yaml"
+    for folder, state, told in ((tmp_path, "bad", "is not a file"), (tiny_model(24), "good", "vectors of 24 numbers")):
+        settings.write_text(f"substrate: {{embedder: {{kind: onnx, model_file: {folder / 'model.onnx'}}}}}")
+        done = await submind("doctor", "--mind", settings, "--data-dir", tmp_path, "--json")
+        found = by_check(done.objects)["embedder"]
+        assert found["state"] == state
+        assert told in found["found"]
 
 
 async def test_people_get_marks_and_arrows(serve: Any, tmp_path: Path) -> None:
