@@ -39,6 +39,13 @@ class Generate:
 
 
 @dataclass(frozen=True, slots=True)
+class Embed:
+    """Have texts embedded, in the background; answered by ``Embedded``, or where too much is asked for never."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """Ask for perceptions beyond a cursor; answered by ``Perceived`` once the log holds any. One is pending at most."""
 
@@ -111,4 +118,4 @@ class Settled:
     name: str
 
 
-Effect: TypeAlias = Send | Commit | Generate | Read | WakeAt | Note | Count | Divide | Retire | Settled
+Effect: TypeAlias = Send | Commit | Generate | Embed | Read | WakeAt | Note | Count | Divide | Retire | Settled

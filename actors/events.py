@@ -204,6 +204,13 @@ class Generated:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedded:
+    """The vectors of the texts of ``Embed``."""
+
+    vectors: Mapping[str, Vector] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Salient:
     """The environment tells attention which traces were posted, raised or revised."""
 
@@ -372,6 +379,7 @@ Event: TypeAlias = (
     | Crawl
     | Found
     | Generated
+    | Embedded
     | Salient
     | Conscious
     | Broadcast

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from actors.core import Core
 from actors.effects import Note
-from actors.events import Configured, Event, Generated, Perceived, Seen, Started, Tick
+from actors.events import Configured, Embedded, Event, Generated, Perceived, Seen, Started, Tick
 from actors.peers import PeerDirectory
 from actors.substrate.ports import Embedder
 from environment.config import Section
@@ -16,7 +16,7 @@ from environment.ports import Stores
 
 S = TypeVar("S", bound=Section)
 
-SHELL_EVENTS: frozenset[type] = frozenset({Configured, Generated, Perceived, Seen, Started, Tick})
+SHELL_EVENTS: frozenset[type] = frozenset({Configured, Embedded, Generated, Perceived, Seen, Started, Tick})
 """What the shell around a core tells it by itself: every faculty takes these in."""
 
 

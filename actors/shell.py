@@ -15,7 +15,7 @@ import msgspec
 from actors.chance import phase
 from actors.core import Core
 from actors.effect_policy import check
-from actors.effects import Commit, Count, Divide, Effect, Generate, Note, Read, Retire, Send, Settled, WakeAt
+from actors.effects import Commit, Count, Divide, Effect, Embed, Generate, Note, Read, Retire, Send, Settled, WakeAt
 from actors.events import (
     Configured,
     Credit,
@@ -35,6 +35,7 @@ from actors.image_features import ImageFeatures
 from actors.mailbox import Mailbox
 from actors.names import MONITORING
 from actors.settings import ShellSettings
+from actors.snapshots import fitted
 from actors.substrate.ports import Embedder, Generation
 from environment.clocks import ClockSetBack, believed, redated, was_wrong
 from environment.errors import DuplicateEntry, StoreUnavailable
@@ -49,8 +50,8 @@ class Driver(Protocol):
         """Pass an event on: at most once."""
         ...
 
-    def generate(self, owner: str, effect: Generate) -> None:
-        """Ask the substrate; later offers ``Generated`` to the owner."""
+    def generate(self, owner: str, effect: Generate | Embed) -> None:
+        """Ask the substrate or the embedder; later offers ``Generated`` or ``Embedded`` to the owner."""
         ...
 
     def read(self, owner: str, effect: Read) -> None:
@@ -153,7 +154,8 @@ class ActorShell:
         state = await self._stores.registry.state(self.name)
         if state:
             try:
-                self.core.restore(redated(state, getattr(self.core, "saved", None), now))
+                saved = getattr(self.core, "saved", None)
+                self.core.restore(fitted(redated(state, saved, now), saved, self._embedder.dim))
             except (ValueError, msgspec.MsgspecError) as error:  # another version's: better forgetful than dead
                 self._others.append(Note("state_not_restored", "warning", {"reason": str(error)}))
         self._collect(Started(), now)
@@ -258,8 +260,8 @@ class ActorShell:
                 case Send():
                     self.counters["messages_sent_total"] += 1
                     self._driver.send(self.name, effect.to, effect.event, effect.priority)
-                case Generate():
-                    self.counters["generations_total"] += 1
+                case Generate() | Embed():
+                    self.counters["generations_total"] += isinstance(effect, Generate)
                     self._driver.generate(self.name, effect)
                 case Read():
                     self._driver.read(self.name, effect)

@@ -35,6 +35,19 @@ def pack(value: object) -> bytes:
     return _encoder.encode(value)
 
 
+def fitted(data: bytes, kind: Any, dim: int) -> bytes:
+    """A snapshot whose vectors are ``dim`` long: zeros, near to nothing, stand for those of another embedder.
+
+    Raises as ``unpack``; without a ``kind`` the same bytes.
+    """
+
+    def fit(_kind: type, value: object) -> object:
+        vector = _unpack(_kind, value)
+        return np.zeros(dim, np.float32) if isinstance(vector, np.ndarray) and vector.size != dim else vector
+
+    return pack(msgspec.msgpack.decode(data, type=kind, dec_hook=fit)) if kind is not None else data
+
+
 def unpack(data: bytes, kind: type[T]) -> T:
     """What ``pack`` wrote. Raises ``ValueError`` for anything else."""
     decoder: Callable[[Any], msgspec.msgpack.Decoder[Any]] = _decoder

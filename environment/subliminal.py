@@ -6,7 +6,7 @@ it answers anybody.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Generic, TypeVar
@@ -20,6 +20,7 @@ from environment.index.ports import VectorIndex
 from environment.index.terms import Terms
 from environment.messages import Instant, Level, Thought, Trace, Vector
 from environment.ports import Write, WriteLevel, WriteTrace
+from environment.reembedding import fitted, keeping, with_vector
 from environment.revising import built_on
 from environment.settings import EnvironmentSettings
 
@@ -65,8 +66,11 @@ class SubliminalEnvironment:
     count in full once more, below the same ceiling.
     """
 
-    def __init__(self, settings: EnvironmentSettings, index: VectorIndex) -> None:
+    def __init__(self, settings: EnvironmentSettings, index: VectorIndex, dim: int | None = None) -> None:
+        """``dim``: the length of vectors; those of others are of another embedder. None: all are of one."""
         self._settings = settings
+        self._dim = dim
+        self._strange: dict[str, None] = {}  # live, and near to nothing until they are embedded anew
         self._index = index
         self._terms = Terms(settings.terms, settings.postings, settings.fan_out)
         self._live: dict[str, Trace] = {}
@@ -97,7 +101,23 @@ class SubliminalEnvironment:
 
     def figures(self) -> dict[str, float]:
         """Counters, and the number of live traces, by metric name."""
-        return {"traces_live": len(self._live), **self._figures}
+        return {"traces_live": len(self._live), "traces_strange": len(self._strange), **self._figures}
+
+    def strange(self, k: int) -> dict[str, str]:
+        """At most ``k`` live traces, by id, whose vectors are of another embedder, with their texts."""
+        return {name: self._live[name].thought.text for name, _ in zip(self._strange, range(k), strict=False)}
+
+    def embedded(self, vectors: Mapping[str, Vector]) -> list[Write]:
+        """Take up the new vectors of strange traces, by id."""
+        writes: list[Write] = []
+        for name, vector in vectors.items():
+            if name in self._strange:
+                del self._strange[name]
+                trace = self._live[name] = with_vector(self._live[name], vector)
+                self._index_content(trace)
+                # What follows the traces learns of it with the level.
+                writes += [keeping(trace, vector, self._settings.floor), _standing(trace)]
+        return writes
 
     def next_expiry(self) -> Instant | None:
         """When the next trace will sink below the floor: when to call ``sweep``."""
@@ -189,7 +209,8 @@ class SubliminalEnvironment:
         authors = tuple(dict.fromkeys((*trace.authors, by)))
         revised = Trace(content, base + 1, level, live=True, conscious=trace.conscious, authors=authors)
         self._figures["traces_revised_total"] += 1
-        self._live[trace_id] = revised
+        self._strange.pop(trace_id, None)
+        self._live[trace_id] = revised = self._fitted(revised)
         self._index_content(revised)
         self._expiry.set(trace_id, level)
         return Outcome(revised, [WriteTrace(revised)], [revised])
@@ -278,11 +299,17 @@ class SubliminalEnvironment:
 
     def _hold(self, trace: Trace) -> None:
         name = trace.thought.id
-        self._live[name] = trace
+        self._live[name] = trace = self._fitted(trace)
         self._places[name] = len(self._order)
         self._order.append(name)
         self._expiry.set(name, trace.level)
         self._index_content(trace)
+
+    def _fitted(self, trace: Trace) -> Trace:
+        if self._dim is None or trace.thought.vector.size == self._dim:
+            return trace
+        self._strange[trace.id] = None
+        return fitted(trace, self._dim)
 
     def _index_content(self, trace: Trace) -> None:
         self._index.add(trace.thought.id, trace.thought.vector)
@@ -306,6 +333,7 @@ class SubliminalEnvironment:
         self._index.remove(name)
         self._terms.remove(name)
         self._times.pop(name, None)
+        self._strange.pop(name, None)
         self._figures["traces_retired_total"] += 1
         standing = WriteLevel(name, trace.level, live=False, conscious=trace.conscious)
         self._remember(standing)

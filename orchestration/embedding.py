@@ -14,27 +14,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from actors.substrate.ports import Embedder
+    from environment.collections import Collections
 
 
 class LazyEmbedder:
-    """An embedder that is loaded when it is first needed, on a thread, so that nobody waits for it before."""
+    """An embedder of what somebody asks for, loaded when it is first needed, on a thread: nobody waits for it before.
 
-    def __init__(self, settings: Settings) -> None:
+    What it is given is a query, and has the prefix of one where the model wants that.
+    """
+
+    def __init__(self, settings: Settings, collections: Collections) -> None:
+        """``collections``: those of the mind, by which the vectors are as long as there."""
         self._settings = settings
+        self._collections = collections
         self._inner: Embedder | None = None
         self._loading = asyncio.Lock()
 
     @property
     def dim(self) -> int:
-        """Components of a vector; known before it is loaded."""
-        return self._settings.substrate.embedder.dim
+        """Components of a vector; 0 while that is not known, which the default's is before it is loaded."""
+        if self._inner is not None:
+            return self._inner.dim
+        chosen = self._settings.substrate.embedder
+        return chosen.dim if chosen.kind == "wordllama" else 0
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As ``Embedder.embed``; the first call takes half a second longer."""
+        """As ``Embedder.embed``; the first call takes half a second longer, and may raise ``StoreUnavailable``."""
+        chosen = self._settings.substrate.embedder
         async with self._loading:
             if self._inner is None:
-                self._inner = await asyncio.to_thread(self._load)
-        return await self._inner.embed(texts)
+                from actors.substrate.lengths import told_apart  # noqa: PLC0415 - as below
+
+                loaded = await asyncio.to_thread(self._load)
+                self._inner, _ = await told_apart(loaded, chosen, self._collections)
+        return await self._inner.embed([chosen.query_prefix + text for text in texts])
 
     def _load(self) -> Embedder:
         from actors.substrate.build import build_embedder  # noqa: PLC0415 - half a second

@@ -8,13 +8,14 @@ from random import Random
 
 from actors.chance import Chance
 from actors.core import Description, Inward
-from actors.effects import Commit, Count, Effect, Send, WakeAt
+from actors.effects import Commit, Count, Effect, Embed, Note, Send, WakeAt
 from actors.events import (
     Broadcast,
     Configured,
     Crawl,
     Credit,
     Diminish,
+    Embedded,
     Event,
     Found,
     Post,
@@ -35,13 +36,19 @@ from environment.ports import Write
 from environment.settings import EnvironmentSettings
 from environment.subliminal import Outcome, SubliminalEnvironment
 
+_AT_ONCE = 32
+"""Traces embedded anew at a time."""
+_PATIENCE = 60.0
+"""Seconds after which they are asked for again: an answer may be lost."""
+
 
 class EnvironmentCore(Inward):
     """Keeps the live traces of a mind.
 
     Guarantees: a post is answered once it is durable, and posting again changes nothing; whoever sent a message that
     led to a useful trace is credited; what changes is told to attention. Traces are restored from the store, the
-    counts of who reinforced what from the snapshot.
+    counts of who reinforced what from the snapshot. Those that another embedder placed are near to nothing until they
+    have been embedded anew, a few at a time.
     """
 
     def __init__(
@@ -59,6 +66,8 @@ class EnvironmentCore(Inward):
         self._settings = settings
         self._chance = chance
         self._swept: Instant = float("-inf")
+        self._embedding: dict[str, str] = {}
+        self._asked: Instant = float("-inf")
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
@@ -78,7 +87,9 @@ class EnvironmentCore(Inward):
             case Survey():
                 return [Send(event.sender, Salient(tuple(self._survey(event.k, now)), again=True), 1.0)]
             case Started() | Tick():
-                return self._sweep(now)
+                return [*self._sweep(now), *self._embed(now)]
+            case Embedded():
+                return self._embedded(event, now)
             case Configured(section=EnvironmentSettings() as settings):
                 self._settings = settings
                 self._environment.configure(settings)
@@ -167,6 +178,24 @@ class EnvironmentCore(Inward):
             effects = []
         due = self._environment.next_expiry()
         return [*effects, WakeAt(max(self._swept + every, due))] if due is not None else effects
+
+    def _embed(self, now: Instant) -> list[Effect]:
+        """Have the next strange traces embedded, unless some are being."""
+        if self._embedding and now - self._asked < _PATIENCE:
+            return []
+        self._embedding, self._asked = self._environment.strange(_AT_ONCE), now
+        if not self._embedding:
+            return []
+        return [Embed(tuple(dict.fromkeys(self._embedding.values()))), WakeAt(now + _PATIENCE)]
+
+    def _embedded(self, event: Embedded, now: Instant) -> list[Effect]:
+        had = {name: event.vectors[text] for name, text in self._embedding.items() if text in event.vectors}
+        effects: list[Effect] = [Commit(write) for write in self._environment.embedded(had)]
+        self._embedding = {}
+        left = self._embed(now)
+        if effects and not left:
+            effects.append(Note("embedded_anew", "info", self._environment.figures()))
+        return effects + left
 
     def _done(self, writes: Sequence[Write], rose: Sequence[Trace]) -> list[Effect]:
         """Commit, and tell attention what rose."""

@@ -15,12 +15,13 @@ async def _build(context: BuildContext) -> Core:
     from actors.chance import Chance
     from actors.environment.core import EnvironmentCore
     from environment.index.shard import Shard
+    from environment.reembedding import reembedded
     from environment.subliminal import SubliminalEnvironment
 
     settings = context.section(EnvironmentSettings)
-    environment = SubliminalEnvironment(settings, Shard(context.dim, settings.flat_limit))
+    environment = SubliminalEnvironment(settings, Shard(context.dim, settings.flat_limit), context.dim)
     async for traces in context.stores.traces.live(progress=_telling(context)):
-        environment.load(traces)
+        environment.load(await reembedded(traces, context.stores.collections, context.dim))
     followers = [name for name in context.takers(Salient) if name != ATTENTION]
     return EnvironmentCore(context.name, environment, settings, Chance(context.seed, context.name), followers)
 
@@ -48,6 +49,7 @@ FACULTY = Faculty(
     names=(ENVIRONMENT,),
     always=True,
     essential=True,
+    collections=frozenset({"vectors"}),
     numbers=True,
     metrics={
         "traces_posted_total": "Traces made durable.",
@@ -55,6 +57,7 @@ FACULTY = Faculty(
         "traces_reinforced_total": "Reinforcements that raised a trace.",
         "traces_retired_total": "Traces that sank below the floor.",
         "traces_live": "Traces above the floor.",
+        "traces_strange": "Live traces of another embedder, which wait to be embedded anew.",
         "traces_known_total": "Posts of traces that were there already.",
         "diminishings_total": "Times a trace was lowered.",
         "echoes_total": "Reinforcements that counted nothing, because they came of the trace itself.",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from actors.core import Core
 from actors.events import Broadcast, Conscious, Said, Utterance
 from actors.faculty import BuildContext, Faculty
 from actors.names import STREAM
 from actors.stream.settings import StreamSettings
+from environment.messages import Vector
 
 
 async def _build(context: BuildContext) -> Core:
@@ -15,7 +18,13 @@ async def _build(context: BuildContext) -> Core:
     settings, stream = context.section(StreamSettings), context.stores.stream
     head = await stream.head()
     tail = await stream.read(max(1, head - settings.remembered + 1), settings.remembered)
+    tail = [replace(each, vector=None) if _strange(each.vector, context.dim) else each for each in tail]
     return StreamCore(context.name, context.dim, tail, settings, context.takers(Broadcast))
+
+
+def _strange(vector: Vector | None, dim: int) -> bool:
+    """Whether it is another embedder's."""
+    return vector is not None and vector.size != dim
 
 
 FACULTY = Faculty(

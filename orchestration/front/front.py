@@ -164,7 +164,7 @@ class Front:
         asked = AskedStatus(upstream, front)
         view = FrontView(
             stores,
-            LazyEmbedder(settings),
+            LazyEmbedder(settings, stores.collections),
             settings.view,
             mind=settings.mind.name,
             clock=clock_of(settings.mind.clock, wall()).now,

@@ -104,6 +104,7 @@ class Replay:
         """Feed a part of a history, yielding the stream as it grows; more may follow."""
         for chunk in _chunks(perceptions, _CHUNK):
             if not self._born:
+                await self._embedder.tell_apart(self._settings.substrate.embedder, self._stores)
                 await self.world.begin(await self.population.begin(), chunk[0].time)
                 self._born = True
             receipts = await self._stores.perceptions.append(chunk)

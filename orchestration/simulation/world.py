@@ -12,10 +12,12 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.effects import Divide, Generate, Note, Read, Retire, Settled
-from actors.events import Credit, Event, Generated, Message, Register
+from actors.effects import Divide, Embed, Generate, Note, Read, Retire, Settled
+from actors.events import Credit, Embedded, Event, Generated, Message, Register
 from actors.shell import ActorShell
+from actors.substrate.lengths import told_apart
 from actors.substrate.ports import Embedder, Substrate
+from actors.substrate.settings import EmbedderSettings
 from environment.errors import StoreUnavailable
 from environment.messages import Instant, Modality, Perception
 from environment.ports import Stores
@@ -66,6 +68,12 @@ class Prefetched:
     @property
     def dim(self) -> int:
         return self._embedder.dim
+
+    async def tell_apart(self, settings: EmbedderSettings, stores: Stores) -> None:
+        """Take the length that its vectors have in this mind (``actors/substrate/lengths.py``)."""
+        self._embedder, said = await told_apart(self._embedder, settings, stores.collections)
+        if said:
+            await stores.commit(said, 0)
 
     async def prefetch(self, texts: Sequence[str]) -> None:
         """Embed what will be asked for next, and forget what was told before."""
@@ -206,7 +214,7 @@ class World:
         """Who has the mail of a name: mail for one that ended is its heir's."""
         return name if name in self.shells or self.growth is None else self.growth.present(name)
 
-    def generate(self, owner: str, effect: Generate) -> None:
+    def generate(self, owner: str, effect: Generate | Embed) -> None:
         if not self.calm and self._chance.random() < self.faults.unanswered:
             return
         self._at(self.now + _THINKING, lambda: self._answer(owner, effect))
@@ -321,7 +329,11 @@ class World:
         if name in self.shells:  # else it has ended meanwhile
             await self._be_born(name)
 
-    async def _answer(self, owner: str, effect: Generate) -> None:
+    async def _answer(self, owner: str, effect: Generate | Embed) -> None:
+        if isinstance(effect, Embed):
+            vectors = await self._embedder.embed(effect.texts)
+            await self._deliver(owner, Embedded(dict(zip(effect.texts, vectors, strict=True))), 1.0)
+            return
         generation = await self._substrate.generate(effect.request)
         vector = (await self._embedder.embed([generation.text]))[0]
         await self._deliver(owner, Generated(effect.token, generation, vector), 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -32,8 +32,16 @@ class TraceFollower:
     a worker thread.
     """
 
-    def __init__(self, traces: TraceStore, shard: Callable[[], VectorIndex], settings: ViewSettings) -> None:
+    def __init__(
+        self,
+        traces: TraceStore,
+        shard: Callable[[], VectorIndex],
+        settings: ViewSettings,
+        placed: Callable[[Sequence[Trace]], Awaitable[Sequence[Trace]]] | None = None,
+    ) -> None:
+        """``placed``: the same traces, with vectors that the index can hold; as they are without it."""
         self._traces = traces
+        self._placed = placed or _as_they_are
         self._make_shard = shard
         self._settings = settings
         self._live: dict[str, Trace] = {}
@@ -72,7 +80,7 @@ class TraceFollower:
         while True:
             change, changed = await self._traces.changes(self._change, self._settings.follow_batch)
             if changed:
-                await self._apply(shard, changed)
+                await self._apply(shard, await self._placed(changed))
             self._change = change
             if len(changed) < self._settings.follow_batch:
                 return shard
@@ -81,7 +89,7 @@ class TraceFollower:
         change = await self._traces.head()  # before reading: what changes meanwhile is read again
         live: dict[str, Trace] = {}
         async for batch in self._traces.live(self._settings.follow_batch):
-            live.update((trace.id, trace) for trace in batch)
+            live.update((trace.id, trace) for trace in await self._placed(batch))
         shard = await asyncio.to_thread(self._make_shard)  # FAISS takes its time to load
         if live:
             await self._heavy(len(live), lambda: shard.rebuild(list(live), _vectors(live.values())))
@@ -95,7 +103,7 @@ class TraceFollower:
         for trace in changed:
             if trace.live:
                 known = self._live.get(trace.id)
-                if known is None or known.version != trace.version:
+                if known is None or not np.array_equal(known.thought.vector, trace.thought.vector):
                     moved.append(trace)
         if gone or moved:
             await self._heavy(len(gone) + len(moved), lambda: _reindex(shard, gone, moved))
@@ -105,6 +113,10 @@ class TraceFollower:
 
     async def _heavy(self, size: int, work: Callable[[], T]) -> T:
         return await asyncio.to_thread(work) if size > self._settings.offload_above else work()
+
+
+async def _as_they_are(traces: Sequence[Trace]) -> Sequence[Trace]:
+    return traces
 
 
 def _reindex(shard: VectorIndex, gone: Sequence[str], moved: Sequence[Trace]) -> None:

@@ -18,6 +18,7 @@ from environment.lineage import Explanation, NodeKind, explain
 from environment.marks import MARKS, FeedbackMark, MarkKind
 from environment.messages import Connection, Instant, StreamEntry, SubmindReport, Trace
 from environment.ports import Stores
+from environment.reembedding import fitted, reembedded
 from environment.salience import at as level_at
 from environment.search import Hit, SearchFilters
 from environment.severity import salience_of
@@ -93,7 +94,7 @@ class MindView:
         self._known: tuple[Instant, list[SubmindReport]] = (-math.inf, [])
         self._reading = asyncio.Lock()
         self._changes = ChangeTail(stores.registry, self._settings.changes)
-        self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings)
+        self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings, self._placed)
         self.hits: Counter[str] = Counter()
         """How often its own limits were met, by the setting's name."""
         kept, batch = stores.collections, self._settings.follow_batch
@@ -294,6 +295,8 @@ class MindView:
 
     async def live(self, limit: int = 100) -> list[tuple[Trace, float]]:
         """The live traces that are most salient now, with their salience, the most salient first."""
+        if not self._embedder.dim:
+            await self._embedder.embed(())  # now it knows
         return await self._follower.most_salient(min(limit, self._settings.live_limit), self._clock())
 
     async def _arrived(self, wall: Instant) -> PerceptionFigures:
@@ -328,6 +331,10 @@ class MindView:
         if len(recent) < _RATE_ENTRIES:
             return StreamFigures(head, float(len(recent)))
         return StreamFigures(head, len(recent) * _HOUR / max(now - recent[0], 1.0))
+
+    async def _placed(self, traces: Sequence[Trace]) -> list[Trace]:
+        dim = self._embedder.dim
+        return [fitted(trace, dim) for trace in await reembedded(traces, self._stores.collections, dim)]
 
     def _new_shard(self) -> VectorIndex:
         from environment.index.shard import Shard  # noqa: PLC0415 - only who searches waits for FAISS

@@ -48,6 +48,7 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
     settings = run.settings.substrate
     if settings.kind == "extractive" and settings.embedder.kind == "wordllama":
         return build_substrate(settings, wall), build_embedder(settings, wall)
+    from actors.substrate.lengths import told_apart  # noqa: PLC0415 - as above
     from environment.stores.sqlite.answer_cache import open_answers  # noqa: PLC0415 - only minds that ask a server
 
     answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
@@ -79,7 +80,10 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
         ),
     )
     inherit(accounts, orders, orders.predecessors, orders.moved)
-    return made
+    embedder, said = await told_apart(made[1], settings.embedder, stores.collections)
+    if said:
+        await stores.commit(said, orders.fence)
+    return made[0], embedder
 
 
 def inherit(

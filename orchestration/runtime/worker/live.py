@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from actors.effects import Divide, Generate, Note, Read, Retire, Settled
-from actors.events import Configured, Event, Generated
+from actors.effects import Divide, Embed, Generate, Note, Read, Retire, Settled
+from actors.events import Configured, Embedded, Event, Generated
 from actors.substrate.errors import SubstrateUnavailable
 from actors.substrate.ports import Embedder, Substrate
 from environment.errors import FencedOut, Outlived, StoreUnavailable
-from environment.messages import Perception, SubmindState
+from environment.messages import Perception, SubmindState, Vector
 from orchestration.backoff import backoff
 from orchestration.clock import Clock, wall
 from orchestration.links.control import Alive, Left
@@ -346,7 +346,7 @@ class LiveActor:
     def send(self, sender: str, to: str, event: Event, priority: float) -> None:  # noqa: ARG002 - a Driver's signature
         self._links.outboxes.put(self._population.present(to), event, priority)
 
-    def generate(self, owner: str, effect: Generate) -> None:
+    def generate(self, owner: str, effect: Generate | Embed) -> None:
         if len(self._thinking) >= self._settings.generations:
             self._links.counters["limit_hits:generations"] += 1
             _log.warning("too_many_generations", limit=self._settings.generations)
@@ -372,20 +372,24 @@ class LiveActor:
     def propose(self, owner: str, effect: Divide | Retire | Settled) -> None:
         self._population.propose(owner, effect)
 
-    async def _generate(self, effect: Generate) -> None:
-        generation = await self._substrate.generate(effect.request)
+    async def _generate(self, effect: Generate | Embed) -> None:
+        if isinstance(effect, Embed):
+            answer: Event = Embedded(await self._embed(effect.texts))
+        else:
+            told = await self._substrate.generate(effect.request)
+            answer = Generated(effect.token, told, (await self._embed([told.text]))[told.text])
+        if self._shell is not None:
+            self._shell.offer(answer, 1.0, self._clock.now())
+            self._bell.set()
+
+    async def _embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         attempt = 0
         while True:
             try:
-                vector = (await self._embedder.embed([generation.text]))[0]
+                return dict(zip(texts, await self._embedder.embed(texts), strict=True))
             except SubstrateUnavailable as error:
                 await asyncio.sleep(max(error.retry_after, backoff(attempt, 1.0, 60.0, self._chance)))
                 attempt += 1
-                continue
-            break
-        if self._shell is not None:
-            self._shell.offer(Generated(effect.token, generation, vector), 1.0, self._clock.now())
-            self._bell.set()
 
     def _heard(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from actors.core import Core, Description
-from actors.effects import Divide, Effect, Generate, Note, Read, Retire, Settled
+from actors.effects import Divide, Effect, Embed, Generate, Note, Read, Retire, Settled
 from actors.events import Event
 from environment.messages import Instant, Perception
 
@@ -61,7 +61,7 @@ class ObservedDriver:
     def __init__(self, driver: Driver, observer: Observer) -> None:
         self._driver = driver
         self._observer = observer
-        self.generate: Callable[[str, Generate], None] = driver.generate
+        self.generate: Callable[[str, Generate | Embed], None] = driver.generate
         self.read: Callable[[str, Read], None] = driver.read
         self.note: Callable[[str, Note], None] = driver.note
         self.propose: Callable[[str, Divide | Retire | Settled], None] = driver.propose
