@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -50,6 +51,7 @@ def fingerprint(settings: EmbedderSettings) -> str:
 def _opened(settings: EmbedderSettings) -> tuple[Any, Any]:
     """Tokenizer and session, opened once in a process. With one thread it has no other, so it can be forked."""
     model, words = model_files(settings)
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it would report to its makers, from a thread
     try:
         runtime, tokenizers = import_module("onnxruntime"), import_module("tokenizers")
     except ImportError as error:

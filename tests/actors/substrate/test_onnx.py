@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,3 +70,16 @@ def test_what_is_wrong_is_said(tmp_path, monkeypatch):
     assert importlib.util.find_spec("tokenizers")
     with pytest.raises(UnusableModel, match=r"onnxruntime is missing: pip install 'submind\[onnx\]'"):
         OnnxEmbedder(chosen(tiny_model(25)))
+
+
+def test_loading_a_model_begins_no_thread_so_that_a_process_can_be_forked_from_it():
+    code = f"""
+import os, numpy
+from actors.substrate.onnx import OnnxEmbedder
+from actors.substrate.settings import EmbedderSettings
+before = os.listdir("/proc/self/task")
+made = OnnxEmbedder(EmbedderSettings(kind="onnx", model_file={str(tiny_model(24) / "model.onnx")!r}))
+assert made.embed_now(["cold"]).any()
+assert os.listdir("/proc/self/task") == before
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
