@@ -13,15 +13,7 @@ from actors.substrate.ports import Generation
 from environment.config import Section
 from environment.decisions import Decision
 from environment.marks import FeedbackMark
-from environment.messages import (
-    EntryKind,
-    Instant,
-    Perception,
-    StreamEntry,
-    Thought,
-    Trace,
-    Vector,
-)
+from environment.messages import EntryKind, Instant, Perception, StreamEntry, Thought, Trace, Vector
 from environment.relations import Relation
 from environment.severity import Severity
 

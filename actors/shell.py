@@ -108,10 +108,7 @@ class ActorShell:
         monitors: Sequence[str] = (MONITORING,),
         collections: Collection[str] = (),
     ) -> None:
-        """``accepts``: whether the core takes in events of a type.
-
-        ``monitors``: who is told its figures. ``collections``: those it may write to.
-        """
+        """``accepts``: whether it takes in a type of event. ``monitors``: told its figures. ``collections``: its own."""
         self.core = core
         self.mailbox = Mailbox(settings.mailbox, settings.patience)
         self.counters: defaultdict[str, float] = defaultdict(float)

@@ -1,10 +1,11 @@
-"""The embedder of whoever answers readers."""
+"""What whoever answers readers thinks with."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from orchestration.clock import wall
 from orchestration.settings import Settings
@@ -13,8 +14,30 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from actors.answering.answer import Reply
     from actors.substrate.ports import Embedder
     from environment.collections import Collections
+
+_SHARES = 16
+"""How often what is spent on words for who asks here goes into the mind's budget, beside which it is."""
+
+
+def wording(settings: Settings) -> Callable[[str, Reply], Coroutine[Any, Any, Reply]] | None:
+    """Puts what was found of a question into a model's words, and leaves it where that fails; None without a model."""
+    if settings.substrate.kind == "extractive":
+        return None
+    from actors.answering.substrate import in_words  # noqa: PLC0415 - as below
+    from actors.substrate.build import build_substrate  # noqa: PLC0415
+    from actors.substrate.ports import Act, Depth, Material, Request, Role  # noqa: PLC0415
+
+    substrate = build_substrate(settings.substrate, wall, account="host/ask", shares=_SHARES)
+
+    async def words(question: str, found: Reply) -> Reply:
+        request = Request(Act.REPLY, "host", (Material(Role.EVENT, question),), Depth.DEEP)
+        told = await in_words(substrate, request, found)
+        return found if told.fallback else replace(found, text=told.text, worded_by=told.model)
+
+    return words
 
 
 class LazyEmbedder:

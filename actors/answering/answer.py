@@ -101,6 +101,13 @@ class Reply:
     """False where what was found is only the nearest."""
     confidence: float = 0.0
     """0..1: how likely it quotes a right line, as far as that was measured."""
+    worded_by: str = ""
+    """The model whose words the text is in; empty: it quotes, by rule."""
+    progress: str = ""
+    """What is waited for, where another answer will follow; empty: this is the last."""
+
+
+NOTHING_YET = Reply("", (), 1.0, known=False)
 
 
 @dataclass(frozen=True, slots=True)

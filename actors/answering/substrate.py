@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+from actors.answering.answer import Reply
 from actors.answering.episodes import EpisodeFollower
 from actors.submind.composing import clock_time
 from actors.substrate.extractive import ExtractiveSubstrate
@@ -14,6 +15,13 @@ from environment.messages import Instant
 
 PATIENCE = 4.0
 """Seconds that a model has to find words for somebody who waits; then the rule's do."""
+
+
+async def in_words(substrate: Substrate, request: Request, reply: Reply) -> Generation:
+    """What a model says of what was found; the first material of the ``request`` is the question."""
+    refs = [(part.text, part.perception.source, clock_time(part.perception.time)) for part in reply.parts]
+    found = tuple(Material(Role.MEMORY, *ref) for ref in refs)
+    return await substrate.generate(replace(request, materials=request.materials[:1] + found))
 
 
 class AnsweringSubstrate:
@@ -50,11 +58,9 @@ class AnsweringSubstrate:
         reply = await self._episodes.answer(asked, earlier, self._now(), request.before)
         told = Generation(reply.text.replace("\n", " "), ExtractiveSubstrate.MODEL)
         if self._model and reply.parts:
-            refs = [(part.text, part.perception.source, clock_time(part.perception.time)) for part in reply.parts]
-            found = tuple(Material(Role.MEMORY, *ref) for ref in refs)
             try:
                 async with asyncio.timeout(self._patience):
-                    worded = await self._substrate.generate(replace(request, materials=request.materials[:1] + found))
+                    worded = await in_words(self._substrate, request, reply)
             except TimeoutError:
                 worded = replace(told, fallback=f"no words within {self._patience:g} s", cause="late")
             told = replace(worded, text=told.text, model=told.model) if worded.fallback else worded

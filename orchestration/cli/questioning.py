@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import Annotated
 
 import typer
 
-from actors.answering.answer import Reply
+from actors.answering.answer import NOTHING_YET
 from actors.answering.question import asks
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
@@ -37,16 +38,29 @@ def ask(
     if not all(question.strip() for question in questions):
         raise Failure("there is nothing to answer: give a question in words", MISUSED)
 
-    async def converse(mind: MindClient) -> list[tuple[Reply, str]]:
-        return [await mind.question(one, questions[max(0, n - 16) : n]) for n, one in enumerate(questions)]
-
-    found = answered(at, converse)
-    for question, (answer, state) in zip(questions, found, strict=True):
-        if json:
-            emit(encode(environment_pb2.AskResponse, answer, state=state, asks=asks(question)))
-            continue
-        if state in _NOT_THINKING:
-            console(error=True).print(f"the mind is {state}: this is what has been perceived", style="yellow")
-        console().print("\n".join(safe(line) for line in answer.text.split("\n")), markup=False, highlight=False)
-    if not found[-1][0].known:
+    known = answered(at, lambda mind: _converse(mind, questions, json=json))
+    if not known:
         raise typer.Exit(1)
+
+
+async def _converse(mind: MindClient, questions: list[str], *, json: bool) -> bool:
+    """Tell the answers as they come; whether the last question is answered."""
+    reply = NOTHING_YET
+    for number, question in enumerate(questions):
+        shown = ""
+        async with aclosing(mind.question(question, questions[max(0, number - 16) : number])) as replies:
+            async for reply, state in replies:
+                if json:
+                    emit(encode(environment_pb2.AskResponse, reply, state=state, asks=asks(question)))
+                    continue
+                if not shown and state in _NOT_THINKING:
+                    console(error=True).print(f"the mind is {state}: this is what has been perceived", style="yellow")
+                if reply.text != shown:
+                    shown = reply.text
+                    if reply.worded_by:
+                        console(error=True).print(f"in the words of {safe(reply.worded_by)}:", style="dim")
+                    told = "\n".join(safe(line) for line in shown.split("\n"))
+                    console().print(told, markup=False, highlight=False)
+                if reply.progress:
+                    console(error=True).print(f"… {safe(reply.progress)}", style="dim")
+    return reply.known

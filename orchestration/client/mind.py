@@ -140,11 +140,15 @@ class MindClient:
         request = encode(environment_pb2.SearchRequest, filters or SearchFilters(), text=text, k=k)
         return [decode_hit(hit) for hit in (await self.ask("EnvironmentService/Search", request)).hits]
 
-    async def question(self, question: str, earlier: Sequence[str] = ()) -> tuple[Reply, str]:
-        """What is known of a question, and the state of the mind; ``earlier``: the questions that led to it."""
+    async def question(self, question: str, earlier: Sequence[str] = ()) -> AsyncGenerator[tuple[Reply, str], None]:
+        """What is known of a question, and the state of the mind; ``earlier``: the questions that led to it.
+
+        At once by rule, and then in a model's words where it has one: each takes the place of the one before.
+        """
         request = environment_pb2.AskRequest(question=question, earlier=earlier)
-        told = await self.ask("EnvironmentService/Ask", request)
-        return decode(Reply, told), told.state
+        async with aclosing(self.follow("EnvironmentService/Ask", request)) as answers:
+            async for told in answers:
+                yield decode(Reply, told), told.state
 
     async def matters(
         self, since: float | None = None, *, only_open: bool = False, limit: int = 100
@@ -240,21 +244,24 @@ class MindClient:
             request.page_token = answer.next_page_token
 
     async def follow(self, name: str, request: Any) -> AsyncGenerator[Any, None]:
-        """What a method (``Service/Method``) that streams answers, without end.
+        """What a method (``Service/Method``) that streams answers, without end where it has none.
 
-        Asked anew when it breaks off, ``after`` the ``mark`` of the last answer.
+        Asked anew when it breaks off, ``after`` the ``mark`` of the last answer where it has one.
         """
-        policy = self.retry_policy()
+        policy, asked = self.retry_policy(), method(name)
         while True:
-            call = method(name).on(self.channel)(request, metadata=self.metadata)
+            call = asked.on(self.channel)(request, metadata=self.metadata)
             try:
                 with self.under_way():
-                    if await self.began(call):
+                    if await self.began(call) and not asked.ends:
                         policy.succeeded(for_good=True)
                     async for told in call:
-                        policy.succeeded(for_good=True)
                         yield told
-                        request.after = told.mark
+                        if not asked.ends:
+                            policy.succeeded(for_good=True)
+                            request.after = told.mark
+                if asked.ends:
+                    return
                 await policy.after(Unavailable("UNAVAILABLE", "the server ended the stream"))
             except grpc.aio.AioRpcError as error:
                 meaning = translate(error)

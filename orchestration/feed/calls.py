@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from typing import Any
 
 from google.protobuf.message import Message
@@ -13,7 +14,7 @@ from starlette.routing import Route
 
 from orchestration.feed.body import JSON, media_type, read_body
 from orchestration.feed.context import FeedContext
-from orchestration.feed.events import EventStream
+from orchestration.feed.events import EVENTS, EventStream
 from orchestration.feed.responses import NO_STORE
 from orchestration.gateway.services import Handler, Handlers
 from orchestration.schema.errors import FieldViolation, InvalidRequest
@@ -24,6 +25,8 @@ from orchestration.schema.rules import check
 _OFFLOAD_ABOVE = 64 * 1024
 """Bytes of an answer; a larger one is turned into JSON in a worker thread."""
 _LAST = "Last-Event-ID"
+_PATIENCE = 4.0
+"""Seconds that the last of several answers is waited for, where they are not told one by one."""
 
 
 def routes(feed: FeedContext, handlers: Handlers) -> list[Route]:
@@ -61,9 +64,26 @@ def _stream(feed: FeedContext, method: Method, handler: Handler) -> Callable[[Re
             answers: Any = await handler(await _request(feed, method, request, last))
         except InvalidRequest as error:
             raise _about_last(error) if last else error from None
-        return EventStream(feed, answers, method.answered)
+        if not method.ends:
+            return EventStream(feed, answers, method.answered)
+        answer = await anext(answers)  # a refusal has its status
+        if EVENTS in request.headers.get("accept", ""):
+            return EventStream(feed, _from(answer, answers), method.answered)
+        async with aclosing(answers):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    async for better in answers:
+                        answer = better
+        return Response(_text(answer), 200, NO_STORE, JSON)
 
     return call
+
+
+async def _from(first: Message, answers: AsyncGenerator[Message, None]) -> AsyncGenerator[Message, None]:
+    async with aclosing(answers):
+        yield first
+        async for answer in answers:
+            yield answer
 
 
 def _about_last(error: InvalidRequest) -> InvalidRequest:

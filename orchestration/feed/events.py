@@ -21,6 +21,7 @@ from orchestration.schema.json import dumps, to_json
 _log = structlog.get_logger(__name__)
 
 _RETRY_MS = 1000
+EVENTS = "text/event-stream"
 
 
 class EventStream(EventSourceResponse):
@@ -31,7 +32,7 @@ class EventStream(EventSourceResponse):
     """
 
     def __init__(self, feed: FeedContext, answers: AsyncGenerator[Any, None], answered: str) -> None:
-        """``answered``: the field of an answer that is told."""
+        """``answered``: the field of an answer that is told; empty: all of it, as an ``answer`` without a mark."""
         super().__init__(
             self._events(answers, answered),
             ping=feed.settings.heartbeat,
@@ -73,11 +74,13 @@ class EventStream(EventSourceResponse):
                     while True:
                         with life.within():
                             answer = await anext(answers)
-                        mark = str(answer.mark)
-                        if answer.HasField(answered):
+                        mark = str(getattr(answer, "mark", ""))
+                        if not answered or answer.HasField(answered):
                             self._feed.figures.entries.inc()
-                            told = to_json(getattr(answer, answered))
-                            yield ServerSentEvent(dumps(told), event=told["kind"], id=mark, sep="\n")
+                            told = to_json(getattr(answer, answered) if answered else answer)
+                            yield ServerSentEvent(
+                                dumps(told), event=told.get("kind", "answer"), id=mark or None, sep="\n"
+                            )
                         elif mark:
                             yield ServerSentEvent(id=mark, sep="\n")
                         if mark:

@@ -19,7 +19,7 @@ from environment.stores.copying import mark_of
 from environment.stores.movable import Movable
 from orchestration.access.opening import access_of
 from orchestration.clock import clock_of, wall
-from orchestration.embedding import LazyEmbedder
+from orchestration.embedding import LazyEmbedder, wording
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.front.asking import AskedStatus, FrontGrowth, FrontView, forwarded, relayed
@@ -173,6 +173,7 @@ class Front:
                 version=version("submind"),
                 limits=self._intake.limits(),
                 limit_hits=self._hits,
+                words=wording(settings),
                 interlocutors=settings.perception.interlocutors,
             ),
         )

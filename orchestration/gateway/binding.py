@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from itertools import count
 from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
@@ -171,9 +172,14 @@ def unary(
 
 
 def server_stream(
-    guard: CallGuard, request: type[Message], method: StreamMethod, *, kind: CallKind | None = CallKind.WATCHERS
+    guard: CallGuard,
+    request: type[Message],
+    method: StreamMethod,
+    *,
+    kind: CallKind | None = CallKind.WATCHERS,
+    ends: bool = False,
 ) -> grpc.RpcMethodHandler[bytes, bytes]:
-    """A handler for one question and answers without end."""
+    """A handler for one question and answers without end; or, where they end by themselves, for a call like others."""
     patience = guard.settings.reader_timeout
 
     async def talk(raw: bytes, context: Context, life: Lifetime) -> None:
@@ -186,12 +192,14 @@ def server_stream(
                     raise TooSlow(patience) from None
                 if str(getattr(answer, "mark", "-")):  # its reader knows where to go on
                     life.grow_old()
-        raise Stopping  # these answers end only with the server
+        if not ends:  # but with the server
+            raise Stopping
 
     async def call(raw: bytes, context: Context) -> None:
         with guard.call(context):
             try:
-                with guard.slot(kind), guard.access.quotas.stream(CALLER.get()):
+                held = nullcontext() if ends else guard.access.quotas.stream(CALLER.get())
+                with guard.slot(CallKind.CALLS if ends else kind), held:
                     await context.send_initial_metadata(BEGAN)
                     with guard.lifetimes.begin() as life, life.within():
                         await talk(raw, context, life)
@@ -270,7 +278,7 @@ def schema_services(guard: CallGuard, handlers: Mapping[str, Any]) -> list[grpc.
     found: dict[str, dict[str, grpc.RpcMethodHandler[bytes, bytes]]] = {}
     for name, handler in handlers.items():
         method = METHODS[name]
-        bind = server_stream if method.gives_stream else unary
+        bind = partial(server_stream, ends=method.ends) if method.gives_stream else unary
         found.setdefault(method.service, {})[method.name] = bind(guard, method.request, handler)
     return [service(name, methods) for name, methods in found.items()]
 

@@ -179,14 +179,18 @@ class EnvironmentService:
         told = [encode_trace(one, self._view.salience(one)) for one in revisions]
         return environment_pb2.GetTraceResponse(revisions=told)
 
-    async def ask(self, request: environment_pb2.AskRequest) -> environment_pb2.AskResponse:
-        """What is known of a question. Raises ``OverAllowance``."""
+    async def ask(self, request: environment_pb2.AskRequest) -> AsyncGenerator[environment_pb2.AskResponse, None]:
+        """What is known of a question, and then in a model's words. Raises ``OverAllowance``."""
         if self._rate and not self._questions.take(asyncio.get_running_loop().time()):
             self._view.hits[QUESTIONS] += 1
             raise OverAllowance(CALLER.get().name, QUESTIONS, self._rate, 1 / self._rate)
-        found = await self._view.ask(request.question, request.earlier)
-        state = (await self._view.status()).state.value
-        return encode(environment_pb2.AskResponse, found, state=state, asks=asks(request.question))
+        return self._answers(request)
+
+    async def _answers(self, request: environment_pb2.AskRequest) -> AsyncGenerator[environment_pb2.AskResponse, None]:
+        beside = {"state": (await self._view.status()).state.value, "asks": asks(request.question)}
+        async with aclosing(self._view.ask(request.question, request.earlier)) as replies:
+            async for reply in replies:
+                yield encode(environment_pb2.AskResponse, reply, **beside)
 
 
 class MattersService:

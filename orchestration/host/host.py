@@ -18,7 +18,7 @@ from environment.ports import Stores
 from environment.stores.copying import mark_of
 from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
-from orchestration.embedding import LazyEmbedder
+from orchestration.embedding import LazyEmbedder, wording
 from orchestration.faculties import perceives
 from orchestration.forgetting import forget_every
 from orchestration.gateway.auth import require_guard, split_listen
@@ -274,6 +274,7 @@ class Host:
             limits=intake.limits(),
             limit_hits=self._limit_hits,
             substrate=described,
+            words=wording(self.settings),
             interlocutors=self.settings.perception.interlocutors,
         )
 

@@ -67,6 +67,11 @@ class Method:
         return f"/{self.service}/{self.name}"
 
     @property
+    def ends(self) -> bool:
+        """Whether its answers end by themselves: those of a stream without end have a mark to go on behind."""
+        return not (self.gives_stream and "mark" in self.answer.DESCRIPTOR.fields_by_name)
+
+    @property
     def attribute(self) -> str:
         """The name of the handler's method: ``get_status``."""
         return _CAPITAL.sub("_", self.name).lower()

@@ -38,8 +38,9 @@ def describe(into: dict[str, Any], methods: Iterable[Method], refusals: Callable
         if method.answered:
             answer = held(answer.fields_by_name[method.answered])
         form = {"schema": _message(answer, parts)}
-        kind = "text/event-stream" if method.gives_stream else "application/json"
-        told = {"description": COMMENTS.get(answer.full_name, ""), "content": {kind: form}}
+        kinds = ["text/event-stream"] if method.gives_stream else []
+        kinds += ["application/json"] if method.ends else []
+        told = {"description": COMMENTS.get(answer.full_name, ""), "content": dict.fromkeys(kinds, form)}
         path = into["paths"].setdefault(method.path, {})
         call = path.setdefault(method.verb.lower(), None) or _call(method, parts, refusals)
         call["responses"]["200"] = told

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from actors.answering.answer import Reply
+from actors.answering.answer import NOTHING_YET, Reply
 from actors.answering.episodes import EpisodeFollower
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, MatterState, OpenLoop, as_of
 from actors.substrate.ports import Embedder
@@ -31,10 +32,15 @@ from orchestration.view.matters import CollectionFollower, MatterTail
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
 
+T = TypeVar("T")
 _MINUTE, _HOUR = 60.0, 3600.0
 _RATE_ENTRIES, _SAMPLES = 200, 256
 _CATCH_UP = 60.0
 """Seconds between two looks at the log for what questions are answered from; who asks has it read up to the end."""
+_SILENCE = 3.0
+"""Seconds after which who asked is told what is waited for."""
+_READING, _WORDING = "still reading what has been perceived", "a model is asked for its words"
+_SLOW = "the model is slow"
 _OWNERS = 16
 """Subminds whose connections are read at a time."""
 
@@ -59,8 +65,21 @@ class ViewContext:
     """How often this process itself met its limits, by name."""
     substrate: Mapping[str, float | str] = field(default_factory=dict)
     """What the configuration says of the substrate: model names and the like."""
+    words: Callable[[str, Reply], Coroutine[Any, Any, Reply]] | None = None
+    """Given a question and what was found: the same in the words of a model, where one is configured."""
     interlocutors: Sequence[str] = ()
     """Sources that speak to the mind: what they ask answers nothing."""
+
+
+async def _waited(work: Coroutine[Any, Any, T]) -> AsyncGenerator[T | None, None]:
+    """None every few seconds until it is done; then what came of it."""
+    task = asyncio.create_task(work)
+    try:
+        while not (await asyncio.wait([task], timeout=_SILENCE))[0]:
+            yield None
+        yield task.result()
+    finally:
+        task.cancel()
 
 
 class MindView:
@@ -249,12 +268,22 @@ class MindView:
         most = min(k, self._settings.search_k)
         return await self._follower.search(vector, most, filters or SearchFilters(), self._clock())
 
-    async def ask(self, question: str, earlier: Sequence[str] = ()) -> Reply:
-        """What the kept perceptions tell of a question, whatever the mind does.
+    async def ask(self, question: str, earlier: Sequence[str] = ()) -> AsyncGenerator[Reply, None]:
+        """What the kept perceptions tell of a question, whatever the mind does; then in words, where somebody has any.
 
-        ``earlier``: the questions before it in the same conversation, oldest first.
+        Each reply takes the place of the one before, until one without ``progress``; one comes at least every few
+        seconds. ``earlier``: the questions before it in the same conversation, oldest first.
         """
-        return await self._episodes.answer(question, earlier, self._clock())
+        found, words = NOTHING_YET, self._around.words
+        async with aclosing(_waited(self._episodes.answer(question, earlier, self._clock()))) as told:
+            async for reply in told:
+                found = reply or found
+                words = words if found.parts or reply is None else None
+                yield replace(found, progress=_READING if reply is None else _WORDING if words else "")
+        if words is not None:
+            async with aclosing(_waited(words(question, found))) as told:
+                async for reply in told:
+                    yield reply or replace(found, progress=_SLOW)
 
     async def keep(self) -> None:
         """Have what questions are answered from read before somebody asks, until cancelled."""

@@ -93,16 +93,19 @@ export async function get(path, params = {}) {
   return (await request(target, { signal: AbortSignal.timeout(TIMEOUT_MS) })).json();
 }
 
-/** POST a JSON object. */
-export async function post(path, body, { quiet = false, timeout = TIMEOUT_MS } = {}) {
-  const response = await request(path, {
+/** The response to a JSON object that is posted; options as those of `request`. */
+export function send(path, body, options) {
+  return request(path, {
     method: "POST",
-    quiet,
     body: JSON.stringify(body),
     headers: { "Content-Type": "application/json" },
-    signal: AbortSignal.timeout(timeout),
+    ...options,
   });
-  return response.json();
+}
+
+/** POST a JSON object. */
+export async function post(path, body, { quiet = false, timeout = TIMEOUT_MS } = {}) {
+  return (await send(path, body, { quiet, signal: AbortSignal.timeout(timeout) })).json();
 }
 
 /** The list in an answer, whether it stands alone or under a name. */

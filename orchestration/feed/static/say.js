@@ -1,7 +1,8 @@
 // The box to say something to the mind: a perception like any other.
 
-import { post, Problem } from "./api.js";
+import { post, Problem, send } from "./api.js";
 import { byId, el, keep, recall } from "./dom.js";
+import { events } from "./follow.js";
 import { outside } from "./text.js";
 
 const TALK_KEY = "submind.conversation";
@@ -80,19 +81,27 @@ export class SayBox {
 
   /** What is known, at once, where the words ask for anything; the mind answers in its stream as well. */
   async #ask(question) {
-    const told = await post("v1/ask", { question, earlier: this.talk.map((one) => one.question) });
-    if (!told.asks) return;
-    const early = told.state === "starting" || told.state === "down" ? `The mind is ${told.state}; what has been perceived so far:\n` : "";
-    this.talk = [...this.talk, { question, text: early + told.text, ids: told.parts.map((part) => part.perception.id) }].slice(-TALK);
-    keep("sessionStorage", TALK_KEY, JSON.stringify(this.talk));
-    this.#show();
+    const before = this.talk.slice(1 - TALK);
+    const asked = { question, earlier: this.talk.map((one) => one.question) };
+    const response = await send("v1/ask", asked, { accept: "text/event-stream" });
+    for await (const { event, data } of events(response.body)) {
+      if (event !== "answer") continue;
+      const told = JSON.parse(data);
+      if (!told.asks) return;
+      const early = told.state === "starting" || told.state === "down" ? `The mind is ${told.state}; what has been perceived so far:\n` : "";
+      const ids = told.parts.map((part) => part.perception.id);
+      const by = told.worded_by ? `in the words of ${told.worded_by}` : told.progress;
+      this.talk = [...before, { question, text: early + told.text, ids, by }];
+      keep("sessionStorage", TALK_KEY, JSON.stringify(this.talk));
+      this.#show();
+    }
   }
 
   /** The conversation, newest first. */
   #show() {
     const links = (ids) => ids.map((id, at) => el("a", { href: `#id=${encodeURIComponent(id)}`, text: `[${at + 1}]` }));
     const lines = (text) => text.split("\n").map((line) => el("div", {}, outside(line)));
-    const told = (one) => el("li", {}, outside(one.question, { class: "asked" }), ...lines(one.text), ...links(one.ids));
+    const told = (one) => el("li", {}, outside(one.question, { class: "asked" }), ...lines(one.text), ...links(one.ids), one.by ? outside(one.by, { class: "by" }) : "");
     this.thread.replaceChildren(...this.talk.toReversed().map(told));
   }
 

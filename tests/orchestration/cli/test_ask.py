@@ -18,7 +18,7 @@ from environment.ports import WriteConnections, WriteReport, WriteTrace
 from environment.severity import Severity
 from orchestration.cli.safety import safe
 from tests.environment.stores.making import NOON, change, connection, perception, trace
-from tests.orchestration.cli.conftest import start, submind
+from tests.orchestration.cli.conftest import flags, start, submind
 
 HOSTILE = "x\x1b[31m\u202ey"
 CRITICAL = Severity.CRITICAL
@@ -75,6 +75,22 @@ async def test_ask_answers_a_conversation(lived: Any, at: list[str]) -> None:
     told = await submind("ask", "where are the zebras?", "--json", *at)
     assert (told.code, told.objects[0]["known"], told.objects[0]["parts"]) == (1, False, [])
     assert (await submind("ask", " ", *at)).code == 2
+
+
+async def test_ask_tells_the_rules_answer_and_then_a_models(serve: Any) -> None:
+    async def words(question: str, found: Any) -> Any:
+        return replace(found, text=f"In short {HOSTILE}: 11:40.", worded_by="small")
+
+    async with serve(words=words) as gateway:
+        await gateway.stores.perceptions.append([perception(1, text="Ada: the pump leaks since 11:40")])
+        told = await submind("ask", "what is wrong with the pump?", *flags(gateway))
+        quoted, said = told.out.strip().splitlines()
+        assert "the pump leaks" in quoted
+        assert said == f"In short {safe(HOSTILE)}: 11:40."
+        assert told.err.index("a model is asked") < told.err.index("in the words of small")
+        told = await submind("ask", "what is wrong with the pump?", "--json", *flags(gateway))
+        assert [one["worded_by"] for one in told.objects] == ["", "small"]
+        assert [bool(one["progress"]) for one in told.objects] == [True, False]
 
 
 async def test_matters_and_a_digest(lived: Any, at: list[str]) -> None:

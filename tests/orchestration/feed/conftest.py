@@ -57,6 +57,7 @@ async def serving(
     intake=None,
     process=MindState.RUNNING,
     view=None,
+    words=None,
     **settings,
 ):
     own = stores is None
@@ -72,7 +73,9 @@ async def serving(
         mind="alpha",
         clock=clock,
         wall=clock,
-        surroundings=ViewContext(version="1.2.3", process=lambda: ProcessState(process, NOON, reason="killed")),
+        surroundings=ViewContext(
+            version="1.2.3", process=lambda: ProcessState(process, NOON, reason="killed"), words=words
+        ),
     )
     chosen = FeedSettings(listen="127.0.0.1:0", grace=2, probe_every=0, **settings)
     if token is not None:

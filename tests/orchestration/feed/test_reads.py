@@ -1,5 +1,7 @@
 """The mind's state as JSON, from real stores."""
 
+import asyncio
+import json
 from dataclasses import replace
 
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
@@ -81,6 +83,32 @@ async def test_a_question_is_answered_from_what_is_kept_and_keeps_its_subject(fe
     await feed.stores.perceptions.forget(NOON * 2, head)
     assert not (await ask(question="who fixed the boiler?"))["known"]
     assert (await feed.client.post("/v1/ask", json={"question": ""})).status_code == 422
+
+
+async def test_an_answer_that_comes_in_parts_is_told_as_events_or_as_what_there_is_soon(serve):
+    waits = [0.0]
+
+    async def words(question, found):
+        await asyncio.sleep(waits[0])
+        return replace(found, text=f"{question} Ada.", worded_by="small")
+
+    async with serve(words=words) as feed:
+        await feed.stores.perceptions.append([perception(1, text="Ada: I fixed the pump")])
+        asked = {"json": {"question": "Who fixed the pump?"}}
+        told = (await feed.client.post("/v1/ask", **asked)).json()
+        assert (told["text"], told["worded_by"], told["progress"]) == ("Who fixed the pump? Ada.", "small", "")
+        events = await feed.client.post("/v1/ask", **asked, headers={"Accept": "text/event-stream"})
+        assert events.headers["content-type"].startswith("text/event-stream")
+        first, last = [json.loads(line[6:]) for line in events.text.splitlines() if line.startswith("data: ")]
+        assert "I fixed the pump" in first["text"]
+        assert first["progress"]
+        assert last == told
+        waits[0] = 60.0
+        soon = (await feed.client.post("/v1/ask", **asked)).json()
+        assert soon | {"progress": ""} == first | {"progress": ""}
+        assert soon["progress"] == "the model is slow"
+        wrong = await feed.client.post("/v1/ask", json={"question": ""}, headers={"Accept": "text/event-stream"})
+        assert wrong.status_code == 422
 
 
 async def test_questions_have_a_quota_of_their_own(serve):

@@ -79,7 +79,17 @@ class Gateway:
 
 @asynccontextmanager
 async def serving(
-    directory, *, stores=None, log=None, intake=None, access=None, desk=None, nodes=None, age=0.0, **settings
+    directory,
+    *,
+    stores=None,
+    log=None,
+    intake=None,
+    access=None,
+    desk=None,
+    nodes=None,
+    age=0.0,
+    words=None,
+    **settings,
 ):
     stores = stores or await open_stores(directory, "alpha", busy_timeout=1.0)
     now = [NOON]
@@ -88,7 +98,7 @@ async def serving(
     given = {"listen": "127.0.0.1:0", "drain": 0.0, "grace": 1.0, "retry_after": 0.05}
     chosen = GatewaySettings(**(given | settings), intake=intake or IntakeSettings())
     taken = Intake(log(stores.perceptions) if log else stores.perceptions, chosen.intake, clock)
-    around = ViewContext(version="1.2.3", limit_hits=taken.limit_hits)
+    around = ViewContext(version="1.2.3", limit_hits=taken.limit_hits, words=words)
     view = MindView(stores, WordLlamaEmbedder(), mind="alpha", clock=clock, wall=clock, surroundings=around)
     server = GatewayServer(taken, all_handlers(view, tail, desk, nodes), chosen, access, age=age)
     port = await server.start()

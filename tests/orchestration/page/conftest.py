@@ -43,7 +43,7 @@ from orchestration.gateway.services import all_handlers
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.growth.admin import GrowthAdmin
 from orchestration.growth.settings import Approval, GrowthSettings
-from orchestration.view.mind import MindView
+from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.tail import StreamTail
 from tests.servers.process import free_ports
 
@@ -212,6 +212,7 @@ class Server:
 
     def __init__(self, directory, port, access=None) -> None:
         self.directory, self.port, self.access = directory, port, access
+        self.words = None
         self.behind = 0.0  # seconds that mind time is behind the wall's
         self.url = f"http://127.0.0.1:{port}"
         self.thread = None
@@ -235,7 +236,12 @@ class Server:
         self.loop, self.ending = asyncio.get_running_loop(), asyncio.Event()
         stores = await open_stores(self.directory, "pantrow")
         view = MindView(
-            stores, WordLlamaEmbedder(), mind="pantrow", clock=lambda: time.time() - self.behind, wall=time.time
+            stores,
+            WordLlamaEmbedder(),
+            mind="pantrow",
+            clock=lambda: time.time() - self.behind,
+            wall=time.time,
+            surroundings=ViewContext(words=self.words),
         )
         tail = StreamTail(stores.stream)
         intake = Intake(stores.perceptions, IntakeSettings(), time.time)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from dataclasses import replace
+
 import pytest
 from playwright.sync_api import expect
 
@@ -102,6 +106,29 @@ def test_a_question_is_answered_and_the_conversation_outlives_a_reload(world, re
     expect(page.locator("#say-answer")).to_contain_text("Acknowledged")
     expect(page.locator("#say-send")).to_be_enabled()
     expect(page.locator("#conversation li")).to_have_count(2)
+
+
+def test_a_models_words_take_the_place_of_the_rules_when_they_come(world, server, read):
+    world.perceive("Mags: the pump leaks since 11:40")
+    spoken = threading.Event()
+
+    async def words(question, found):
+        await asyncio.to_thread(spoken.wait, 60)
+        return replace(found, text="It leaks, says Mags.", worded_by="small")
+
+    server.stop()
+    server.words = words
+    server.start()
+    page = read().open()
+    page.fill("#say-words", "what is wrong with the pump?")
+    page.click("#say-send")
+    told = page.locator("#conversation li")
+    expect(told).to_contain_text("Mags: the pump leaks")
+    expect(told).to_contain_text("the model is slow")
+    spoken.set()
+    expect(told).to_contain_text("It leaks, says Mags.")
+    expect(told.locator(".by")).to_have_text("in the words of small")
+    assert "the pump leaks" not in told.inner_text()
 
 
 def test_said_again_after_no_answer_it_counts_once(world, server, read):

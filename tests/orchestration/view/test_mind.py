@@ -150,7 +150,12 @@ async def test_many_questions_at_once_read_the_log_once_and_questions_answer_not
         return await read(after, limit, modality)
 
     stores.perceptions.read = counted
-    answers = await asyncio.gather(*(looking.ask("Who fixed the pump?") for _ in range(50)))
+
+    async def ask():
+        (told,) = [reply async for reply in looking.ask("Who fixed the pump?")]
+        return told
+
+    answers = await asyncio.gather(*(ask() for _ in range(50)))
     assert {answer.parts[0].text for answer in answers} == {"Ben fixed the pump"}
     assert all(told[1] not in part.text for answer in answers for part in answer.parts)
     assert sum(limit > 1 for _, limit in reads) == 1

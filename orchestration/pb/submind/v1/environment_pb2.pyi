@@ -185,7 +185,7 @@ class AskRequest(_message.Message):
     def __init__(self, question: _Optional[str] = ..., earlier: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class AskResponse(_message.Message):
-    __slots__ = ("text", "known", "parts", "trust", "confidence", "asks", "state")
+    __slots__ = ("text", "known", "parts", "trust", "confidence", "asks", "state", "progress", "worded_by")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     KNOWN_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
@@ -193,6 +193,8 @@ class AskResponse(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     ASKS_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    WORDED_BY_FIELD_NUMBER: _ClassVar[int]
     text: str
     known: bool
     parts: _containers.RepeatedCompositeFieldContainer[Quotation]
@@ -200,7 +202,9 @@ class AskResponse(_message.Message):
     confidence: float
     asks: bool
     state: str
-    def __init__(self, text: _Optional[str] = ..., known: _Optional[bool] = ..., parts: _Optional[_Iterable[_Union[Quotation, _Mapping]]] = ..., trust: _Optional[float] = ..., confidence: _Optional[float] = ..., asks: _Optional[bool] = ..., state: _Optional[str] = ...) -> None: ...
+    progress: str
+    worded_by: str
+    def __init__(self, text: _Optional[str] = ..., known: _Optional[bool] = ..., parts: _Optional[_Iterable[_Union[Quotation, _Mapping]]] = ..., trust: _Optional[float] = ..., confidence: _Optional[float] = ..., asks: _Optional[bool] = ..., state: _Optional[str] = ..., progress: _Optional[str] = ..., worded_by: _Optional[str] = ...) -> None: ...
 
 class Quotation(_message.Message):
     __slots__ = ("text", "perception")

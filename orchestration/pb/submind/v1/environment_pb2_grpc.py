@@ -49,7 +49,7 @@ class EnvironmentServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceResponse.FromString,
                 _registered_method=True)
-        self.Ask = channel.unary_unary(
+        self.Ask = channel.unary_stream(
                 '/submind.v1.EnvironmentService/Ask',
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskResponse.FromString,
@@ -101,7 +101,7 @@ def add_EnvironmentServiceServicer_to_server(servicer, server):
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.GetTraceResponse.SerializeToString,
             ),
-            'Ask': grpc.unary_unary_rpc_method_handler(
+            'Ask': grpc.unary_stream_rpc_method_handler(
                     servicer.Ask,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.AskResponse.SerializeToString,
@@ -209,7 +209,7 @@ class EnvironmentService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
+        return grpc.experimental.unary_stream(
             request,
             target,
             '/submind.v1.EnvironmentService/Ask',
