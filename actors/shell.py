@@ -108,7 +108,7 @@ class ActorShell:
         monitors: Sequence[str] = (MONITORING,),
         collections: Collection[str] = (),
     ) -> None:
-        """``accepts``: whether it takes in a type of event. ``monitors``: told its figures. ``collections``: its own."""
+        """``accepts``: if it takes in a type of event. ``monitors``: told its figures; ``collections``: its own."""
         self.core = core
         self.mailbox = Mailbox(settings.mailbox, settings.patience)
         self.counters: defaultdict[str, float] = defaultdict(float)
