@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from orchestration.clock import wall
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from actors.answering.answer import Reply
-    from actors.substrate.ports import Embedder
+    from actors.substrate.ports import Embedder, Substrate
     from environment.collections import Collections
 
 _SHARES = 16
@@ -26,13 +27,21 @@ def wording(settings: Settings) -> Callable[[str, Reply], Coroutine[Any, Any, Re
     """Puts what was found of a question into a model's words, and leaves it where that fails; None without a model."""
     if settings.substrate.kind == "extractive":
         return None
-    from actors.answering.substrate import in_words  # noqa: PLC0415 - as below
-    from actors.substrate.build import build_substrate  # noqa: PLC0415
-    from actors.substrate.ports import Act, Depth, Material, Request, Role  # noqa: PLC0415
 
-    substrate = build_substrate(settings.substrate, wall, account="host/ask", shares=_SHARES)
+    @cache
+    def speaker() -> Substrate:
+        from actors.substrate.build import build_substrate  # noqa: PLC0415 - half a second
+
+        return build_substrate(settings.substrate, wall, account="host/ask", shares=_SHARES)
 
     async def words(question: str, found: Reply) -> Reply:
+        try:
+            substrate = await asyncio.to_thread(speaker)
+        except ValueError:  # an unfit key, of which the mind's actors tell
+            return found
+        from actors.answering.substrate import in_words  # noqa: PLC0415 - as above
+        from actors.substrate.ports import Act, Depth, Material, Request, Role  # noqa: PLC0415
+
         request = Request(Act.REPLY, "host", (Material(Role.EVENT, question),), Depth.DEEP)
         told = await in_words(substrate, request, found)
         return found if told.fallback else replace(found, text=told.text, worded_by=told.model)

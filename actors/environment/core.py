@@ -194,7 +194,7 @@ class EnvironmentCore(Inward):
         self._embedding = {}
         left = self._embed(now)
         if effects and not left:
-            effects.append(Note("embedded_anew", "info", self._environment.figures()))
+            effects.append(Note("embedded_anew", "info", {"live": len(self._environment)}))
         return effects + left
 
     def _done(self, writes: Sequence[Write], rose: Sequence[Trace]) -> list[Effect]:

@@ -22,6 +22,8 @@ async def _build(context: BuildContext) -> Core:
     environment = SubliminalEnvironment(settings, Shard(context.dim, settings.flat_limit), context.dim)
     async for traces in context.stores.traces.live(progress=_telling(context)):
         environment.load(await reembedded(traces, context.stores.collections, context.dim))
+    if strange := int(environment.figures()["traces_strange"]):
+        context.note(Note("embedding_anew", "info", {"traces": strange}))
     followers = [name for name in context.takers(Salient) if name != ATTENTION]
     return EnvironmentCore(context.name, environment, settings, Chance(context.seed, context.name), followers)
 
