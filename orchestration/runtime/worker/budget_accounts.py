@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from actors.substrate.budget import Limits
-from environment.errors import SubliminalError
+from environment.errors import StoreUnavailable, SubliminalError
 from orchestration.clock import wall
 from orchestration.links.control import BudgetTransfer
 from orchestration.runtime.orders import ActorOrders
@@ -80,10 +81,15 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
         ),
     )
     inherit(accounts, orders, orders.predecessors, orders.moved)
-    embedder, said = await told_apart(made[1], settings.embedder, stores.collections)
-    if said:
-        await stores.commit(said, orders.fence)
-    return made[0], embedder
+    while True:
+        try:
+            embedder, said = await told_apart(made[1], settings.embedder, stores.collections)
+            if said:
+                await stores.commit(said, orders.fence)
+        except StoreUnavailable as error:  # it is not ours to end for that
+            await asyncio.sleep(max(error.retry_after, run.settings.runtime.store_retry))
+        else:
+            return made[0], embedder
 
 
 def inherit(
