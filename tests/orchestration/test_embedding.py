@@ -1,0 +1,47 @@
+"""What whoever answers readers thinks with."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.substrate.build import build_embedder
+from actors.substrate.lengths import LENGTHS
+from actors.substrate.settings import EmbedderSettings, SubstrateSettings
+from environment.ports import WriteTrace
+from environment.stores.sqlite import open_stores
+from orchestration.embedding import LazyEmbedder
+from orchestration.settings import Settings
+from orchestration.view.mind import MindView
+from tests.actors.substrate.models import tiny_model
+from tests.environment.stores.making import NOON, trace
+
+
+@pytest.fixture
+async def stores(tmp_path):
+    opened = await open_stores(tmp_path, "mind")
+    yield opened
+    await opened.close()
+
+
+async def test_a_query_has_its_prefix_and_the_length_that_vectors_have_in_the_mind(stores):
+    chosen = EmbedderSettings(
+        kind="onnx", model_file=tiny_model(24) / "model.onnx", pooling="mean", query_prefix="compressor "
+    )
+    await stores.commit([LENGTHS.write("another", 24)], 0)
+    settings = Settings(substrate=SubstrateSettings(embedder=chosen))
+    lazy = LazyEmbedder(settings, stores.collections)
+    assert lazy.dim == 0
+    await stores.commit([WriteTrace(trace(1))])
+    view = MindView(stores, lazy, mind="mind", clock=lambda: NOON, wall=lambda: NOON)
+    assert [found.id for found, _ in await view.live()] == [trace(1).id]  # the first that asks for its length
+    assert lazy.dim == 25
+    (query,) = await lazy.embed(["of room 2"])
+    (passage,) = await build_embedder(settings.substrate).embed(["compressor of room 2"])
+    assert query == pytest.approx([*passage, 0.0])
+    assert await view.search("room 2", 5) == []  # the trace is another embedder's, and nobody has embedded it anew
+
+
+async def test_the_default_is_not_loaded_for_its_length(stores):
+    lazy = LazyEmbedder(Settings(), stores.collections)
+    assert lazy.dim == 256
+    assert lazy._inner is None
