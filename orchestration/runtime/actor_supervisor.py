@@ -14,7 +14,6 @@ import ray
 import structlog
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
-from environment.errors import FencedOut
 from environment.messages import SubmindState
 from environment.ports import Stores
 from orchestration.links.control import Share
@@ -26,7 +25,7 @@ from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.settings import SupervisionSettings
 from orchestration.runtime.worker.actor import ActorProcess
 from orchestration.runtime.worker.live import Ending
-from orchestration.runtime.worker.restarts import RestartPolicy
+from orchestration.runtime.worker.restarts import RestartPolicy, rest
 from orchestration.settings import SettingsUpdate
 from orchestration.tasks import first_of
 
@@ -37,8 +36,6 @@ _log = structlog.get_logger(__name__)
 _BIRTH_POLL = 0.1
 _lives = count(1)
 """Numbers of lives: of all that this process begins, which leads once, so that each is larger than those before."""
-_SAYING = 1.0
-"""Longest that a life waits for the word that there is none now."""
 
 RayActor = ray.remote(max_restarts=0, max_task_retries=0)(ActorProcess)
 
@@ -67,8 +64,6 @@ class ActorSupervisor:
         assignment: NodeAssignment,
     ) -> None:
         self.name = orders.name
-        self.members = frozenset(plan.name for plan in orders.plans)
-        """Who lives in the process."""
         self.born = asyncio.Event()
         """Set once it was alive and had read its state for the first time, or never will be."""
         self.alive = asyncio.Event()
@@ -77,7 +72,8 @@ class ActorSupervisor:
         """Why it is not started again; empty while it is."""
         self.troubles: dict[str, tuple[int, str]] = {}
         """Of the actors in the process, where they are several, those that died: restarts, and why it was given up."""
-        self._orders = orders
+        self.orders = orders
+        """Who is to live in the process, and how."""
         self._stores = stores
         self._settings = settings
         self._policy = RestartPolicy(settings, chance, essential=any(plan.faculty.essential for plan in orders.plans))
@@ -99,6 +95,11 @@ class ActorSupervisor:
         """Set when it is to be told who lives there."""
 
     @property
+    def members(self) -> frozenset[str]:
+        """Who lives in the process."""
+        return frozenset(plan.name for plan in self.orders.plans)
+
+    @property
     def restarts(self) -> int:
         """Lives that followed a death."""
         return self._policy.restarts
@@ -114,19 +115,18 @@ class ActorSupervisor:
 
     def admit(self, plan: ActorPlan) -> None:
         """Somebody lives in this pack as well from now on."""
-        self._enlist((*self._orders.plans, plan))
+        self._enlist((*self.orders.plans, plan))
 
     async def dismiss(self, name: str) -> None:
         """Somebody is to save and end, and lives in this pack no more; returns when that is so."""
-        version = self._enlist(tuple(plan for plan in self._orders.plans if plan.name != name))
+        version = self._enlist(tuple(plan for plan in self.orders.plans if plan.name != name))
         self._shares.pop(name, None)
         while self._begun is not None and self._so < version:  # noqa: ASYNC110 - or another life may have begun
             await asyncio.sleep(_BIRTH_POLL)
 
     def _enlist(self, plans: tuple[ActorPlan, ...]) -> int:
-        version = self._orders.roster + 1
-        self._orders = replace(self._orders, plans=plans, roster=version)
-        self.members = frozenset(plan.name for plan in plans)
+        version = self.orders.roster + 1
+        self.orders = replace(self.orders, plans=plans, roster=version)
         self._turned.set()
         return version
 
@@ -177,7 +177,7 @@ class ActorSupervisor:
         if self._actor is None:
             self._lives += 1
             options = self._assignment.options(node)
-            self._actor = RayActor.options(name=f"{self.name}.{self._lives}", **options).remote(self._orders)
+            self._actor = RayActor.options(name=f"{self.name}.{self._lives}", **options).remote(self.orders)
         life = asyncio.ensure_future(self._begin(self._actor))
         pinging = asyncio.create_task(self._ping(node), name=f"ping-{self.name}")
         try:
@@ -206,12 +206,12 @@ class ActorSupervisor:
     def _begin(self, actor: Any) -> Any:
         told = self._shares.values()
         orders = replace(
-            self._orders,
-            parts={**self._orders.parts, **{name: share.value for name, share in self._shares.items()}},
+            self.orders,
+            parts={**self.orders.parts, **{name: share.value for name, share in self._shares.items()}},
             predecessors=tuple(
-                dict.fromkeys((*(gone for share in told for gone in share.predecessors), *self._orders.predecessors))
+                dict.fromkeys((*(gone for share in told for gone in share.predecessors), *self.orders.predecessors))
             ),
-            moved=tuple(dict.fromkeys((*(one for share in told for one in share.moved), *self._orders.moved))),
+            moved=tuple(dict.fromkeys((*(one for share in told for one in share.moved), *self.orders.moved))),
             life=next(_lives),
         )
         self._directory.begin(self.name, orders.life)
@@ -264,13 +264,7 @@ class ActorSupervisor:
         _log.warning("actor_restarts", submind=self.name, cause=cause, after=round(verdict.after, 3))
         self._changed(self)
         reason = f"{cause}; it starts again after {verdict.after:.1f} s"
-        saying = asyncio.create_task(self._say(SubmindState.RESTARTING, reason))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(verdict.after):
-                await self._stopping.wait()
-        with suppress(TimeoutError, FencedOut):  # the next life speaks for itself, and must have the last word
-            async with asyncio.timeout(_SAYING):
-                await saying
+        await rest(verdict.after, self._stopping, self._say(SubmindState.RESTARTING, reason))
         return not self._stopping.is_set()
 
     async def _quarantine(self, reason: str) -> None:
@@ -281,7 +275,7 @@ class ActorSupervisor:
         await self._say(SubmindState.QUARANTINED, reason)
 
     async def _say(self, state: SubmindState, reason: str) -> None:
-        orders = self._orders
+        orders = self.orders
         await write_reports(self._stores, orders.plans, orders.fence, state, reason, self.restarts)
 
     def _take_in(self, health: Mapping[str, float]) -> None:
@@ -316,7 +310,7 @@ class ActorSupervisor:
                 _log.error("actor_hung", submind=self.name, silent=round(loop.time() - well, 1))
                 ray.kill(self._actor, no_restart=True)
                 well = loop.time()
-            calm = self.alive.is_set() and self._so == self._orders.roster
+            calm = self.alive.is_set() and self._so == self.orders.roster
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._settings.ping_every if calm else _BIRTH_POLL):
                     await self._turned.wait()
@@ -325,11 +319,11 @@ class ActorSupervisor:
     def _call_the_roll(self, so: int) -> None:
         """Tell a pack who lives in it, where that is not so yet."""
         self._so = max(self._so, so)
-        if self._begun is None or self._so == self._orders.roster:
+        if self._begun is None or self._so == self.orders.roster:
             return
-        now, then = ({plan.name: plan for plan in one.plans} for one in (self._orders, self._begun))
+        now, then = ({plan.name: plan for plan in one.plans} for one in (self.orders, self._begun))
         came = tuple((plan.name, plan.role, plan.goals) for name, plan in now.items() if name not in then)
-        self._directory.tell(Roster(self.name, self._orders.roster, came, tuple(then.keys() - now.keys())))
+        self._directory.tell(Roster(self.name, self.orders.roster, came, tuple(then.keys() - now.keys())))
 
 
 def _cause(error: RayError) -> str:

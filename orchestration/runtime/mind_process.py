@@ -23,7 +23,6 @@ from orchestration.links.directory import Directory
 from orchestration.placement.errors import NoSuchNode, PlacementError
 from orchestration.runtime import processes
 from orchestration.runtime.hosting.lifecycle import Lifecycle, place_all
-from orchestration.runtime.hosting.lifecycle_hooks import LifecycleHooks
 from orchestration.runtime.hosting.packing import is_pack
 from orchestration.runtime.hosting.population_control import PopulationControl
 from orchestration.runtime.hosting.supervisors import SupervisorRegistry
@@ -134,7 +133,8 @@ class MindProcess:
         members = await population.begin()
         plans = wiring_of(self.run).plan(self.run.settings, members)
         born = {member.name for member in members}
-        packs = await place_all(stores, population, plans, fence)
+        policy, placed = population.log.policy, population.placement_map
+        packs = await place_all(stores, policy, placed, population.part, plans, fence)
         # Children of those who are configured no more have their parts still: they are divided among more then.
         shares = max(len(plans) - len(born), math.ceil(sum(population.part(plan.name) for plan in plans)))
         home = {plan.name: one.name for one in packs for plan in one.plans}
@@ -228,9 +228,10 @@ class MindProcess:
         def counted(figures: Mapping[str, float]) -> None:
             self.report.tell(growth=figures)
 
-        on = Lifecycle(self.run.settings, stores, population, supervisors, backend, order, like.fence)
-        grown = LifecycleHooks(on.join, on.leave, on.share, on.crowds, backend.cramped, supervisors.fenced.set, counted)
-        await population.open(grown, directory)
+        policy, placed, part = population.log.policy, population.placement_map, population.part
+        rest = supervisors, backend, order, like.fence, counted
+        lifecycle = Lifecycle(self.run.settings, stores, policy, placed, part, *rest)
+        await population.open(lifecycle, directory)
         return population
 
     async def _say_running(self, backend: Backend, supervisors: SupervisorRegistry) -> None:
@@ -247,7 +248,7 @@ class MindProcess:
         told: dict[str, str] = {}
         while True:
             unschedulable = dict(backend.unschedulable())
-            for order in tuple(supervisors.orders.values()):
+            for order in [one.orders for one in supervisors.by_process.values()]:
                 reason = unschedulable.get(order.name, "")
                 if reason and told.get(order.name) != reason:
                     _log.warning("no_place", submind=order.name, reason=reason)
@@ -291,7 +292,7 @@ class MindProcess:
 
 async def _restart(supervisors: SupervisorRegistry, unschedulable: Mapping[str, str], name: str) -> list[str]:
     """Have a submind save, end and live on in a new process, with those it shares one with; who that was."""
-    supervisor = next((one for one in supervisors.by_process.values() if name == one.name or name in one.members), None)
+    supervisor = supervisors.by_process.get(supervisors.home(name))
     if supervisor is None:
         known = sorted(set().union(*(one.members for one in supervisors.by_process.values())))
         raise PlacementError(f"nobody is called {name}; there are: {', '.join(known)}")

@@ -13,6 +13,7 @@ from time import monotonic
 from urllib.parse import parse_qsl
 
 from cryptography import x509
+from pydantic import BaseModel
 
 from environment.addresses import ClusterAddress, InvalidAddress, endpoint_label, endpoint_of
 from environment.messages import Instant
@@ -206,25 +207,18 @@ async def _shown(server: tuple[str, int], address: ClusterAddress) -> x509.Certi
 
 def _files(settings: Settings) -> dict[str, Path]:
     """Every file of a secret or certificate that the settings name, by where they do."""
-    tls = settings.access.tls
-    callers = {"client": settings.client, "front.upstream": settings.front.upstream}
-    named = {
-        "gateway token_file": settings.gateway.token_file,
-        "access.session key_file": settings.access.session.key_file,
-        "access.tls key": tls.key,
-        "access.tls certificate": tls.certificate,
-        "access.tls client_ca": tls.client_ca,
-        "runtime.cluster token_file": settings.runtime.cluster.token_file,
-        "substrate.server api_key_file": settings.substrate.server.api_key_file,
-        **{f"{name} token_file": shown.token_file for name, shown in callers.items()},
-        **{f"{name} key_file": shown.key_file for name, shown in callers.items()},
-        **{f"{name} cert_file": shown.cert_file for name, shown in callers.items()},
-        **{f"{name} ca_file": shown.ca_file for name, shown in callers.items()},
-    }
-    found = {name: path for name, path in named.items() if path is not None}
+    found = dict(_named(settings, ""))
     for name, address in (("store", settings.store.address), ("coordination", settings.coordination.address or "")):
         if "://" in address:
             for option, value in parse_qsl(address.partition("?")[2]):
                 if option in {*_SECRETS, *_CERTIFICATES}:
                     found[f"{name} {option}"] = Path(value)
     return found
+
+
+def _named(section: BaseModel, place: str) -> Iterator[tuple[str, Path]]:
+    for name, value in section:
+        if isinstance(value, BaseModel):
+            yield from _named(value, f"{place}.{name}" if place else name)
+        elif isinstance(value, Path) and name in {*_SECRETS, *_CERTIFICATES}:
+            yield f"{place} {name}", value

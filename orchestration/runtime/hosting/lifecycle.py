@@ -18,7 +18,8 @@ from orchestration.links.control import Share
 from orchestration.runtime.hosting.packing import Pack, is_pack
 
 if TYPE_CHECKING:
-    from orchestration.runtime.hosting.population_control import PopulationControl
+    from orchestration.growth.policy import GrowthPolicy
+    from orchestration.runtime.hosting.placement_map import PlacementMap
     from orchestration.runtime.hosting.supervisors import SupervisorRegistry
     from orchestration.runtime.machines.backend import Backend
     from orchestration.runtime.orders import ActorOrders
@@ -32,14 +33,18 @@ _AGAIN = 0.5
 
 
 async def place_all(
-    stores: Stores, population: PopulationControl, plans: Sequence[ActorPlan], fence: int
+    stores: Stores,
+    policy: GrowthPolicy,
+    placement_map: PlacementMap,
+    part: Callable[[str], float],
+    plans: Sequence[ActorPlan],
+    fence: int,
 ) -> list[Pack]:
     """Everybody's process at the start of a mind. Raises ``StoreUnavailable``, ``FencedOut``."""
-    placement_map = population.placement_map
     saved = await PLACEMENTS.get(stores.collections, _SAVED)
     if saved:
         placement_map.restore(saved)
-    packs = placement_map.begin(plans, population.members, population.part, population.log.policy.left, wall())
+    packs = placement_map.begin(plans, policy.members, part, policy.left, wall())
     if saved or placement_map.known:
         await stores.commit([PLACEMENTS.write(_SAVED, placement_map.saved(wall()))], fence)
     return packs
@@ -56,17 +61,27 @@ class Lifecycle:
         self,
         settings: Settings,
         stores: Stores,
-        population: PopulationControl,
+        policy: GrowthPolicy,
+        placement_map: PlacementMap,
+        part: Callable[[str], float],
         supervisors: SupervisorRegistry,
         backend: Backend,
         order: Callable[[str, tuple[ActorPlan, ...], str], ActorOrders],
         fence: int,
+        counted: Callable[[Mapping[str, float]], None],
     ) -> None:
-        """``order`` makes the orders of a process: its name, who lives in it, and from whose spending it goes on."""
+        """``order`` makes the orders of a process: its name, who lives in it, and from whose spending it goes on.
+
+        ``part``: what an actor has of a configured submind's budgets. ``counted`` is told what was granted and refused
+        so far, by metric name.
+        """
+        self.counted = counted
         self._settings = settings
         self._density = settings.runtime.subminds_per_actor
         self._stores = stores
-        self._population = population
+        self._policy = policy
+        self._placement_map = placement_map
+        self._part = part
         self._supervisors = supervisors
         self._backend = backend
         self._order = order
@@ -86,18 +101,18 @@ class Lifecycle:
             self._supervisors.add(self._order(name, (plan,), source))
             return False
         async with self._moving:
-            population, placement_map = self._population, self._population.placement_map
-            most, crowds = self._settings.growth.per_node, self.crowds(len(population.log.policy.living))
+            placement_map = self._placement_map
+            most, crowds = self._settings.growth.per_node, self.crowds(len(self._policy.living))
             found = placement_map.choose(role, parent, self._open_to(role), crowds, most)
             process = found or placement_map.new(role)
             placement_map.assign(name, process)
-            placement_map.moved(f"born:{name}", name, source, population.part(name), population.part, wall())
+            placement_map.moved(f"born:{name}", name, source, self._part(name), self._part, wall())
             await self._keep()
             if found is None:
                 self._backend.add(process, role)
                 self._supervisors.add(self._order(process, (plan,), ""))
             else:
-                self._supervisors.admit(process, plan)
+                self._supervisors.by_process[process].admit(plan)
                 self._backend.resize(process, len(placement_map.members(process)))
             _log.info("lodged", submind=name, process=process, new=found is None)
         return found is not None
@@ -106,21 +121,19 @@ class Lifecycle:
         """End one that retired; returns when it has, and spends nothing more."""
         process = self._supervisors.home(name)
         settle = self._settings.runtime.supervision.settle
-        population, placement_map = self._population, self._population.placement_map
+        policy, placement_map = self._policy, self._placement_map
         if is_pack(process):
-            await self._supervisors.dismiss(process, name)
+            await self._supervisors.by_process[process].dismiss(name)
         else:
             await self._supervisors.remove(name, settle)
             self._backend.remove(name)
-        if self._density.of(population.members[name].role) == 1:
+        if self._density.of(policy.members[name].role) == 1:
             return
         async with self._moving:
-            heir = living_heir(name, population.members)
+            heir = living_heir(name, policy.members)
             empty = placement_map.leave(name, heir)
             if is_pack(process):
-                placement_map.moved(
-                    f"left:{name}", heir, process, population.log.policy.left(name), population.part, wall()
-                )
+                placement_map.moved(f"left:{name}", heir, process, policy.left(name), self._part, wall())
             await self._keep()
             if empty:
                 await self._supervisors.remove(process, settle)
@@ -135,10 +148,18 @@ class Lifecycle:
         if supervisor is not None:
             supervisor.share(name, told)
 
+    def cramped(self) -> None:
+        """Somebody could not be born for want of room."""
+        self._backend.cramped()
+
+    def fenced_out(self) -> None:
+        """It turns out that another run leads."""
+        self._supervisors.fenced.set()
+
     def _open_to(self, *kinds: str) -> dict[str, str]:
         """Packs that may take one in, with their nodes."""
         found = {}
-        for process in (one for kind in kinds for one in self._population.placement_map.packs(kind)):
+        for process in (one for kind in kinds for one in self._placement_map.packs(kind)):
             supervisor, node = self._supervisors.by_process.get(process), self._backend.node(process)
             if supervisor is not None and not supervisor.quarantined and node is not None:
                 found[process] = node
@@ -148,7 +169,7 @@ class Lifecycle:
         """Write down who lives where. Raises ``FencedOut``."""
         while True:
             try:
-                saved = self._population.placement_map.saved(wall())
+                saved = self._placement_map.saved(wall())
                 await self._stores.commit([PLACEMENTS.write(_SAVED, saved)], self._fence)
             except StoreUnavailable as error:
                 await asyncio.sleep(max(error.retry_after, _AGAIN))

@@ -39,7 +39,6 @@ from orchestration.links.control import (
     Shared,
 )
 from orchestration.links.links import Links
-from orchestration.runtime.hosting.lifecycle_hooks import LifecycleHooks
 from orchestration.runtime.hosting.placement_map import PlacementMap
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.ledgers import ledgers_of
@@ -48,6 +47,7 @@ from orchestration.wiring import plan_of
 
 if TYPE_CHECKING:
     from orchestration.links.directory import Directory
+    from orchestration.runtime.hosting.lifecycle import Lifecycle
 
 _log = structlog.get_logger(__name__)
 _TOTALS = {
@@ -84,7 +84,7 @@ class PopulationControl:
         self._run = run
         self._stores = stores
         self._fence = fence
-        self._grown: LifecycleHooks | None = None
+        self._lifecycle: Lifecycle | None = None
         self._links: Links | None = None
         self._heard: asyncio.Queue[Any] = asyncio.Queue()
         self._working: asyncio.Task[None] | None = None
@@ -126,9 +126,9 @@ class PopulationControl:
         member = self.members.get(name)
         return "" if member is None or member.living else f"it retired; {member.heir} has its topics"
 
-    async def open(self, grown: LifecycleHooks, directory: Directory) -> None:
+    async def open(self, lifecycle: Lifecycle, directory: Directory) -> None:
         """Take in what actors propose, and let it come to pass."""
-        run, self._grown = self._run, grown
+        run, self._lifecycle = self._run, lifecycle
         chance = random.Random(secrets.randbits(64))  # noqa: S311 - waits, not secrets
         self._links = Links(
             "~population",
@@ -206,10 +206,10 @@ class PopulationControl:
         """It ends with the mind process."""
 
     @property
-    def _on(self) -> LifecycleHooks:
-        if self._grown is None:
+    def _on(self) -> Lifecycle:
+        if self._lifecycle is None:
             raise RuntimeError("the population is not open")
-        return self._grown
+        return self._lifecycle
 
     # --- deciding, one after the other ---
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -17,7 +16,6 @@ from orchestration.tasks import first_of
 
 if TYPE_CHECKING:
     from orchestration.runtime.actor_supervisor import ActorSupervisor
-    from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
 
@@ -31,8 +29,6 @@ class SupervisorRegistry:
         """``make_supervisor`` makes that of an actor; ``broken`` is told of one that failed itself, and of what."""
         self.by_process: dict[str, ActorSupervisor] = {}
         """By the name of the process."""
-        self.orders: dict[str, ActorOrders] = {}
-        """Who lives in each process, by its name."""
         self.fenced = asyncio.Event()
         """Set when it turns out that another run leads."""
         self._make_supervisor = make_supervisor
@@ -44,7 +40,6 @@ class SupervisorRegistry:
         """An actor lives from now on."""
         name = order.name
         supervisor = self.by_process[name] = self._make_supervisor(order)
-        self.orders[name] = order
         if self._configured is not None:
             supervisor.configure(self._configured)
         task = self._keeping[name] = asyncio.create_task(supervisor.keep(), name=name)
@@ -53,29 +48,15 @@ class SupervisorRegistry:
     async def remove(self, name: str, within: float) -> None:
         """An actor is to end; nobody keeps it any more, whether it was quick about it or not."""
         supervisor, task = self.by_process.pop(name), self._keeping.pop(name)
-        del self.orders[name]
         supervisor.stop()
         _, late = await asyncio.wait([task], timeout=within)
         if late:
             _log.error("actors_did_not_stop", submind=[name])
             supervisor.kill()
 
-    def admit(self, process: str, plan: ActorPlan) -> None:
-        """An actor lives in a pack from now on that there is."""
-        order = self.orders[process]
-        self.orders[process] = replace(order, plans=(*order.plans, plan))
-        self.by_process[process].admit(plan)
-
-    async def dismiss(self, process: str, name: str) -> None:
-        """An actor is to end that lives in a pack; returns when it has."""
-        order = self.orders[process]
-        self.orders[process] = replace(order, plans=tuple(plan for plan in order.plans if plan.name != name))
-        await self.by_process[process].dismiss(name)
-
     def home(self, name: str) -> str:
         """The process that an actor lives in."""
-        homes = (order.name for order in self.orders.values() if any(plan.name == name for plan in order.plans))
-        return next(homes, name)
+        return next((process for process, one in self.by_process.items() if name in one.members), name)
 
     def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed: tell every actor, also those to come."""

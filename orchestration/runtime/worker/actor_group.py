@@ -17,7 +17,7 @@ from orchestration.links.frames import Envelope
 from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.settings import SupervisionSettings
 from orchestration.runtime.worker.live import Ending, LiveActor
-from orchestration.runtime.worker.restarts import RestartPolicy
+from orchestration.runtime.worker.restarts import RestartPolicy, rest
 from orchestration.telemetry.logs import context
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
-_SAYING = 1.0
-"""Longest that a life waits for the word that there is none now."""
 
 Beginning: TypeAlias = "Callable[[ActorPlan], LiveActor]"
 """Makes an actor that has yet to be born."""
@@ -278,13 +276,7 @@ class ActorGroup:
         if self._configured is not None:
             member.actor.configure(self._configured)
         reason = f"{cause}; it starts again after {verdict.after:.1f} s"
-        saying = asyncio.create_task(self._say(member, SubmindState.RESTARTING, reason, lives))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(verdict.after):
-                await self._stopping.wait()
-        with suppress(TimeoutError):  # the next life speaks for itself, and must have the last word
-            async with asyncio.timeout(_SAYING):
-                await saying
+        await rest(verdict.after, self._stopping, self._say(member, SubmindState.RESTARTING, reason, lives))
         return not self._stopping.is_set() and not member.leaving
 
     async def _say(self, member: GroupMember, state: SubmindState, reason: str, restarts: int) -> None:

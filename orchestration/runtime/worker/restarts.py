@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import deque
+from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
+from environment.errors import FencedOut
 from orchestration.backoff import backoff
 from orchestration.runtime.settings import SupervisionSettings
+
+_SAYING = 1.0
+"""Longest that a life waits for the word that there is none now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +57,14 @@ class RestartPolicy:
         self.restarts += 1
         settings = self._settings
         return Verdict(again=True, after=backoff(recent - 1, settings.backoff, settings.backoff_most, self._chance))
+
+
+async def rest(after: float, stopping: asyncio.Event, said: Coroutine[Any, Any, None]) -> None:
+    """Pause before another life, until ``stopping``; that there is none now is ``said`` before the next speaks."""
+    saying = asyncio.create_task(said)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(after):
+            await stopping.wait()
+    with suppress(TimeoutError, FencedOut):  # the next life speaks for itself, and must have the last word
+        async with asyncio.timeout(_SAYING):
+            await saying

@@ -19,7 +19,6 @@ from orchestration.growth.settings import GrowthSettings
 from orchestration.links.addresses import Endpoint
 from orchestration.links.control import Left
 from orchestration.loading import load_settings
-from orchestration.runtime.hosting.lifecycle_hooks import LifecycleHooks
 from orchestration.runtime.mind_process import MindProcess
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.budget_accounts import shares_of
@@ -103,7 +102,7 @@ async def test_one_that_ended_while_the_store_was_away_is_not_said_to_live(tmp_p
     def nothing(*_):
         return None
 
-    population._grown = LifecycleHooks(None, leave, nothing, None, nothing, nothing, nothing)
+    population._lifecycle = SimpleNamespace(leave=leave, share=nothing)
     ending = GrowthProposal(GrowthAct.RETIRE, child, f"{child}/1", heir="people")
     assert (await population.log.consider(ending, lambda _: [])).verdict is GrowthVerdict.GRANTED
     await population._come_to_pass()
