@@ -45,11 +45,16 @@ _TRUST = 0.5
 """Of ``NewPerception``."""
 _encoder = Encoder(enc_hook=encode_vector)
 _columns = Decoder(_Columns)
-_thought = Decoder(Thought, dec_hook=decode_vector)
-_entry = Decoder(StreamEntry, dec_hook=decode_vector)
-_report = Decoder(SubmindReport)
-_history = Decoder(tuple[tuple[float, str], ...])
-_names = Decoder(tuple[str, ...])
+decode_thought = Decoder(Thought, dec_hook=decode_vector).decode
+"""A thought, its vector as float32."""
+decode_entry = Decoder(StreamEntry, dec_hook=decode_vector).decode
+"""An entry of the stream."""
+decode_report = Decoder(SubmindReport).decode
+"""An actor's report."""
+decode_history = Decoder(tuple[tuple[float, str], ...]).decode
+"""The history of a connection, oldest first."""
+decode_names = Decoder(tuple[str, ...]).decode
+"""A tuple of names."""
 
 
 def encode(message: Thought | StreamEntry | SubmindReport) -> bytes:
@@ -115,28 +120,3 @@ def _each(column: Sequence[T], count: int, default: T) -> Sequence[T]:
     if len(column) > 1:
         raise msgspec.DecodeError(f"a column of {len(column)} values among {count} perceptions")
     return [column[0] if column else default] * count
-
-
-def decode_thought(body: bytes) -> Thought:
-    """A thought, its vector as float32."""
-    return _thought.decode(body)
-
-
-def decode_entry(body: bytes) -> StreamEntry:
-    """An entry of the stream."""
-    return _entry.decode(body)
-
-
-def decode_report(body: bytes) -> SubmindReport:
-    """An actor's report."""
-    return _report.decode(body)
-
-
-def decode_names(body: bytes) -> tuple[str, ...]:
-    """A tuple of names."""
-    return _names.decode(body)
-
-
-def decode_history(body: bytes) -> tuple[tuple[float, str], ...]:
-    """The history of a connection, oldest first."""
-    return _history.decode(body)

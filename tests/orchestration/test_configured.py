@@ -15,12 +15,12 @@ from actors.perception.text import TextInterpreter
 from actors.submind.budget import Allowance
 from actors.substrate.budget import Account, Limits
 from actors.substrate.errors import BudgetSpent
-from actors.substrate.scripted import ScriptedEmbedder
 from environment.config import Section
 from environment.stores.sqlite import open_stores
 from orchestration import wiring
 from orchestration.membership.tunables import settings_update, tunable_paths, tuned, value_at
 from orchestration.settings import Settings, SettingsUpdate
+from tests.actors.substrate.scripted import ScriptedEmbedder
 
 NOON = 1_772_539_200.0
 BASE = Settings()

@@ -52,8 +52,8 @@ def test_every_event_is_taken_in_by_somebody():
 
 
 async def test_a_shell_lets_through_what_its_core_takes_in_only(tmp_path):
-    from actors.substrate.scripted import ScriptedEmbedder
     from environment.stores.sqlite import open_stores
+    from tests.actors.substrate.scripted import ScriptedEmbedder
 
     class Driver:
         def send(self, *_):

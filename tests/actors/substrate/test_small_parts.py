@@ -11,9 +11,9 @@ from actors.substrate.cache import MemoryAnswers, request_key
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.extractive import ExtractiveSubstrate, compose
 from actors.substrate.ports import Act, Depth, Material, Request, Role
-from actors.substrate.scripted import Line, ScriptedEmbedder, ScriptedSubstrate
 from actors.substrate.settings import EmbedderSettings, ServerSettings, SubstrateSettings
 from environment.circuit import Circuit
+from tests.actors.substrate.scripted import Line, ScriptedEmbedder, ScriptedSubstrate
 
 
 def request(text="hello", act=Act.BIND, author="operations"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from actors.substrate.extractive import ExtractiveSubstrate, compose
 from actors.substrate.ports import Act, Material, Request, Role
-from actors.substrate.scripted import Line, ScriptedSubstrate
+from tests.actors.substrate.scripted import Line, ScriptedSubstrate
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "writing-a-substrate.md"
 

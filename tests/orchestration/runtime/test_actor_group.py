@@ -10,7 +10,6 @@ import pytest
 from actors.settings import ShellSettings
 from actors.shell import ActorShell
 from actors.substrate.embedding import WordLlamaEmbedder
-from actors.substrate.scripted import ScriptedSubstrate
 from environment.errors import SequenceGap
 from environment.ports import WriteEntries, WriteState
 from environment.stores.sqlite import open_stores
@@ -26,6 +25,7 @@ from orchestration.runtime.worker.save_schedule import SaveSchedule
 from orchestration.runtime.worker.together import JointStores
 from orchestration.wiring import ActorPlan
 from tests.actors.making import entry
+from tests.actors.substrate.scripted import ScriptedSubstrate
 from tests.orchestration.runtime.crowd import CALM, TOLD, core_of
 from tests.orchestration.until import until
 

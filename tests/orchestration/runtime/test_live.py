@@ -14,7 +14,6 @@ from actors.events import Configured, Post, Reinforce, Started, Tick, Vitals
 from actors.settings import ShellSettings
 from actors.shell import ActorShell
 from actors.substrate.embedding import WordLlamaEmbedder
-from actors.substrate.scripted import ScriptedSubstrate
 from environment.errors import StoreUnavailable
 from environment.messages import Modality, NewPerception, Perception
 from environment.ports import WriteState
@@ -32,6 +31,7 @@ from orchestration.runtime.worker.together import JointStores
 from orchestration.runtime.worker.watch import LogWatch
 from orchestration.settings import Settings
 from orchestration.wiring import ActorPlan
+from tests.actors.substrate.scripted import ScriptedSubstrate
 from tests.orchestration.runtime.tiny import Counter, Doomed, Keeper, thought_of
 from tests.orchestration.until import until
 

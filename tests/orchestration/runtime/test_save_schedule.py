@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from actors.effects import WakeAt
 from actors.events import Started, Tick
 from actors.shell import ActorShell
-from actors.substrate.scripted import ScriptedSubstrate
 from environment.ports import WriteState
 from environment.stores.sqlite import open_stores
 from orchestration.clock import WallClock
@@ -17,6 +16,7 @@ from orchestration.runtime.worker.actor_group import ActorGroup
 from orchestration.runtime.worker.live import LiveActor
 from orchestration.runtime.worker.save_schedule import SaveSchedule
 from orchestration.wiring import ActorPlan
+from tests.actors.substrate.scripted import ScriptedSubstrate
 from tests.orchestration.runtime.crowd import TOLD, Calm
 from tests.orchestration.runtime.test_actor_group import SETTINGS, SHELL
 from tests.orchestration.until import until

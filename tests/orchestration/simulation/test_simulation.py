@@ -21,7 +21,6 @@ from actors.events import Perceived, Started
 from actors.settings import ShellSettings
 from actors.shell import ActorShell
 from actors.substrate.embedding import WordLlamaEmbedder
-from actors.substrate.scripted import ScriptedSubstrate
 from environment.messages import EntryKind, Modality, NewPerception, Perception, StreamEntry
 from environment.stores.codec import encode
 from environment.stores.sqlite import open_stores
@@ -30,6 +29,7 @@ from orchestration.simulation.faults import NONE, ROUGH, UnreliableStores
 from orchestration.simulation.invariants import broken
 from orchestration.simulation.replay import Replay, fields, replay
 from orchestration.simulation.world import World
+from tests.actors.substrate.scripted import ScriptedSubstrate
 from tests.orchestration.simulation.histories import chatter, day
 
 SEED = os.environ.get("SUBMIND_TEST_SEED")

@@ -126,18 +126,3 @@ def scan(rows: Iterable[_Row], expected: int, head: int) -> Iterator[Segment]:
         if row.position == expected and row.count > 0:
             yield Segment(row.position, row.count, row.received, row.modalities, row.parts)
             expected += row.count
-
-
-def largest_chunk() -> int:
-    """Bytes of the largest partition of segments: each perception a segment of its own, with the largest body inline.
-
-    A writer that did not commit may leave rows at numbers that the committed segments leave free, never two at one: so
-    this holds for those as well.
-    """
-    return CHUNK * (INLINE + 16 + COLUMNS)
-
-
-def largest_payload(perception: int) -> int:
-    """Bytes of the largest partition of a body, where one perception alone may have ``perception`` bytes."""
-    largest = max(LARGEST_BODY, perception)
-    return largest + COLUMNS * (largest // PART + 1)

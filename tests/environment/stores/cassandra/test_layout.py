@@ -15,14 +15,13 @@ from environment.ports import LAST_EPOCH
 from environment.stores.cassandra.log.layout import (
     AFTER_ALL,
     CHUNK,
+    COLUMNS,
     INLINE,
     LARGEST_BODY,
     PART,
     Segment,
     chunk_of,
     first_of,
-    largest_chunk,
-    largest_payload,
     last_of,
     parts_of,
     scan,
@@ -40,6 +39,17 @@ def limit(name):
     field = IntakeSettings.model_fields[name]
     (bound,) = [each.le for each in field.metadata if hasattr(each, "le")]
     return bound
+
+
+def largest_chunk():
+    """Bytes of segments that hold one perception each, with the largest body inline: two never stand at one number."""
+    return CHUNK * (INLINE + 16 + COLUMNS)
+
+
+def largest_payload(perception):
+    """Bytes of a body, where one perception alone may have so many."""
+    largest = max(LARGEST_BODY, perception)
+    return largest + COLUMNS * (largest // PART + 1)
 
 
 def one_perception():
