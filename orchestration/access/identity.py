@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextvars import Context
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import jwt
 import structlog
 
+from environment.latest import Latest
 from orchestration.access.caller import Caller
 from orchestration.access.errors import BadCredentials, Unauthenticated
 from orchestration.access.files import read
@@ -46,7 +46,7 @@ class IdentityProvider:
         self._audience = settings.audience or mind
         self._wall, self._clock = wall, clock
         self._keys: Mapping[str, jwt.PyJWK] = {}
-        self._known: OrderedDict[str, Caller] = OrderedDict()
+        self._known = Latest[str, Caller](_REMEMBERED)
         self._fetching: asyncio.Task[None] | None = None
         self._fetched = self._tried = -float("inf")
         self._pause = _FIRST_PAUSE
@@ -65,8 +65,6 @@ class IdentityProvider:
             return known
         caller = self._checked(token, await self._key_of(token), key)
         self._known[key] = caller
-        if len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
         return caller
 
     async def refresh(self) -> None:

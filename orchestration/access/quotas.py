@@ -6,11 +6,12 @@ open.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from environment.latest import Latest
 from orchestration.access.caller import Caller
 from orchestration.access.errors import OverAllowance
 from orchestration.access.settings import QuotaSettings
@@ -51,7 +52,7 @@ class Quotas:
         """``clock``: seconds that never go back."""
         self._settings = settings
         self._clock = clock
-        self._buckets: OrderedDict[tuple[str, str], _Bucket] = OrderedDict()
+        self._buckets = Latest[tuple[str, str], _Bucket](_KNOWN)
         self._streams: Counter[str] = Counter()
         self.hits: Counter[str] = Counter()
         """How often each quota was met, by its name in the configuration."""
@@ -111,10 +112,8 @@ class Quotas:
             bucket = self._buckets.get((caller.key, name))
             if bucket is None or bucket.rate != allowed:
                 most = allowed * common.burst
-                bucket = self._buckets[caller.key, name] = _Bucket(allowed, most, most, now)
-                if len(self._buckets) > _KNOWN:
-                    self._buckets.popitem(last=False)
-            self._buckets.move_to_end((caller.key, name))
+                bucket = _Bucket(allowed, most, most, now)
+            self._buckets[caller.key, name] = bucket
             bucket.fill(now)
             yield float(amount), (name, bucket)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import secrets
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from time import monotonic
@@ -13,6 +13,7 @@ from typing import Any
 
 import jwt
 
+from environment.latest import Latest
 from orchestration.access.caller import Caller
 from orchestration.access.errors import BadCredentials, LoginThrottled, Unauthenticated
 from orchestration.access.files import read
@@ -114,7 +115,7 @@ class LoginThrottle:
     def __init__(self, settings: SessionSettings) -> None:
         self._settings = settings
         self._under: Counter[str] = Counter()
-        self._wrong: OrderedDict[str, int] = OrderedDict()
+        self._wrong = Latest[str, int](_ADDRESSES)
 
     async def attempt(self, address: str, check: Callable[[], Awaitable[Caller]]) -> Caller:
         """What ``check`` says. Raises what it raises, later; or ``LoginThrottled``, where many wrong ones wait already.
@@ -127,9 +128,7 @@ class LoginThrottle:
         except Unauthenticated:
             if self._under[key] >= settings.attempts:
                 raise LoginThrottled(settings.slowest) from None
-            wrong = self._wrong[key] = self._wrong.pop(key, 0) + 1
-            if len(self._wrong) > _ADDRESSES:
-                self._wrong.popitem(last=False)
+            wrong = self._wrong[key] = self._wrong.get(key, 0) + 1
             self._under[key] += 1
             try:
                 await asyncio.sleep(min(settings.slowest, _FIRST_PAUSE * 2 ** min(wrong, 16)))

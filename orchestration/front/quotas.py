@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from environment.errors import StoreUnavailable
+from environment.latest import Latest
 from orchestration.access.caller import Caller
 from orchestration.access.errors import BadCredentials, OverAllowance
 from orchestration.access.quotas import BYTES, PERCEPTIONS, Quotas
@@ -40,7 +40,7 @@ class LeaderQuotas(Quotas):
     def __init__(self, settings: QuotaSettings, clock: Callable[[], float], upstream: Upstream) -> None:
         super().__init__(settings, clock)
         self._upstream = upstream
-        self._prepaid: OrderedDict[str, _Prepaid] = OrderedDict()
+        self._prepaid = Latest[str, _Prepaid](_KNOWN)
 
     async def admit(self, caller: Caller, perceptions: int, size: int) -> None:
         """Count what comes in. Raises ``OverAllowance``, and then nothing was counted."""
@@ -85,9 +85,6 @@ class LeaderQuotas(Quotas):
         if before is not None and now < before.until:  # of another who asked at the same time
             left = {name: amount + before.left.get(name, 0.0) for name, amount in left.items()}
         self._prepaid[key] = _Prepaid(left, now + _KEPT)
-        self._prepaid.move_to_end(key)
-        if len(self._prepaid) > _KNOWN:
-            self._prepaid.popitem(last=False)
 
 
 _FIELDS = {PERCEPTIONS: "perceptions", BYTES: "bytes"}

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import structlog
 
+from environment.latest import Latest
 from orchestration.links.codec import encode
 from orchestration.links.connection import FrameConnection
 from orchestration.links.frames import Batch, Configure, Envelope, Frame, Full, Ping, Pong, Received, Stop
@@ -15,7 +16,7 @@ from orchestration.settings import SettingsUpdate
 
 _log = structlog.get_logger(__name__)
 _REMEMBERED = 65_536
-"""Processes whose numbers are known; of more than that the one that was first heard of is forgotten."""
+"""Processes whose numbers are known; of more than that the one that was silent for longest is forgotten."""
 
 
 class HostedActor(Protocol):
@@ -55,7 +56,7 @@ class Inbox:
         self._counters = counters
         self._untold: set[str] = set()
         """Whose room has changed since senders were told."""
-        self._seen: dict[str, tuple[str, int]] = {}
+        self._seen = Latest[str, tuple[str, int]](_REMEMBERED)
         self._senders: set[FrameConnection] = set()
 
     def receive(self, frame: Frame, connection: FrameConnection) -> None:
@@ -126,8 +127,6 @@ class Inbox:
         if batch.first <= last:
             self._counters["messages_doubled_total"] += len(batch)
             return
-        if batch.process not in self._seen and len(self._seen) >= _REMEMBERED:
-            del self._seen[next(iter(self._seen))]
         self._seen[batch.process] = (batch.life, through)
         for name, envelopes in batch.deliveries:
             self.hand_over(name, envelopes)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
+from environment.latest import Latest
 from environment.messages import StreamEntry
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.commit_logs import head_of
@@ -24,7 +24,7 @@ class EntryNumbers:
     def __init__(self, session: Session, mind: str) -> None:
         self._session = session
         self._mind = mind
-        self._numbers: OrderedDict[str, int] = OrderedDict()
+        self._numbers = Latest[str, int](_REMEMBERED)
 
     async def of(self, ids: Iterable[str]) -> dict[str, int]:
         """Those of ``ids`` that are there."""
@@ -41,8 +41,6 @@ class EntryNumbers:
     def wrote(self, entries: Mapping[str, int]) -> None:
         """Take in what was appended: numbers by id."""
         self._numbers.update(entries)
-        while len(self._numbers) > _REMEMBERED:
-            self._numbers.popitem(last=False)
 
 
 class CassandraStream:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
 
 import structlog
@@ -11,6 +10,7 @@ import structlog
 from actors.effects import Commit, Effect, Send
 from actors.events import Event, Perceived, Post, Posted
 from environment.errors import SubliminalError
+from environment.latest import Latest
 from environment.messages import EntryKind, Instant, StreamEntry
 from environment.ports import PerceptionLog, WriteEntries
 from orchestration.telemetry import names
@@ -31,7 +31,7 @@ class TimedReads:
     def __init__(self, observe: Observe, wall: Callable[[], Instant]) -> None:
         self._observe = observe
         self._wall = wall
-        self._waiting: OrderedDict[str, Instant] = OrderedDict()
+        self._waiting = Latest[str, Instant](_WAITING)
 
     def reads(self) -> None:
         pass
@@ -62,8 +62,6 @@ class TimedReads:
                     focus = thought.perceptions[0].id if thought.perceptions else ""
                     if focus in received:
                         self._waiting[thought.id] = received[focus]
-        while len(self._waiting) > _WAITING:
-            self._waiting.popitem(last=False)
 
 
 class TimedAppends:

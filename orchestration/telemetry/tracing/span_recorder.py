@@ -20,10 +20,8 @@ A trace is that of the perception on which a thought focuses; what else the thou
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
 from actors.effects import Commit, Effect, Generate, Note, Send
 from actors.events import (
@@ -42,12 +40,11 @@ from actors.events import (
 )
 from actors.names import ATTENTION, ENVIRONMENT
 from environment.identity import entry_id
+from environment.latest import Latest
 from environment.messages import EntryKind, PerceptionRef, StreamEntry, Thought, ThoughtKind
 from environment.ports import WriteEntries
 from orchestration.telemetry.tracing.ids import hex_span, hex_trace, span_id
 from orchestration.telemetry.tracing.spans import MOST_LINKS, Kind, Nanoseconds, Recorder, Span, Value
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +58,6 @@ class Place:
     since: Nanoseconds
 
 
-class _Memory(Generic[T]):
-    """The latest of something, by name."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held: OrderedDict[str, T] = OrderedDict()
-
-    def keep(self, name: str, value: T) -> None:
-        self._held[name] = value
-        if len(self._held) > self._most:
-            self._held.popitem(last=False)
-
-    def get(self, name: str) -> T | None:
-        return self._held.get(name)
-
-    def pop(self, name: str) -> T | None:
-        return self._held.pop(name, None)
-
-
 class SpanRecorder:
     """The spans of one actor's life. It changes nothing that the actor does.
 
@@ -91,9 +69,9 @@ class SpanRecorder:
         self._actor = actor
         self._recorder = recorder
         most = recorder.settings.remembered
-        self._heard: _Memory[Place] = _Memory(most)  # by thought
-        self._asked: _Memory[Place] = _Memory(most)  # by token
-        self._offered: _Memory[Place] = _Memory(most)  # by what the entry will be called
+        self._heard = Latest[str, Place](most)  # by thought
+        self._asked = Latest[str, Place](most)  # by token
+        self._offered = Latest[str, Place](most)  # by what the entry will be called
         self._unsent: list[Span] = []
         self._began: Nanoseconds = 0
         self._reading: Nanoseconds = 0
@@ -165,13 +143,13 @@ class SpanRecorder:
         place = Place(trace, span_id(trace, name, *mark), thought.perceptions[0].id, self._began)
         known = self._heard.get(thought.id)
         if known is None:
-            self._heard.keep(thought.id, place)
+            self._heard[thought.id] = place
         self._tell(name, place, span_id(trace, *parent), Kind.CONSUMER, thought, figures)
         return place
 
     def _answered(self, name: str, token: str, figures: dict[str, Value]) -> Place | None:
         """An answer came; the span goes back to the question."""
-        asked = self._asked.pop(f"{name} {token}")
+        asked = self._asked.pop(f"{name} {token}", None)
         if asked is None:
             return None
         mark = span_id(asked.trace, name, self._actor, token)
@@ -217,7 +195,7 @@ class SpanRecorder:
         trace = self._recorder.trace_of(thought.perceptions)
         if trace is not None:
             place = self._at(trace, thought, "attend", trace_id, str(version))
-            self._offered.keep(entry_id(trace_id, version), place)
+            self._offered[entry_id(trace_id, version)] = place
             parent = span_id(trace, "leave", trace_id, str(version))
             self._tell("attend", place, parent, Kind.CONSUMER, thought)
 
@@ -227,12 +205,12 @@ class SpanRecorder:
         if trace is not None:
             left = span_id(trace, "leave", trace_id, str(version))
             name = thought.perceptions[0].id
-            self._heard.keep(name, Place(trace, left, name, self._began))
+            self._heard[name] = Place(trace, left, name, self._began)
 
     def _receive(self, thought: Thought, entry: str) -> None:
         trace = self._recorder.trace_of(thought.perceptions)
         if trace is not None and self._offered.get(entry) is None:
-            self._offered.keep(entry, self._at(trace, thought, "append", entry))
+            self._offered[entry] = self._at(trace, thought, "append", entry)
 
     # --- what it made of it ---
 
@@ -263,7 +241,7 @@ class SpanRecorder:
         return effect
 
     def _ask(self, name: str, token: str, cause: Place) -> None:
-        self._asked.keep(f"{name} {token}", replace(cause, since=self._recorder.clock()))
+        self._asked[f"{name} {token}"] = replace(cause, since=self._recorder.clock())
 
     def _pass(self, thought: Thought, sender: str, to: str) -> None:
         trace = self._recorder.trace_of(thought.perceptions)
@@ -301,7 +279,7 @@ class SpanRecorder:
         trace = self._recorder.trace_of(entry.perceptions)
         if trace is None or entry.kind is not EntryKind.THOUGHT:
             return
-        received = self._offered.pop(entry.id)
+        received = self._offered.pop(entry.id, None)
         told: dict[str, Value] = {"submind.actor": self._actor, "submind.entry": entry.seq}
         self._unsent.append(
             Span(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 import structlog
 
+from environment.latest import Latest
 from environment.messages import PerceptionRef
 from orchestration.telemetry.settings import TracingSettings
 from orchestration.telemetry.tracing.ids import TraceIds
@@ -81,7 +82,7 @@ class Recorder:
         self.settings = settings
         self._make = exporter
         self._queue: deque[Span] = deque()
-        self._lately: OrderedDict[int, None] = OrderedDict()
+        self._lately = Latest[int, None](_LATELY)
         self._bell = threading.Event()
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -109,8 +110,6 @@ class Recorder:
         if span.id in self._lately:
             return
         self._lately[span.id] = None
-        if len(self._lately) > _LATELY:
-            self._lately.popitem(last=False)
         if len(self._queue) >= self.settings.queue:
             self._counts["dropped"] += 1
             return

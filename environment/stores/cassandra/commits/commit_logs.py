@@ -15,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from environment.errors import FencedOut, StoreUnavailable
+from environment.latest import Latest
 from environment.messages import Instant
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.fenced_log import TRIES, FencedLogs, LogRow
@@ -112,7 +113,7 @@ class CommitLogs:
     """Rows of more bytes are written apart from their record."""
     changes_kept: int
     """Seconds after which the changes of traces expire."""
-    _listed: dict[tuple[object, ...], None] = field(default_factory=dict)
+    _listed: Latest[tuple[object, ...], None] = field(default_factory=lambda: Latest(_LISTED))
 
     async def look(self, family: str, names: Sequence[str]) -> list[LogView]:
         """Logs of a family as they are now, made where they are not there; what was left unwritten is written."""
@@ -182,8 +183,6 @@ class CommitLogs:
             await self._remove(family_of(name), name)
         await self._write(heads_of(self.mind, record))
         self._listed.update(((name, *values), None) for name, values in decided.rows if name in ("bucket", "name"))
-        while len(self._listed) > _LISTED:
-            del self._listed[next(iter(self._listed))]
 
     async def _help(self, view: LogView) -> None:
         """Write the rows of a log's last record, unless its head says that they are there."""

@@ -11,6 +11,7 @@ import msgspec
 
 from environment.collections import RemoveDocument, WriteDocument
 from environment.errors import DuplicateEntry, FencedOut, Outlived, SequenceGap, StaleRevision, StoreUnavailable
+from environment.latest import Latest
 from environment.messages import ConnectionChange
 from environment.ports import Write, WriteEntries, WriteLevel, WriteTrace
 from environment.stores.cassandra.commits.commit_logs import NO_CLAIMS, CommitLogs, Decided, LogView
@@ -59,7 +60,7 @@ class CommitWriter:
         """By family, what was decided and could not be written yet."""
         self._indeterminate: dict[str, set[str]] = {}
         """By family, logs with a commit of which nobody told what became, until another is decided there."""
-        self._untold: dict[ConnectionChange, None] = {}
+        self._untold = Latest[ConnectionChange, None](_UNTOLD)
         """Changes that may be listed although who asked for them was told that they might not be."""
         self._claims: dict[str, Mapping[str, WriterLife]] = {}
         """By family, what this opening claimed."""
@@ -86,8 +87,6 @@ class CommitWriter:
                     await self._decide(family, names, fill, fence, writes)
         except StoreUnavailable:
             self._untold.update(dict.fromkeys(changes))
-            while len(self._untold) > _UNTOLD:
-                del self._untold[next(iter(self._untold))]
             raise
         for each in untold:
             self._untold.pop(each, None)

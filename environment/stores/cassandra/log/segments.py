@@ -11,6 +11,7 @@ from operator import itemgetter
 from msgspec import DecodeError
 
 from environment.errors import StoreBroken
+from environment.latest import Latest
 from environment.messages import PerceptionBatch
 from environment.stores.cassandra.driver.session import Prepared, Session, Values
 from environment.stores.cassandra.log.header import Header
@@ -75,7 +76,7 @@ class SegmentTable:
         self._session = session
         self._mind = mind
         self._indexes: OrderedDict[int, _Index] = OrderedDict()
-        self._decoded: OrderedDict[int, PerceptionBatch] = OrderedDict()
+        self._decoded = Latest[int, PerceptionBatch](_DECODED)
 
     async def index(self, chunk: int, head: int) -> Sequence[Segment]:
         """The segments of a chunk up to ``head``, a number that was committed; short where there is a gap."""
@@ -126,8 +127,6 @@ class SegmentTable:
             )
         if len(body) <= _SMALL:
             self._decoded[segment.position] = batch
-            if len(self._decoded) > _DECODED:
-                self._decoded.popitem(last=False)
         return batch
 
     async def _inline(self, segment: Segment) -> bytes | None:

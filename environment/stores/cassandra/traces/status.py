@@ -6,11 +6,11 @@ change log tells, and reads that again when it needs it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from environment.errors import ChangesGone
+from environment.latest import Latest
 from environment.messages import Trace
 from environment.stores.cassandra.commits.record import Counters
 from environment.stores.cassandra.driver.session import Session
@@ -39,9 +39,8 @@ class TraceStatusCache:
         self._mind = mind
         self._reader = reader
         self._known = known
-        self._most = retired
         self._live: dict[str, TraceStatus] = {}
-        self._retired: OrderedDict[str, TraceStatus] = OrderedDict()
+        self._retired = Latest[str, TraceStatus](retired)
         self._change: int | None = None
         self._forgotten = 0
         self.reads = 0
@@ -122,6 +121,3 @@ class TraceStatusCache:
             return
         self._live.pop(name, None)
         self._retired[name] = status
-        self._retired.move_to_end(name)
-        while len(self._retired) > self._most:
-            self._retired.popitem(last=False)
