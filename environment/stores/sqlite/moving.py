@@ -12,7 +12,6 @@ from environment.stores import paging
 from environment.stores.movable import MovedTrace
 from environment.stores.sqlite.claims import EPOCH
 from environment.stores.sqlite.connection_executor import ConnectionExecutor
-from environment.stores.sqlite.out_of_process import OutOfProcessPerceptions
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.schema import counter
 from environment.stores.sqlite.traces import changed_after, changes_of, moved
@@ -24,7 +23,7 @@ class SqliteMoving(paging.StoredPages):
     def __init__(
         self,
         stores: Stores,
-        perceptions: SqlitePerceptions | OutOfProcessPerceptions,
+        perceptions: SqlitePerceptions,
         executor: ConnectionExecutor,
         mind: str,
     ) -> None:

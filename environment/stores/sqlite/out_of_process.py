@@ -22,7 +22,7 @@ from contextlib import suppress
 from typing import Any, Literal, TypeAlias
 
 from environment.errors import AppendSkipped, StoreUnavailable
-from environment.messages import Instant, Modality, NewPerception, Perception, PerceptionBatch, Receipt, Receipts
+from environment.messages import Instant, Receipts
 from environment.ports import PreparedBatch
 from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.perceptions import SqlitePerceptions
@@ -40,8 +40,8 @@ _LONGEST = 0x7FFFFFFF
 """Of a message, in bytes: as ``multiprocessing.Connection``, the other end, frames it."""
 
 
-class OutOfProcessPerceptions:
-    """``PerceptionLog``: reads in this process, writes in one below it.
+class OutOfProcessPerceptions(SqlitePerceptions):
+    """A ``SqlitePerceptions`` that reads in this process, and takes in, leads and forgets in one below it.
 
     Guarantees: those of ``SqlitePerceptions``. When the process below dies, what it was at may or may not have been
     written and is answered with ``StoreUnavailable``; another takes over with the next request, under the same epoch.
@@ -50,11 +50,10 @@ class OutOfProcessPerceptions:
 
     ahead = AHEAD
 
-    def __init__(self, log: SqlitePerceptions, executor: ConnectionExecutor, mind: str) -> None:
-        self._log = log
-        self._executor = executor
-        self._mind = mind
-        self._epoch: int | None = None
+    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
+        super().__init__(executor, mind)
+        self._term: int | None = None
+        """The epoch that the process below writes under, once it was led."""
         self._process: subprocess.Popen[bytes] | None = None
         self._line: _Line | None = None
         self._starting = asyncio.Lock()
@@ -65,13 +64,6 @@ class OutOfProcessPerceptions:
     def pid(self) -> int | None:
         """The process that writes; None before it is needed."""
         return self._process.pid if self._process is not None else None
-
-    def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
-        return self._log.prepare(batch)
-
-    async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
-        (receipts,) = await self.append_batches([self.prepare(PerceptionBatch.of(batch))])
-        return list(receipts)
 
     async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
         line = self._line
@@ -89,7 +81,7 @@ class OutOfProcessPerceptions:
 
     async def lead(self, token: int | None = None) -> int:
         epoch: int = await self._ask("lead", token)
-        self._epoch = epoch
+        self._term = epoch
         return epoch
 
     async def forget(
@@ -97,27 +89,6 @@ class OutOfProcessPerceptions:
     ) -> int:
         gone: int = await self._ask("forget", received_before, up_to, limit, believed)
         return gone
-
-    async def epoch(self) -> int:
-        """As ``SqlitePerceptions.epoch``."""
-        return await self._log.epoch()
-
-    async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:
-        return await self._log.read(after, limit, modality)
-
-    async def get(self, ids: Sequence[str]) -> dict[str, Perception]:
-        return await self._log.get(ids)
-
-    async def head(self) -> int:
-        return await self._log.head()
-
-    async def rows(self) -> int:
-        """How many perceptions are kept."""
-        return await self._log.rows()
-
-    async def skip(self, to: int) -> None:
-        """As ``Moving.skip``."""
-        await self._log.skip(to)
 
     async def close(self) -> None:
         """Let the process finish what it was given and end. May be called twice."""
@@ -141,8 +112,8 @@ class OutOfProcessPerceptions:
             with theirs:
                 self._process = await asyncio.to_thread(self._spawn, theirs)
             _, line = await asyncio.get_running_loop().create_connection(_Line, sock=ours)
-            if self._epoch is not None:
-                await line.ask("resume", (self._epoch,))
+            if self._term is not None:
+                await line.ask("resume", (self._term,))
             self._line = line
             return line
 

@@ -57,8 +57,7 @@ class SqliteStores:
         self._executor = mind_executor
         self._mind = mind
         self._claim = Claim(mind, writer)
-        log = SqlitePerceptions(perceptions, mind)
-        self.perceptions = OutOfProcessPerceptions(log, perceptions, mind) if apart else log
+        self.perceptions = OutOfProcessPerceptions(perceptions, mind) if apart else SqlitePerceptions(perceptions, mind)
         self.traces = SqliteTraces(mind_executor, mind)
         self.stream = SqliteStream(mind_executor, mind)
         self.registry = SqliteRegistry(mind_executor, mind)
