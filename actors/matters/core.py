@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -13,7 +13,19 @@ from actors.effects import Commit, Count, Effect, Send, WakeAt
 from actors.events import Broadcast, Configured, Event, Marked, Muted, Posted, Reinforce, Salient, Started, Tick
 from actors.matters.cues import CueReader
 from actors.matters.marked import StandingMarks, reminder, settled
-from actors.matters.matter import MATTERS, Matter, MatterLine, MatterState, OpenLoop, begun, join
+from actors.matters.matter import (
+    ENTRIES,
+    MATTERS,
+    Matter,
+    MatterLine,
+    MatterState,
+    OpenLoop,
+    begun,
+    join,
+    linked_to,
+    merge,
+    split,
+)
 from actors.matters.members import Members
 from actors.matters.owed import Owed
 from actors.matters.settings import MattersSettings
@@ -21,13 +33,12 @@ from actors.names import ATTENTION, ENVIRONMENT
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
 from actors.submind.composing import clock_time
-from actors.submind.linking import Rarity
+from actors.submind.linking import Rarity, Tie
 from actors.submind.retransmit import RetransmitBuffer
 from environment.identity import derived, thought_id
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import EntryKind, Instant, StreamEntry, Thought, ThoughtKind, Trace, Vector
 
-_ENTRIES = 32
 _TOLD = 0.97
 """Salience of what must be said in time."""
 _MEMBERS = 8
@@ -100,13 +111,14 @@ class MattersCore(Inward):
         ):
             return []
         effects = self._owed.heard(thought, self._rarity, now)
-        matter, reason = self._cited(thought), "cites one of its lines"
-        if matter is None:
-            found = self._members.nearest(thought, self._rarity, self._settings.join, self._marks.tie)
-            if found is not None:
-                matter, reason = self._matters[found[0]], found[1].reason
+        matter, link = self._cited(thought), ("cites one of its lines", "")
+        found = self._members.nearest(thought, self._rarity, self._settings.join, self._marks.tie)
+        if matter is None and found:
+            matter, link = self._matters[found[0][0]], (found[0][1].reason, found[0][2])
         if matter is not None:
-            effects += self._add(matter, trace, reason, now)
+            matter, merged = self._merge(matter, found, now)
+            effects += merged
+            effects += self._add(matter, trace, link, now)
             if matter.entries and self._settings.lift:
                 effects.append(Send(ENVIRONMENT, Reinforce(trace.id, self.name, self._settings.lift)))
         self._rarity.learn(thought.associations)
@@ -123,15 +135,14 @@ class MattersCore(Inward):
         every = reversed(self._matters.values())
         return next((m for m in every if any(line.perception.id in earlier for line in m.lines)), None)
 
-    def _add(self, matter: Matter, trace: Trace, link: str, now: Instant) -> list[Effect]:
+    def _add(self, matter: Matter, trace: Trace, link: tuple[str, str], now: Instant) -> list[Effect]:
         cue = self._reader.settles(trace.thought.text)
         said = any(cue in each.text.lower() for each in matter.lines)
         cited = self._cited(trace.thought)  # of what it settles something, where it says that
         settles = bool(cue) and (cited is matter if len(trace.thought.perceptions) > 1 else not said)
         before = matter.state
         line = join(matter, trace, link, now, self._settings.lines, settles=settles, over=bool(cue))
-        self._of[trace.id] = matter.id
-        self._members.add(matter.id, trace)
+        self._belongs(trace, matter)
         effects = self._write(matter, now)
         if (until := self._marks.muted(matter.id)) > now:
             return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
@@ -141,6 +152,14 @@ class MattersCore(Inward):
             effects += self._say(text, (line, worst), trace.thought.vector, matter.terms, "settled", now, matter.id)
             effects.append(Count("matters_settled_total"))
         return effects
+
+    def _belongs(self, trace: Trace, matter: Matter) -> None:
+        """A line is of a matter; of those that are not kept only so many are remembered."""
+        self._of[trace.id] = matter.id
+        self._members.add(matter.id, trace)
+        if len(self._of) > self._settings.most * (self._settings.lines + _MEMBERS):
+            kept = {line.trace for each in self._matters.values() for line in each.lines}
+            self._of = {line: key for line, key in self._of.items() if line in kept}
 
     def _conscious(self, entry: StreamEntry, focus: Trace | None, now: Instant) -> list[Effect]:
         """What became conscious is a matter, or belongs to one."""
@@ -158,7 +177,7 @@ class MattersCore(Inward):
         else:
             return []
         if entry.seq not in matter.entries:
-            matter.entries = [*matter.entries, entry.seq][-_ENTRIES:]
+            matter.entries = [*matter.entries, entry.seq][-ENTRIES:]
         return [*effects, *self._write(matter, now)]
 
     def _first(self, focus: Trace) -> Trace | None:
@@ -168,25 +187,52 @@ class MattersCore(Inward):
     def _begin(self, trace: Trace, now: Instant) -> tuple[Matter, list[Effect]]:
         matter = begun(trace, derived("m", trace.id), now)
         self._matters[matter.id] = matter
-        self._of[trace.id] = matter.id
-        self._members.add(matter.id, trace)
+        self._belongs(trace, matter)
         effects: list[Effect] = [Count("matters_begun_total")]
         for other in [each for each in self._recent.values() if each.id not in self._of]:
             tied = self._marks.tie(trace.thought, other.thought, self._rarity)
             if tied is not None and tied.strength >= self._settings.join:
-                join(matter, other, tied.reason, now, self._settings.lines)
-                self._of[other.id] = matter.id
-                self._members.add(matter.id, other)
+                join(matter, other, (tied.reason, trace.id), now, self._settings.lines)
+                self._belongs(other, matter)
         while len(self._matters) > self._settings.most:
             gone = min(self._matters.values(), key=lambda m: (m.open, m.changed, m.id))
             effects.append(Count("limit_hits:matters"))
             self._let_go(gone)
         return matter, effects
 
+    def _merge(
+        self, matter: Matter, found: Sequence[tuple[str, Tie, str]], now: Instant
+    ) -> tuple[Matter, list[Effect]]:
+        """One matter of all that a line is about, which began first; what a line only turns to stays apart."""
+        effects: list[Effect] = []
+        about = {key: tied for key, tied, _ in found if not tied.turn and tied.strength >= self._settings.merge}
+        for key, tied in about.items() if matter.id in about else ():
+            if key != matter.id:
+                matter, other = sorted((matter, self._matters[key]), key=lambda each: (each.began, each.id))
+                effects += self._absorb(matter, other, tied.reason, now)
+        return matter, effects
+
+    def _absorb(self, matter: Matter, other: Matter, why: str, now: Instant) -> list[Effect]:
+        merge(matter, other, why, now, self._settings.lines)
+        self._move(self._lines_of(other), matter)
+        del self._matters[other.id]
+        return [Commit(MATTERS.remove(other.id, time=now)), Count("matters_merged_total")]
+
+    def _lines_of(self, matter: Matter) -> tuple[str, ...]:
+        return tuple(trace for trace, key in self._of.items() if key == matter.id)
+
+    def _move(self, lines: Iterable[str], matter: Matter) -> None:
+        """Lines belong to another matter from now on."""
+        held = {trace.id: trace for trace in self._members.all()}
+        for line in lines:
+            self._of[line] = matter.id
+            if line in held:
+                self._members.add(matter.id, held[line])
+
     def _let_go(self, matter: Matter) -> None:
         del self._matters[matter.id]
         self._members.release(matter.id)
-        self._of = {trace: key for trace, key in self._of.items() if key != matter.id}  # of lines not kept as well
+        self._of = {trace: key for trace, key in self._of.items() if key != matter.id}
 
     def _write(self, matter: Matter, now: Instant) -> list[Effect]:
         return [Commit(MATTERS.write(matter.id, matter, time=matter.began, expires=now + self._settings.keep))]
@@ -219,24 +265,40 @@ class MattersCore(Inward):
             elif matter is not None and mark.kind is MarkKind.MUTE:
                 until = self._marks.muted(matter.id)
                 if max(until, before.muted(matter.id)) > now:
-                    lines = tuple(trace for trace, key in self._of.items() if key == matter.id)
-                    effects.append(Send(ATTENTION, Muted(lines, until)))
+                    effects.append(Send(ATTENTION, Muted(self._lines_of(matter), until)))
         return effects
 
     def _part(self, matter: Matter, mark: FeedbackMark, now: Instant) -> list[Effect]:
-        """Take lines out of a matter."""
-        gone = [line for line in matter.lines[1:] if line.trace in mark.traces]
-        for line in gone:
-            matter.lines.remove(line)
-            matter.count -= 1
-            self._of.pop(line.trace, None)
-            self._members.drop(line.trace)
-        return self._write(matter, now) if gone else []
+        """Take lines out of a matter; one that others were linked to is a matter of its own, with these."""
+        effects: list[Effect] = []
+        for line in [line for line in matter.lines[1:] if line.trace in mark.traces]:
+            gone = linked_to(matter, line)
+            for each in gone:
+                matter.lines.remove(each)
+                self._of.pop(each.trace, None)
+            matter.count -= len(gone)
+            effects += self._write(matter, now) if gone else []
+            if len(gone) <= 1:
+                self._members.drop(line.trace)
+                continue
+            other = split(gone, derived("m", line.trace), f"was taken out of “{matter.title}”", now)
+            self._matters[other.id] = other
+            self._move([each.trace for each in gone], other)
+            effects += [*self._write(other, now), Count("matters_split_total")]
+        return effects
 
     def _rejoin(self, matter: Matter, mark: FeedbackMark, now: Instant) -> list[Effect]:
-        """Put lines back that are remembered and belong to no other matter since."""
+        """Put lines back that are remembered and belong to no other matter since, but to one that was split off."""
+        effects: list[Effect] = []
+        for other in [m for trace in mark.traces if (m := self._matters.get(derived("m", trace)))]:
+            if other is not matter:
+                effects += self._absorb(matter, other, "put back", now)
         back = [self._recent[i] for i in mark.traces if i in self._recent and i not in self._of]
-        return [effect for trace in back for effect in self._add(matter, trace, "put back", now)]
+        return [
+            *effects,
+            *(self._write(matter, now) if effects else ()),
+            *(effect for trace in back for effect in self._add(matter, trace, ("put back", ""), now)),
+        ]
 
     def _vector(self, loop: OpenLoop) -> Vector:
         for trace in self._recent.values():
@@ -277,7 +339,7 @@ class MattersCore(Inward):
         )
         if self._allowance.take(now):
             return self._unacknowledged.post([thought], now)
-        self._later = [*self._later, (settled, thought)][-_ENTRIES:]
+        self._later = [*self._later, (settled, thought)][-ENTRIES:]
         return [Count("limit_hits:reminders"), WakeAt(now + _PATIENCE)]
 
     def _say_later(self, now: Instant) -> list[Effect]:

@@ -29,6 +29,8 @@ FACULTY = Faculty(
     collections=frozenset({"matters", "loops"}),
     metrics={
         "matters_begun_total": "Matters that began.",
+        "matters_merged_total": "Matters that turned out to be another one.",
+        "matters_split_total": "Matters of which a part turned out to be another one.",
         "matters_settled_total": "Matters that a line settled, and that was said.",
         "matters_open": "Matters followed that are not settled.",
         "loops_opened_total": "Promises, requests and deadlines noticed.",
@@ -40,6 +42,7 @@ FACULTY = Faculty(
     tunable={
         (
             "matters.join",
+            "matters.merge",
             "matters.lift",
             "matters.rest",
             "matters.notice",

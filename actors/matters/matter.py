@@ -16,6 +16,8 @@ LATEST = 2
 """Lines of a matter that a list of matters shows."""
 REMINDERS = 2
 """Of one loop: before it is due, and when it was missed."""
+ENTRIES = 32
+"""Numbers of entries kept of a matter."""
 _TITLE = 90
 _CLAUSE = re.compile(r"(?<=[.!?;])\s+|,\s+|\s+[-–—]\s+|:\s+")
 _TERMS = 24
@@ -49,6 +51,8 @@ class MatterLine:
     """0..1."""
     link: str = ""
     """Why it belongs there; empty for the one that the matter began with."""
+    to: str = ""
+    """The trace of the line that it was linked to, if any."""
 
 
 @dataclass(slots=True)
@@ -125,11 +129,11 @@ def title_of(text: str) -> str:
     return text[: cut if cut > 0 else _TITLE].rstrip(" .;,:") + " …"
 
 
-def line_of(trace: Trace, link: str = "") -> MatterLine:
+def line_of(trace: Trace, link: str = "", to: str = "") -> MatterLine:
     """A trace as a line; it cites what the trace focuses on."""
     thought = trace.thought
     salience = round(salience_of(thought.salience), 3)
-    return MatterLine(trace.id, thought.text, thought.perceptions[0], salience, thought.trust, link)
+    return MatterLine(trace.id, thought.text, thought.perceptions[0], salience, thought.trust, link, to)
 
 
 def begun(trace: Trace, key: str, now: Instant) -> Matter:
@@ -151,13 +155,20 @@ def begun(trace: Trace, key: str, now: Instant) -> Matter:
 
 
 def join(
-    matter: Matter, trace: Trace, link: str, now: Instant, keep: int, *, settles: bool = False, over: bool = False
+    matter: Matter,
+    trace: Trace,
+    link: tuple[str, str],
+    now: Instant,
+    keep: int,
+    *,
+    settles: bool = False,
+    over: bool = False,
 ) -> MatterLine:
-    """Put a line into a matter's course, and say where it stands then.
+    """Put a line into a matter's course, linked why and to which trace, and say where it stands then.
 
     ``settles``: the line ends it; ``over``: it says at least nothing else.
     """
-    line, terms = line_of(trace, link), trace.thought.associations
+    line, terms = line_of(trace, *link), trace.thought.associations
     matter.lines.append(line)
     matter.lines.sort(key=lambda each: (each.perception.time, each.trace))
     if len(matter.lines) > keep:
@@ -181,6 +192,54 @@ def join(
     elif matter.state is not MatterState.REOPENED:
         matter.state = MatterState.GROWING
     return line
+
+
+def linked_to(matter: Matter, line: MatterLine) -> list[MatterLine]:
+    """A line of a matter with those that were linked to it, directly or not; in order."""
+    gone = {line.trace}
+    for each in matter.lines[1:]:  # what a line is linked to was said before it
+        if each.to in gone:
+            gone.add(each.trace)
+    return [each for each in matter.lines if each.trace in gone]
+
+
+def split(lines: list[MatterLine], key: str, why: str, now: Instant) -> Matter:
+    """The matter that lines of another make, the first of which says why."""
+    worst = max(lines, key=lambda each: (each.salience, each.trace))
+    return Matter(
+        id=key,
+        title=title_of(worst.text),
+        state=MatterState.GROWING,
+        began=lines[0].perception.time,
+        changed=now,
+        salience=worst.salience,
+        severity=severity(worst.salience, {}),
+        lines=[replace(lines[0], link=why, to=""), *lines[1:]],
+        count=len(lines),
+        sources=list(dict.fromkeys(line.perception.source for line in lines)),
+        terms=[],
+    )
+
+
+def merge(matter: Matter, other: Matter, why: str, now: Instant, keep: int) -> None:
+    """Put another matter that turned out to be this one into its course, which says why."""
+    first = replace(other.lines[0], link=f"was a matter of its own: {why}")
+    lines = {line.trace: line for line in (*matter.lines, *other.lines, first)}
+    matter.lines = sorted(lines.values(), key=lambda each: (each.perception.time, each.trace))
+    if len(matter.lines) > keep:
+        del matter.lines[1 : 1 + len(matter.lines) - keep]
+    matter.count += other.count
+    matter.began, matter.changed = min(matter.began, other.began), now
+    matter.severity = max(matter.severity, other.severity, key=lambda each: each.rank)
+    if other.salience > matter.salience:
+        matter.salience, matter.title = other.salience, other.title
+    matter.sources = list(dict.fromkeys([*matter.sources, *other.sources]))
+    matter.terms = list(dict.fromkeys([*matter.terms, *other.terms]))[:_TERMS]
+    matter.entries = sorted({*matter.entries, *other.entries})[-ENTRIES:]
+    if other.open and not matter.open:
+        matter.state = MatterState.REOPENED
+    elif matter.open:
+        matter.state = MatterState.GROWING
 
 
 def as_of(matter: Matter, now: Instant) -> Matter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -70,15 +70,24 @@ class Members:
 
     def nearest(
         self, thought: Thought, rarity: Rarity, least: float, tie: Callable[[Thought, Thought, Rarity], Tie | None]
-    ) -> tuple[str, Tie] | None:
-        """(Matter, why the thought belongs to a line of it by ``tie``) where that is at least so sure."""
-        best: tuple[str, Tie] | None = None
+    ) -> list[tuple[str, Tie, str]]:
+        """(Matter, why the thought belongs to a line of it by ``tie``, that line's trace), at least so sure.
+
+        One of each matter, surest first.
+        """
+        best: dict[str, tuple[Tie, str]] = {}
         for trace_id in self._candidates(thought):
             matter, trace, _ = self._held[trace_id]
             tied = tie(thought, trace.thought, rarity)
-            if tied is not None and tied.strength >= max(least, best[1].strength if best else 0.0):
-                best = (matter, tied)
-        return best
+            if tied is not None and tied.strength >= max(least, best[matter][0].strength if matter in best else 0.0):
+                best.pop(matter, None)
+                best[matter] = tied, trace_id  # of equals the one met last
+        latest = [(matter, *found) for matter, found in best.items()][::-1]
+        return sorted(latest, key=lambda found: -found[1].strength)
+
+    def all(self) -> Iterator[Trace]:
+        """All lines that are held, the one held longest first."""
+        return (trace for _, trace, _ in list(self._held.values()))
 
     def _candidates(self, thought: Thought) -> Iterable[str]:
         count = len(self._slots)

@@ -359,3 +359,70 @@ def test_lines_of_a_muted_matter_are_told_to_attention_as_they_come() -> None:
     assert hushed() == [(1, NOON + HOUR)]
     world.tell(Marked((replace(mute, undone=True),)), NOON + 600)
     assert hushed() == [(3, float("-inf"))]
+
+
+def test_a_line_about_two_matters_merges_the_later_into_the_earlier_which_says_so() -> None:
+    world = World(merge=0.9)
+    world.line("pump B is dry", NOON, "pump b", conscious=1, salience=0.6)
+    world.line("brine reaches hall 3", NOON + 60, "hall 3", conscious=2, salience=0.8, about=2, source="guard")
+    first, second = world.matters
+    both = near(1) + near(2)
+    vector = (both / np.linalg.norm(both)).astype(np.float32)
+    said = thought(
+        text="pump B lets brine into hall 3",
+        time=NOON + 120,
+        source="mags",
+        associations=("pump b", "hall 3"),
+        vector=vector,
+    )
+    world.tell(Salient((trace(said),)), NOON + 120)
+    gone = [e.write.key for e in world.effects if isinstance(e, Commit) and e.write.document.removed]
+    assert gone == [second]
+    matter = world.matters[first]
+    assert (matter.title, matter.count, matter.entries) == ("brine reaches hall 3", 3, [1, 2])
+    assert [line.text for line in matter.lines] == [
+        "pump B is dry",
+        "brine reaches hall 3",
+        "pump B lets brine into hall 3",
+    ]
+    assert matter.lines[1].link == "was a matter of its own: both name hall 3"
+    world.line("hall 3 is flooded", NOON + 180, "hall 3", about=2, source="guard")
+    assert world.matters[first].count == 4, "what would have been of the later one"
+
+
+def test_who_turns_to_two_matters_merges_nothing() -> None:
+    world = World(merge=0.0)
+    for n, who in enumerate(("ann", "bob")):
+        world.line(f"kelgo{n} burns", NOON + n, f"kelgo{n}", conscious=n + 1, about=20 + n, source=who)
+    world.line("ann: bob: call the guard", NOON + 60, "guard", about=30, source="mags")
+    assert len(world.matters) == 2
+
+
+def test_what_hung_on_a_wrong_line_is_a_matter_of_its_own_until_that_is_undone() -> None:
+    world = World()
+    world.line("PANIC pump B dry", NOON, "pump b", conscious=1, salience=0.8)
+    world.line("door of hall 3 open, pump B hums", NOON + 60, "pump b", "hall 3", source="guard")
+    wrong = world.last.id
+    world.line("hall 3 counts 40 guests", NOON + 120, "hall 3", "guests", source="door")
+    (matter,) = world.matters.values()
+    assert [line.to for line in matter.lines[2:]] == [wrong]
+    mark = FeedbackMark("k-1", "1", MarkKind.WRONG, NOON, "ann", "", matter=matter.id, traces=(wrong,))
+    world.tell(Marked((mark,)), NOON + 600)
+    first, other = world.matters.values()
+    assert ([line.text for line in first.lines], first.count) == (["PANIC pump B dry"], 1)
+    assert [line.text for line in other.lines] == ["door of hall 3 open, pump B hums", "hall 3 counts 40 guests"]
+    assert other.lines[0].link == "was taken out of “PANIC pump B dry”"
+    world.tell(Marked((mark,)), NOON + 660)
+    assert world.effects == [], "what was done is not done again"
+    world.line("more guests in hall 3", NOON + 700, "hall 3", "guests", source="door")
+    assert world.matters[other.id].count == 3
+    world.tell(Marked((replace(mark, undone=True),)), NOON + 800)
+    assert world.matters[matter.id].count == 4
+
+
+def test_which_lines_belong_to_a_long_matter_is_remembered_in_bounds() -> None:
+    world = World(most=2, lines=2)
+    for n in range(60):
+        world.line(f"pump B hums {n}", NOON + n, "pump b", conscious=int(n == 0))
+    assert next(iter(world.matters.values())).count == 60
+    assert len(world.core._of) <= 2 * (2 + 8)
