@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from actors.running import FadingCounts
 from actors.substrate.sentences import STOPWORDS, asks, sentences, speaker
@@ -21,6 +21,7 @@ from environment.relations import Relation, RelationKind
 _LEAD = re.compile(r"\W{0,2}([^\s:,;.!?<>()\"“”]{2,32})(?:\s?[:,]|->)\s")
 _BACK = re.compile(r"(?:no|not|nope|wrong|actually|false alarm|that's not|that is not|it isn't|never)\b", re.IGNORECASE)
 _CAUSE = re.compile(r"\b(?:because|due to|caused by|thanks to|owing to|that's why|result of)\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?<![\w#.:/-])(?:[^\W\d_]{2,} |#)\d{3,}\b(?![.:/-]?\w|%| ?[%°])")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _REPLY, _GOES_ON, _AT_ONCE = 600.0, 300.0, 60.0
 """Seconds within which a line answers another, goes on from one's own, and does either without a name."""
@@ -30,6 +31,8 @@ _SURE, _LIKELY = 1.25, 1.0
 """How sure a link is that the form of a conversation shows, with and without a name."""
 _TERM, _TERMS = 0.3, 3
 """What a shared association counts at most, and how many count."""
+_NUMBER = 0.5
+"""What it counts more that both call something by the same number."""
 _SAME_SOURCE = 0.1
 _PLAIN, _LONG = 0.1, 3600.0
 """How much less it says that two lines share one plain word and no name or number, or many such words so long ago."""
@@ -100,6 +103,14 @@ def _voice(thought: Thought) -> _Voice:
 def source_of(thought: Thought) -> str:
     """Who said what a thought focuses on."""
     return thought.perceptions[0].source if thought.perceptions else thought.author
+
+
+def numbered(trace: Trace) -> Trace:
+    """The same, with what it calls by a number (``job 961``, ``#4711``) among its associations."""
+    thought = trace.thought
+    named = [found.casefold() for found in _NUMBERED.findall(thought.text)][:_FEW]
+    terms = tuple(dict.fromkeys((*named, *thought.associations)))
+    return replace(trace, thought=replace(thought, associations=terms)) if named else trace
 
 
 def related(a: Thought, b: Thought) -> tuple[str, ...]:
@@ -230,6 +241,7 @@ def _topic(
     same, plain = here.source == there.source, all(t.isalpha() and t.islower() for t in shared)
     plain &= len(shared) == 1 or event.time - memory.time > _LONG
     strength = _likeness(event, memory, shared, rarity) - same * _SAME_SOURCE - plain * _PLAIN
+    strength += _NUMBER * max((rarity.of(t) for t in shared if _NUMBERED.fullmatch(t)), default=0.0)
     if _CAUSE.search(here.body):
         kind = RelationKind.CAUSE
     elif _BACK.match(here.body):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actors.snapshots import pack, unpack
-from actors.submind.linking import Rarity, kin, related, tie
+from actors.submind.linking import Rarity, kin, numbered, related, tie
 from environment.relations import RelationKind
 from tests.actors.making import thought, trace, unit
 
@@ -107,3 +107,19 @@ def test_the_name_of_a_source_is_no_subject() -> None:
     reading = said("room 1 rose", time=900.0, source="coldstore", associations=("coldstore",))
     page = said("PAGE coldstore", time=1000.0, source="oncall", associations=("coldstore",))
     assert tie(page, reading, RARITY) is None
+
+
+def test_what_both_call_by_one_number_is_one_thing() -> None:
+    opened, note, other = (
+        numbered(trace(said(text, source="desk", time=at, vector=unit(n), associations=("lift",))))
+        for n, (text, at) in enumerate(
+            [("job 961 new: lift B stuck", 900.0), ("job 961: both out", 1500.0), ("job 962: lift C at 3 %", 1600.0)]
+        )
+    )
+    assert opened.thought.associations == ("job 961", "lift")
+    sure = tie(note.thought, opened.thought, RARITY)
+    loose = tie(other.thought, opened.thought, RARITY)
+    assert sure.reason == "both name job 961, lift"
+    assert sure.strength > 0.75 > loose.strength
+    plain = trace(said("at 12:3000, 4.500 s, load 300 %, GET /a/200"))
+    assert numbered(plain) is plain
