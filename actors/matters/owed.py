@@ -16,6 +16,7 @@ from actors.submind.linking import Rarity, answers
 from actors.substrate.sentences import speaker, words
 from environment.identity import derived
 from environment.messages import Instant, Thought
+from environment.severity import salience_of
 
 _WHOLE = 200
 """Characters of a line that is quoted whole; of a longer one only the sentence that says what is owed."""
@@ -79,7 +80,7 @@ class Owed:
         if not clause or at <= now or not self._settings.patience or len(terms) < _SAYS:
             return None
         loop = OpenLoop(key, text or clause, first, at, asked=True, trust=trust, terms=terms)
-        loop.dated, loop.salience = False, round(thought.salience, 3)
+        loop.dated, loop.salience = False, round(salience_of(thought.salience), 3)
         return loop
 
     def _close(self, thought: Thought, rarity: Rarity) -> list[Effect]:
