@@ -119,7 +119,7 @@ async def test_matters_and_a_digest(lived: Any, at: list[str]) -> None:
 async def test_matters_are_followed_as_they_change(lived: Any, at: list[str]) -> None:
     ref = PerceptionRef("p-1", NOON, "guard")
     line = MatterLine("t-1", f"brine {HOSTILE}", ref, 0.5)
-    wet = Matter("m-1a", "brine on the floor", MatterState.GROWING, NOON, 9e9, 0.8, [line], 1, ["guard"], [], [1])
+    wet = Matter("m-1a", "brine", MatterState.GROWING, NOON, 9e9, 0.8, CRITICAL, [line], 1, ["guard"], [], [1])
     loop = OpenLoop("l-1", "could somebody look?", ref, NOON, asked=True, dated=False)
     following = [await start("matters", "--follow", *more, *at) for more in ((), ("--json",))]
     shown: list[str] = []
@@ -138,7 +138,7 @@ async def test_matters_are_followed_as_they_change(lived: Any, at: list[str]) ->
         await process.communicate()
     assert "\x1b" not in "".join(shown)
     assert any("no answer yet" in each for each in shown)
-    assert any("brine on the floor" in each for each in shown)
+    assert any("growing" in each and "brine" in each for each in shown)
     assert {json.loads(each)["kind"] for each in told} == {"matter", "loop"}
     assert (await submind("matters", "--follow", "--since", "2026-03-03", *at)).code == 2
 
