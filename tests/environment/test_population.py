@@ -1,7 +1,5 @@
 """Who was born, what was decided, what was put to work: three collections."""
 
-import asyncio
-
 import pytest
 
 from environment.configuration import Configuration, read_configurations, write_configuration
@@ -40,26 +38,6 @@ async def test_the_log_of_growth_is_read_on_and_the_first_to_write_a_number_deci
     assert await read_growth(read, 8, 3) == events[8:11]
     assert (await read_growth(read, 12, 10), await growth_head(read)) == ([], 12)
     assert (await stores.registry.state("causes-1"), await read_members(read)) == (None, [])
-
-
-async def test_many_who_decide_at_once_decide_one_after_the_other(stores, tmp_path):
-    elsewhere, won = await open_stores(tmp_path, "alpha", synchronous="OFF"), []
-
-    async def decide(through, who):
-        for _ in range(5):
-            while True:
-                seq = await growth_head(through.collections) + 1
-                try:
-                    await through.commit([write_growth(grown(seq, by=who))])
-                except StaleRevision:
-                    continue
-                won.append((seq, who))
-                break
-
-    await asyncio.gather(decide(stores, "a"), decide(elsewhere, "b"), decide(stores, "c"))
-    await elsewhere.close()
-    assert sorted(seq for seq, _ in won) == list(range(1, 16))
-    assert [(event.seq, event.by) for event in await read_growth(stores.collections, 0, 100)] == sorted(won)
 
 
 async def test_members_come_in_the_order_of_their_births_as_they_are_now(stores):

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from environment.stores.sqlite.connection_executor import ConnectionExecutor
-from environment.stores.sqlite.idempotency import next_place, places_of
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 from environment.stores.sqlite.schema import PERCEPTIONS, migrate
 from tests.environment.stores.making import NOON, perception
@@ -35,16 +34,6 @@ def crowded(mind, sources, keys):
 
 async def filed(log):
     return await log._executor.read(lambda c: dict(c.execute("SELECT place, position FROM places").fetchall()))
-
-
-def test_a_place_follows_from_all_of_mind_source_and_key():
-    ((one,), (again,)) = places_of("m", ["s"], ["k"]), places_of("m", ["s"], ["k"])
-    assert one == again
-    others = [places_of("n", ["s"], ["k"]), places_of("m", ["t"], ["k"]), places_of("m", ["s"], ["l"])]
-    assert len({one, *(place for (place,) in others)}) == 4
-    assert places_of("m", ["s"], [None]) == [0]
-    assert places_of("m", ["\ud800"], ["\udfff"])
-    assert 0 not in {next_place(place) for place in (-1, (1 << 63) - 1, 5, -(1 << 63))}
 
 
 @pytest.mark.parametrize("memory", [1, 100, 3000, 1 << 40])

@@ -13,19 +13,6 @@ def hashes(*numbers):
     return hash_keys("m", ["s"] * len(numbers), [str(n) for n in numbers])
 
 
-def test_a_hash_follows_from_all_of_mind_source_and_key():
-    one = hash_keys("m", ["s"], ["k"])
-    assert one == hash_keys("m", ["s"], ["k"])
-    others = [
-        hash_keys(*given)
-        for given in [("n", ["s"], ["k"]), ("m", ["t"], ["k"]), ("m", ["s"], ["l"]), ("m", ["s\0"], ["k"])]
-    ]
-    assert len({one, *others}) == 5
-    assert hash_keys("m", ["ab"], ["c"]) != hash_keys("m", ["a"], ["bc"])
-    assert hash_keys("m", ["a\0b"], ["c"]) != hash_keys("m", ["a"], ["b\0c"])
-    assert len(hash_keys("m", ["\ud800"], ["\udfff"])) == KEY
-
-
 def test_no_key_has_no_hash():
     assert hash_keys("m", ["s", "s"], [None, None]) == b""
     first, second = each_key(hash_keys("m", ["s", "s"], [None, "k"]))

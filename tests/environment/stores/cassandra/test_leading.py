@@ -4,64 +4,12 @@ import asyncio
 
 import pytest
 
-from environment.errors import FencedOut, StoreUnavailable
-from environment.messages import Level
-from environment.ports import WriteEntries, WriteLevel, WriteState, WriteTrace
+from environment.errors import FencedOut
+from environment.ports import WriteState
 from environment.stores.cassandra.commits.commit_logs import CommitLogs
-from tests.environment.stores.cassandra.openings import everything, opened
-from tests.environment.stores.making import NOON, entry, trace
+from tests.environment.stores.cassandra.openings import opened
 
 __all__ = ["opened"]
-
-
-async def test_a_leader_that_wakes_late_changes_nothing(opened):
-    old = await opened(writer="environment")
-    epoch = await old.lead()
-    await old.commit([WriteTrace(trace(1)), WriteEntries((entry(1),))], epoch)
-    logs = old._writer.logs
-    asleep = asyncio.Event()
-    write = logs._write
-    late = []
-
-    async def sleeps(rows):
-        late.append(list(rows))
-        asleep.set()
-        raise StoreUnavailable("asleep")
-
-    logs.__class__ = type("Sleeping", (CommitLogs,), {"__slots__": (), "_write": staticmethod(sleeps)})
-    stale = Level(0.11, NOON, 60.0)
-    before = [
-        WriteLevel(trace(1).id, stale, live=False, conscious=7),
-        WriteEntries((entry(2),)),
-        WriteState("x", b"old"),
-    ]
-    with pytest.raises(StoreUnavailable):
-        await old.commit(before, epoch)
-    assert asleep.is_set()
-
-    new = await opened(writer="environment")
-    newer = await new.lead()
-    fresh = Level(0.9, NOON + 5, 60.0)
-    await new.commit(
-        [
-            WriteLevel(trace(1).id, fresh, live=True, conscious=None),
-            WriteEntries((entry(3),)),
-            WriteState("x", b"new"),
-        ],
-        newer,
-    )
-    seen = await everything(new)
-    assert seen[3] == [entry(1), entry(2), entry(3)]
-
-    logs.__class__ = CommitLogs
-    for rows in late:  # the plain writes of the sleeper, at last
-        await write(rows)
-    assert await everything(new) == seen
-    for late_write in ([WriteState("x", b"late")], [WriteEntries((entry(4),))], [WriteTrace(trace(5))]):
-        with pytest.raises(FencedOut) as refused:
-            await old.commit(late_write, epoch)
-        assert (refused.value.fence, refused.value.current) == (epoch, newer)
-    assert await everything(new) == seen
 
 
 async def test_a_writer_that_is_made_while_another_leads_is_closed_to_the_old_leader(opened):

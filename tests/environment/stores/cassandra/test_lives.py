@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import signal
 
 import pytest
 
@@ -13,9 +12,8 @@ from environment.stores.cassandra.commits.fenced_log import LogRow
 from environment.stores.cassandra.commits.record import CommitRecord, Counters, Part, WriterLife
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from tests.environment.stores.cassandra.openings import SMALL, everything, opened
-from tests.environment.stores.making import entry, live_ids, trace
+from tests.environment.stores.making import entry, trace
 from tests.environment.stores.promises.lives import Life, one_history
-from tests.servers.process import run_python
 
 __all__ = ["opened"]
 
@@ -126,51 +124,6 @@ def test_what_was_claimed_under_an_older_epoch_holds_no_more(epoch, held):
     part = Part("core", "traces", 7, Counters(), {"environment": WriterLife(2, 5)})
     view = LogView(LogRow("core", "traces", 7, epoch), CommitRecord(11, b"id", [part], b""))
     assert bool(view.claims) is held
-
-
-SLEEPER = """
-    import asyncio, sys
-    from environment.errors import Outlived
-    from environment.ports import WriteEntries, WriteTrace
-    from environment.stores.opening import open_stores
-    from tests.environment.stores.making import entry, trace
-
-    async def main(place, mind, epoch):
-        stores = await open_stores(place, mind, writer="stream")
-        await stores.claim(epoch, 1, numbers=True)
-        seq = 0
-        try:
-            while True:
-                seq += 1
-                await stores.commit([WriteEntries((entry(seq),)), WriteTrace(trace(seq))], epoch)
-                print(seq, flush=True)
-        except Outlived as error:
-            print(error, flush=True)
-
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
-"""
-
-
-async def test_a_process_that_is_woken_finds_itself_outlived(opened, shared_keyspace):
-    stores = await opened(writer="stream")
-    epoch = await stores.lead()
-    with run_python(SLEEPER, f"{shared_keyspace}?dc={shared_keyspace.dc}", opened.mind, epoch) as process:
-        try:
-            for _ in range(5):
-                await asyncio.to_thread(process.stdout.readline)
-            process.send_signal(signal.SIGSTOP)
-            await stores.claim(epoch, 2, numbers=True)
-            head = await stores.stream.head()
-            await stores.commit([WriteEntries((entry(head + 1, id="c-new"),))], epoch)
-            process.send_signal(signal.SIGCONT)
-            *said, last = (await asyncio.to_thread(process.stdout.read)).splitlines()
-        finally:
-            process.kill()
-    assert last == "life 2 of stream has begun since life 1: this process must stop writing"
-    assert all(int(seq) <= head for seq in said)
-    stream = await stores.stream.read(1, 10_000)
-    assert [each.id for each in stream] == [*(entry(n).id for n in range(1, head + 1)), "c-new"]
-    assert len(await live_ids(stores, 1000)) == head
 
 
 REQUESTS = ("conditional", "serial", "write_all")

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from environment.errors import StoreUnavailable
 from environment.ports import WriteConnections
-from environment.stores import paging
 from environment.stores.cassandra import partitions
 from environment.stores.copying import KINDS, Copy, differences, tally
 from environment.stores.opening import open_stores
-from tests.environment.stores.furnished import GivingOut, furnish
+from tests.environment.stores.furnished import furnish
 from tests.environment.stores.making import NOON, change, live_ids, perception
 
 
@@ -53,19 +51,6 @@ async def test_everything_arrives_as_it_was(open_for, here, there):
         assert await new.traces.revisions(name) == await old.traces.revisions(name)
     assert await new.stream.read(1, 100) == await old.stream.read(1, 100)
     assert await new.registry.history() == await old.registry.history()
-
-
-@pytest.mark.parametrize("nth", [1, 2, 4, 7, 12, 20])
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-async def test_it_is_resumed_wherever_it_was_interrupted(open_for, nth, after, monkeypatch):
-    monkeypatch.setattr(paging, "PAGE", 6)
-    old, new = await open_for("sqlite", "old"), await open_for("cassandra", "new")
-    await furnish(old)
-    try:
-        await Copy(old.moving, GivingOut(new, nth, after=after), "old").run()
-    except StoreUnavailable:
-        await Copy(old.moving, new, "old").run()
-    assert differences(await tally(old.moving), await tally(new.moving)) == []
 
 
 async def test_a_long_gap_costs_little_and_is_forgotten(open_for):

@@ -148,12 +148,6 @@ async def test_a_role_that_may_not_create_is_told_so_when_it_migrates(server, ro
         await create_keyspace(address, 1, SETTINGS, rng=random.Random(1))
 
 
-async def test_a_server_whose_certificate_another_authority_gave_is_not_trusted(server, options, tmp_path):
-    trustme.CA().cert_pem.write_to_path(tmp_path / "other.pem")
-    said = await refused(server, options(ca_file=tmp_path / "other.pem"), kind=StoreBroken)
-    assert "the server's certificate is not to be trusted: unable to get local issuer certificate" in said
-
-
 async def test_a_server_that_wants_a_certificate_says_so_to_a_client_without(server, options):
     said = await refused(server, options(cert_file=None, key_file=None))
     assert "give cert_file=PATH&key_file=PATH" in said

@@ -25,20 +25,6 @@ async def test_none_leaves_a_column_as_it_was(numbers):
     assert await numbers.execute(select, idempotent=True) == [("kept",)]
 
 
-async def test_one_of_many_racing_conditions_wins(numbers):
-    insert = await numbers.prepare("INSERT INTO numbers (a, b, c) VALUES (5, 5, ?) IF NOT EXISTS")
-    outcomes = await asyncio.gather(*(numbers.conditional(insert, (str(at),)) for at in range(8)))
-    winners = [at for at, outcome in enumerate(outcomes) if outcome]
-    select = await numbers.prepare("SELECT c FROM numbers WHERE a = 5 AND b = 5")
-    assert len(winners) == 1
-    assert await numbers.serial(select) == [(str(winners[0]),)]
-
-
-async def test_a_statement_is_prepared_once(numbers):
-    one, two = await asyncio.gather(*(numbers.prepare("SELECT c FROM numbers WHERE a = ?") for _ in range(2)))
-    assert one is two
-
-
 async def test_a_statement_for_another_schema_says_so_and_may_be_asked_for_again(session):
     with pytest.raises(StoreBroken, match=r"submind migrate"):
         await session.prepare("SELECT a FROM not_yet WHERE a = ?")
@@ -46,14 +32,6 @@ async def test_a_statement_for_another_schema_says_so_and_may_be_asked_for_again
     select = await session.prepare("SELECT a FROM not_yet WHERE a = ?")
     assert await session.execute(select, (1,), idempotent=True) == []
     assert session.circuit == "closed"
-
-
-async def test_wrong_values_are_the_callers_mistake(numbers):
-    select = await numbers.prepare("SELECT c FROM numbers WHERE a = ?")
-    with pytest.raises(TypeError, match="invalid type"):
-        await numbers.execute(select, ("text",), idempotent=True)
-    with pytest.raises(ValueError, match="Too many"):
-        await numbers.execute(select, (1, 2), idempotent=True)
 
 
 async def test_callers_who_leave_give_their_permits_back(keyspace):

@@ -182,22 +182,6 @@ async def test_a_trace_that_is_raised_while_it_is_being_forgotten_stays(opened):
     assert (await writer.statistics())["traces_rows"] == 1
 
 
-async def test_changes_of_connections_go_by_hours_and_come_back_newest_first(opened):
-    stores = await opened()
-    made = [replace(change(n, owner), at=NOON + 1800 * n) for n, owner in enumerate(["a", "b"] * 10)]
-    for each in made:
-        await stores.commit([WriteConnections(each.owner, (), (), (each,))])
-    assert await stores.registry.history() == made[::-1]
-    assert await stores.registry.history(limit=7) == made[::-1][:7]
-    assert await stores.registry.history("a", limit=3) == made[::-1][1::2][:3]
-    assert await stores.registry.forget(NOON + 1800 * 9, limit=4) == 4
-    assert await stores.registry.forget(NOON + 1800 * 9) == 5
-    assert await stores.registry.forget(NOON + 1800 * 9) == 0
-    assert await stores.registry.history() == made[9:][::-1]
-    found = [each async for _, page in stores.moving.pages("changes") for each in page]
-    assert found == sorted(made[9:], key=lambda each: each.owner)
-
-
 async def test_the_directory_of_what_was_forgotten_goes_with_it(opened):
     """However many go at once; and what comes to an old hour later is found again."""
     stores, era = await opened(), partitions.ERA * 3600.0

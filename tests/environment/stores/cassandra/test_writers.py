@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import signal
-import sys
-import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +12,6 @@ from environment.messages import Image
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 from tests.environment.stores.cassandra.logs import Late, Paused, answer_lost, as_ever, lines, never_arrived
 from tests.environment.stores.making import perception
-
-ROOT = str(Path(__file__).parents[4])
 
 
 @pytest.mark.parametrize(("old", "new"), [(300, 10), (3, 400), (60, 60), (700, 1500)])
@@ -163,67 +156,6 @@ async def test_new_keys_are_not_asked_for_once_the_filter_is_full(opened):
     assert log.perceptions._known.asked == asked + 30
     assert all(r.new for r in await log.give(*range(10_000, 11_000)))
     assert log.perceptions._known.asked <= asked + 35
-
-
-_WRITER = """
-    import asyncio, random, sys
-    from environment.errors import FencedOut
-    from environment.stores.cassandra.driver.address import parse_address
-    from environment.stores.cassandra.driver.connecting import open_session
-    from environment.stores.cassandra.log.perceptions import CassandraPerceptions
-    from tests.environment.stores.making import perception
-
-    async def main(place, mind):
-        session = await open_session(parse_address(place), rng=random.Random(1))
-        log = CassandraPerceptions(session, mind)
-        await log.lead()
-        n = 0
-        while True:
-            batch = [perception(n + at, key=f"old-{n + at}") for at in range(7)]
-            try:
-                receipts = await log.append(batch)
-            except FencedOut as error:
-                print("fenced", error.fence, error.current, flush=True)
-                break
-            print(*(f"{each.key}={r.seq}" for each, r in zip(batch, receipts)), flush=True)
-            n += 7
-        await log.close()
-        await session.close()
-
-    asyncio.run(main(*sys.argv[1:]))
-"""
-
-
-async def test_a_process_that_was_stopped_and_woken_writes_nothing_more(opened):
-    log = await opened()
-    address, mind = log.session.address, log.perceptions._mind
-    host, port = address.hosts[0]
-    place = f"cassandra://{host}:{port}/{address.keyspace}?dc={address.dc}"
-    writer = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", textwrap.dedent(_WRITER), place, mind),
-        stdout=asyncio.subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": ROOT},
-    )
-    try:
-        said = [await writer.stdout.readline() for _ in range(15)]
-        writer.send_signal(signal.SIGSTOP)
-        epoch = await log.perceptions.lead()
-        head = await log.perceptions.head()
-        for n in range(20):
-            await log.give(*range(n * 5, n * 5 + 5))
-        writer.send_signal(signal.SIGCONT)
-        said += (await writer.communicate())[0].splitlines()
-    finally:
-        if writer.returncode is None:
-            writer.kill()
-            await writer.wait()
-    *answers, last = (line.decode().strip() for line in said)
-    assert last == f"fenced {epoch - 1} {epoch}"
-    answered = dict(pair.split("=") for line in answers for pair in line.split())
-    there = {one.key: one.seq for one in await log.everything()}
-    assert {key: there[key] for key in answered} == {key: int(seq) for key, seq in answered.items()}
-    assert sorted(seq for key, seq in there.items() if key.startswith("old-")) == list(range(1, head + 1))
-    assert len([key for key in there if not key.startswith("old-")]) == 100
 
 
 @pytest.mark.parametrize("seed", range(2))

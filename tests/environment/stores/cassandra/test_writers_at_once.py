@@ -3,7 +3,6 @@
 import asyncio
 import random
 import secrets
-import signal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,65 +12,9 @@ from environment.messages import Level
 from environment.ports import WriteEntries, WriteLevel, WriteTrace
 from environment.stores.cassandra.stores import open_stores
 from tests.environment.stores.cassandra.openings import SMALL, dies_before_its_rows, opened
-from tests.environment.stores.making import NOON, entry, live_ids, name, trace
-from tests.servers.process import run_python
+from tests.environment.stores.making import NOON, entry, live_ids, trace
 
 __all__ = ["opened"]
-
-WRITER = """
-    import asyncio, random, sys
-    from environment.ports import WriteLevel, WriteTrace
-    from environment.stores.opening import open_stores
-    from tests.environment.stores.making import trace
-
-    async def main(place, mind, start):
-        stores = await open_stores(place, mind)
-        print("ready", flush=True)
-        for n in range(start, start + 30):
-            await stores.commit([WriteTrace(trace(n)), WriteTrace(trace(n + 1000)), WriteTrace(trace(5000))])
-        await stores.close()
-
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
-"""
-
-
-DYING = """
-    import asyncio, sys
-    from environment.ports import WriteEntries, WriteTrace
-    from environment.stores.opening import open_stores
-    from tests.environment.stores.making import entry, trace
-
-    async def main(place, mind):
-        stores = await open_stores(place, mind, writer="stream")
-        seq = await stores.stream.head()
-        fence = await stores.lead()
-        seq = await stores.stream.head()
-        while True:
-            seq += 1
-            await stores.commit([WriteEntries((entry(seq),)), WriteTrace(trace(seq))], fence)
-            print(seq, flush=True)
-
-    asyncio.run(main(sys.argv[1], sys.argv[2]))
-"""
-
-
-async def test_the_stream_goes_on_without_gap_after_kill_9(opened, shared_keyspace):
-    place = f"{shared_keyspace}?dc={shared_keyspace.dc}"
-    said = 0
-    for life in range(3):
-        with run_python(DYING, place, opened.mind) as process:
-            for _ in range(7 + life):
-                said = int(await asyncio.to_thread(process.stdout.readline))
-            process.send_signal(signal.SIGKILL)
-            rest = (await asyncio.to_thread(process.stdout.read)).split()
-            said = int(rest[-1]) if rest else said
-    stores = await opened()
-    await stores.lead()
-    stream = await stores.stream.read(1, 1000)
-    assert [each.seq for each in stream] == list(range(1, len(stream) + 1))
-    assert [each.id for each in stream] == [name("c", n) for n in range(1, len(stream) + 1)]
-    assert len(stream) >= said >= 24
-    assert set(await live_ids(stores, 1000)) == {trace(each.seq).id for each in stream}
 
 
 @settings(max_examples=8, deadline=None)
