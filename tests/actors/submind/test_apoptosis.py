@@ -140,12 +140,3 @@ def test_the_parent_has_back_what_went_along_as_soon_as_it_is_told():
     parent.handle(Inherited("own-2", retire.handover, 1.0), now)
     assert parent.allowance._rate == whole
     assert parent.describe().figures["share"] == 1.0
-
-
-def test_refused_it_has_what_it_put_by():
-    parent = submind()
-    now = fed(parent)
-    before = parent.allowance.left
-    proposal, now = pressed(parent, now)
-    parent.handle(GrowthRefused(proposal.growth, "frozen", now + 60), now)
-    assert parent.allowance.left >= before

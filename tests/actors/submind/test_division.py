@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
 from actors.effects import Commit, Settled
 from actors.events import Crawl, Credit, Found, Message, Started, Tick
-from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Moved, Permitted, Pressure
+from actors.growth import Born, Divided, Gone, GrowthRefused, Moved, Permitted, Pressure
 from actors.handover import Goal, HandoverState
 from actors.peers import Peer
 from actors.settings import CognitiveSettings, DivisionSettings
@@ -295,49 +294,6 @@ def test_who_is_born_is_known_and_who_is_gone_is_replaced_by_its_heir():
         core.handle(Gone("cold", "new"), 2.0)
     assert "cold" not in core._router._peers
     assert [c.peer for c in core._router.registry.all()] == ["new"]
-
-
-def test_a_child_that_comes_back_is_whole_again_and_damps_the_next_division():
-    core = submind()
-    now = fed(core)
-    before = keys(core)
-    waits = []
-    for _ in range(3):
-        _, _, child, now = divided(core, now)
-        handover = child._growing._apoptosis.proposal("x", child.belongings(now), child._router, now).handover
-        inherited = Inherited("own-2", handover, 1.0)
-        effects = core.handle(inherited, now)
-        core._growing._children.clear()
-        core._growing._took.clear()
-        assert Settled("own-2") in effects
-        assert keys(core) == before
-        began = now
-        while not proposed(core.handle(Pressure(0.9, 0), now)):
-            now += 15
-            core.handle(message(0, int(now)), now)
-            core.handle(message(1, int(now)), now)
-        waits.append(now - began)
-        core.handle(GrowthRefused(f"own/{core._growing._made}", "test", now), now)
-        now = fed(core, now)
-    assert waits[1] > 1.8 * waits[0]
-    assert waits[2] > 1.8 * waits[1]
-
-
-def test_undamped_there_is_no_such_wait():
-    settings = CognitiveSettings(division=DivisionSettings(sustained=30.0, cooldown=600.0, damping=1.0))
-    core = submind(settings=settings)
-    core._growing.load.merged(5, 0.0)
-    assert core._growing.load.slowed(600.0, 1.0) == 600.0
-
-
-def test_centroids_are_not_shared():
-    core = submind()
-    proposal, _, child, _ = divided(core, fed(core))
-    kept = proposal.handover.topics[0].centroid.copy()
-    for i in range(20):
-        child.handle(message(0, i), 1e4 + i)
-        child.handle(message(1, i), 1e4 + i)
-    assert np.array_equal(kept, proposal.handover.topics[0].centroid)
 
 
 def test_what_an_operator_permits_is_proposed_at_once_if_it_is_still_wanted():

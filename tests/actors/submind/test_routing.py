@@ -36,11 +36,6 @@ def test_a_voice_speaks_to_whom_its_routing_chooses() -> None:
     assert len(it.registry) == 0
 
 
-def test_what_is_learned_begins_with_the_nearest_goals() -> None:
-    near = [peer.name for peer in PEERS.nearest(ABOUT.vector, 2, {"a"})]
-    assert told(router()) == near
-
-
 def test_weak_paths_are_left_out_beside_a_strong_one_where_so_asked() -> None:
     for follow, count in ((0.0, 3), (0.5, 1)):
         it = router(follow=follow)

@@ -54,14 +54,6 @@ def test_there_is_room_again_after_the_time_said():
     ledger.hold(50, 0, now + 700 + spent.value.retry_after)
 
 
-def test_what_was_not_used_is_given_back():
-    ledger = Ledger(Limits(100, 200, 1.0))
-    hold = ledger.hold(90, 0.9, 1e6)
-    ledger.settle(hold, 10, 0.1)
-    left = ledger.left(1e6)
-    assert left == pytest.approx({"tokens_left_hour": 90, "tokens_left_day": 190, "cost_left_day": 0.9})
-
-
 def test_a_hold_stands_until_it_is_settled():
     ledger = Ledger(Limits(tokens_per_day=100))
     ledger.hold(100, 0, 1e6)

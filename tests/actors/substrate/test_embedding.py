@@ -93,12 +93,3 @@ def test_importing_is_cheap_and_loading_leaves_the_log_alone():
         "assert logging.getLogger().handlers == [] and logging.getLogger().level == logging.WARNING\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
-
-
-def test_two_processes_agree():
-    code = (
-        "from actors.substrate.embedding import WordLlamaEmbedder\n"
-        "print(WordLlamaEmbedder().embed_now(['room 2']).tobytes().hex())"
-    )
-    other = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
-    assert other.stdout.strip() == EMBEDDER.embed_now(["room 2"]).tobytes().hex()

@@ -41,13 +41,6 @@ def test_a_circuit_opens_probes_and_closes():
     assert circuit.admits(23)
 
 
-def test_a_server_is_left_alone_as_long_as_it_asks():
-    circuit = Circuit(failures=5, cooldown=10)
-    circuit.failed(0, leave_alone=100)
-    assert not circuit.admits(99)
-    assert circuit.admits(100)
-
-
 async def test_memory_keeps_what_was_used_last():
     cache = MemoryAnswers(rows=2)
     await cache.put({"a": b"1", "b": b"2"})
