@@ -191,28 +191,6 @@ async def test_a_called_machine_that_never_answers_is_given_up(tmp_path):
                 await call(nowhere, other._context, lambda *_: None)
 
 
-async def test_mail_goes_both_ways_between_machines(tmp_path):
-    async with Mesh(tmp_path) as mesh:
-        one, heard = await mesh.start("one", machine="here")
-        other, echoed = await mesh.start("other", machine="there")
-        for number in range(3000):
-            one.outboxes.put("other", event(number), 0.5)
-            other.outboxes.put("one", event(number), 0.5)
-        await until(lambda: len(heard.heard) == len(echoed.heard) == 3000)
-        assert heard.heard == echoed.heard == [str(number) for number in range(3000)]
-
-
-async def test_a_large_batch_passes_whole(tmp_path):
-    async with Mesh(tmp_path) as mesh:
-        _, peer = await mesh.start("peer")
-        sender, _ = await mesh.start("me", machine="other")
-        long = [f"{number} {'x' * 400_000}" for number in range(12)]
-        for text in long:
-            sender.outboxes.put("peer", event(text), 0.5)
-        await until(lambda: len(peer.heard) == len(long))
-        assert peer.heard == long
-
-
 def test_what_is_no_certificate_is_refused():
     with pytest.raises(ssl.SSLError):
         contexts(b"none")

@@ -4,7 +4,7 @@ import asyncio
 
 from orchestration.links.addresses import AddressBook, Endpoint
 from orchestration.links.directory import Directory
-from orchestration.links.frames import Configure, Pong, Stop
+from orchestration.links.frames import Configure, Stop
 from orchestration.membership.tunables import settings_update
 from orchestration.settings import Settings
 from tests.orchestration.links.processes import SETTINGS, Listener, Mesh, event
@@ -36,20 +36,6 @@ async def test_who_does_not_answer_in_time_has_not_answered(tmp_path):
         await until(lambda: mesh.directory.find("peer"))
         links._inbox.hosted.clear()
         assert await mesh.directory.ping("peer", 0.05) is None
-
-
-async def test_who_is_stopped_in_the_moment_of_the_answer_stops(tmp_path):
-    """Whoever asks again and again would do so for ever."""
-    async with Mesh(tmp_path) as mesh:
-        links, _ = await mesh.start("peer")
-        await until(lambda: mesh.directory.find("peer"))
-        links._inbox.hosted.clear()  # what it answers is told here, in the right moment
-        asking = asyncio.create_task(mesh.directory.ping("peer", 60))
-        await until(lambda: "peer" in mesh.directory._asked)
-        mesh.directory._asked["peer"].set_result(Pong("peer", {}))
-        asking.cancel()
-        await asyncio.wait([asking])
-        assert asking.cancelled()
 
 
 async def test_all_are_told_who_comes_goes_and_moves(tmp_path):

@@ -76,17 +76,6 @@ async def test_who_moves_while_its_old_process_lives_is_heard_at_its_new_one(tmp
         assert (before.heard, after.heard, stays.heard) == (["1"], ["2"], ["3"])
 
 
-async def test_a_socket_is_taken_over_from_a_life_that_was_killed(tmp_path):
-    async with Mesh(tmp_path) as mesh:
-        _, killed = await mesh.start("peer")
-        _, heir = await mesh.start("peer")
-        sender, _ = await mesh.start("me")
-        await until(lambda: sender.book.get("peer"))
-        sender.outboxes.put("peer", event(1), 0.5)
-        await until(lambda: heir.heard)
-        assert not killed.heard
-
-
 async def test_one_process_holds_many_actors_and_what_goes_astray_is_counted(tmp_path):
     async with Mesh(tmp_path) as mesh:
         names = [f"peer-{number}" for number in range(300)]

@@ -57,17 +57,6 @@ async def test_alone_nothing_changes_live() -> None:
             await coordination.configuration.change({"attention.per_hour": 3}, by="me", at=0.0)
 
 
-async def test_alone_a_quota_is_a_bucket() -> None:
-    allowance = QuotaRate(10, 2)
-    async with open_coordination(None, "mind") as coordination:
-        assert (await coordination.quotas.take("tokens", 8, allowance, 100.0)).granted
-        refused = await coordination.quotas.take("tokens", 8, allowance, 100.0)
-        assert not refused.granted
-        assert refused.retry_after == pytest.approx(3)
-        assert (await coordination.quotas.take("tokens", 8, allowance, 103.0)).granted
-        assert (await coordination.quotas.take("tokens", 11, allowance, 1000.0)).retry_after == math.inf
-
-
 @given(
     st.lists(st.tuples(st.floats(0, 40), st.floats(0, 100), st.booleans()), min_size=1, max_size=60),
     st.floats(1, 30),

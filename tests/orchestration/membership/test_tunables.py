@@ -20,21 +20,6 @@ def test_every_tunable_setting_is_one_and_has_one_reason() -> None:
     assert all(len(why) > 20 for why in paths.values())
 
 
-def test_half_lives_thresholds_and_budgets_are_among_them() -> None:
-    paths = tunable_paths()
-    for path in (
-        "environment.half_life.percept",
-        "environment.half_life.result",
-        "environment.floor",
-        "attention.per_hour",
-        "attention.break_in",
-        "thinking.act_above",
-        "substrate.budget.tokens_per_hour",
-        "substrate.budget.cost_per_day",
-    ):
-        assert path in paths
-
-
 @pytest.mark.parametrize("section", ["mind", "gateway", "feed", "runtime", "host", "coordination", "shell"])
 def test_who_a_mind_is_and_what_it_was_started_with_are_not(section: str) -> None:
     assert not [path for path in tunable_paths() if path.startswith(f"{section}.")]

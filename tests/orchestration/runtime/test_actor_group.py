@@ -19,7 +19,7 @@ from orchestration.links.links import Links
 from orchestration.runtime.hosting.packing import pack
 from orchestration.runtime.settings import DensitySettings, RuntimeSettings, SupervisionSettings
 from orchestration.runtime.worker.actor_group import ActorGroup
-from orchestration.runtime.worker.live import Ending, LiveActor
+from orchestration.runtime.worker.live import LiveActor
 from orchestration.runtime.worker.overdue import CoreStuck, Overdue
 from orchestration.runtime.worker.save_schedule import SaveSchedule
 from orchestration.runtime.worker.together import JointStores
@@ -93,30 +93,6 @@ async def test_one_that_dies_comes_back_alone_and_is_given_up_alone(tmp_path):
                 await asyncio.sleep(0.05)
         assert group.health()["born"]
         assert group.health()["living"] == 3
-
-
-async def test_one_that_is_stuck_is_named_and_interrupted_and_the_others_go_on(tmp_path):
-    async with crowd(tmp_path, "stuck", stuck_after=2.0) as (members, group, _, _):
-        await until(lambda: group.health()["born"])
-        tell(members["stuck"])
-        for name in CALM:
-            tell(members[name])
-        await until(lambda: members["stuck"].policy.restarts == 1)
-        await until(lambda: all(members[name].actor.shell.core.describe().figures["heard"] == 1 for name in CALM))
-        assert not any(members[name].policy.restarts for name in CALM)
-        await until(lambda: members["stuck"].actor.shell)
-
-
-async def test_what_they_counted_survives_the_process(tmp_path):
-    for life in (1, 2):
-        async with crowd(tmp_path) as (members, group, _, task):
-            await until(lambda: group.health()["born"])
-            for name in CALM:
-                tell(members[name])
-            heard = [lambda m=members[name]: m.actor.shell.core.describe().figures["heard"] for name in CALM]
-            await until(lambda life=life, heard=heard: all(one() == life for one in heard))
-            group.stop()
-            assert await task == Ending.STOPPED
 
 
 def named(*names):

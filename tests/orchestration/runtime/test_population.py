@@ -152,9 +152,5 @@ async def _not_there(mind, role):
     return role not in mind.mind.processes()
 
 
-async def _more(mind, actor, name, before):
-    return (await mind.figure(actor, name) or 0) > before
-
-
 async def _decided(mind, before):
     return len(await mind.events(GrowthKind.DIVIDED)) > before
