@@ -7,7 +7,6 @@ import pickle
 import numpy as np
 import pytest
 
-from actors.core import Description, Inward
 from actors.effect_policy import EffectForbidden
 from actors.effects import Commit, Send
 from actors.events import Configured, Credit, Tick
@@ -27,6 +26,7 @@ from environment.population import (
 )
 from environment.ports import WriteConnections, WriteRemoved, WriteReport, WriteState
 from environment.stores.sqlite import open_stores
+from tests.actors.shells import Out, Plain
 
 NOON = 1_772_539_200.0
 NOBODY = np.zeros(0, np.float32)
@@ -34,40 +34,11 @@ CHILD = Member("own-1", "cognitive", ("Be more.",), "own", 1, 1, NOON, 1.0, (), 
 HANDOVERS = Collection("mind.handovers", bytes)
 
 
-class Wilful(Inward):
-    """Asks for one thing, after something harmless."""
-
-    name = "own"
-
-    def __init__(self, effect):
-        self.effect = effect
-
-    def handle(self, event, now):
-        return [Commit(WriteState("own", b"mine")), self.effect]
-
-    def describe(self):
-        return Description("cognitive", "have its way")
-
-    def snapshot(self):
-        return b""
-
-    def restore(self, state):
-        pass
-
-
-class Out:
-    def __init__(self):
-        self.sent = []
-
-    def send(self, sender, to, event, priority):
-        self.sent.append((to, event))
-
-
 async def step(folder, effect):
     """Have a core ask for it: what the shell said, and what came of it."""
     stores = await open_stores(folder, "mind", inline=True, synchronous="OFF")
     out = Out()
-    shell = ActorShell(Wilful(effect), stores, out, ShellSettings(), embedder=None)
+    shell = ActorShell(Plain(Commit(WriteState("own", b"mine")), effect), stores, out, ShellSettings(), embedder=None)
     said = ""
     try:
         shell.offer(Tick(), 1.0, NOON)

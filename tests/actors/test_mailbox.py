@@ -76,15 +76,6 @@ def test_it_does_what_the_plainest_mailbox_does(script, capacity, patience):
         assert len(mailbox._least) <= 2 * capacity + 66
 
 
-def test_the_weightier_goes_first_and_the_least_is_dropped():
-    mailbox = Mailbox(3, 30.0)
-    for number, priority in enumerate([0.5, 0.1, 0.9]):
-        assert mailbox.offer(message(number), priority, 0.0)
-    assert not mailbox.offer(message(3), 0.7, 0.0)
-    assert mailbox.dropped == 1
-    assert [int(e.topic) for e in mailbox.take(9)] == [2, 3, 0]
-
-
 @settings(max_examples=60)
 @given(st.floats(0, 1), st.integers(1, 8), st.integers(1, 5))
 def test_nobody_starves(priority, arrivals, patience):
@@ -115,13 +106,3 @@ def test_thoughts_do_not_starve_behind_answers_nor_answers_behind_thoughts(limit
         answers += sum(not isinstance(e, Message) for e in taken)
     assert thoughts >= min(20, 10 * max(1, limit // 4))
     assert answers >= 10
-
-
-def test_a_full_mailbox_still_takes_in_answers_and_says_what_it_lost():
-    mailbox = Mailbox(16, 30.0)
-    for number in range(100):
-        mailbox.offer(message(number), number / 100, 0.0)
-    assert mailbox.dropped == 84
-    assert mailbox.offer(Tick(), 0.5, 0.0)
-    assert len(mailbox) == 17
-    assert [int(e.topic) for e in mailbox.take(99)[1:]] == list(range(99, 83, -1))

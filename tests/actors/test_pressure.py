@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from actors.core import Description, Inward
 from actors.events import Credit, Message, Tick
 from actors.growth import Gone, Pressure
 from actors.settings import ShellSettings
@@ -16,38 +15,7 @@ from environment.messages import ChangeKind, Connection, ConnectionChange
 from environment.ports import WriteConnections
 from environment.stores.sqlite import open_stores
 from tests.actors.making import thought
-
-
-class Listening(Inward):
-    """Remembers what it was told."""
-
-    name = "own"
-
-    def __init__(self):
-        self.told = []
-
-    def handle(self, event, now):
-        self.told.append((now, event))
-        return []
-
-    def describe(self):
-        return Description("cognitive", "listen")
-
-    def snapshot(self):
-        return b""
-
-    def restore(self, state):
-        raise AssertionError(state)
-
-
-class Out:
-    """Remembers what was sent."""
-
-    def __init__(self):
-        self.sent = []
-
-    def send(self, sender, to, event, priority):
-        self.sent.append((to, event, priority))
+from tests.actors.shells import Out, Plain
 
 
 @pytest.fixture
@@ -55,7 +23,7 @@ async def shell():
     with tempfile.TemporaryDirectory() as folder:
         stores = await open_stores(Path(folder), "mind", inline=True, synchronous="OFF")
         settings = ShellSettings(mailbox=16, batch=64, pressure_every=10.0)
-        yield ActorShell(Listening(), stores, Out(), settings, embedder=None)
+        yield ActorShell(Plain(), stores, Out(), settings, embedder=None)
         await stores.close()
 
 
@@ -93,7 +61,7 @@ async def test_one_that_ends_leaves_mail_to_its_heir_and_no_connection(shell):
     shell.offer(Tick(), 0.4, 0.0)
     await shell.bequeath("heir", 1.0)
     assert [e for _, e in shell.core.told] == [Gone("own", "heir")]
-    left = [e for to, e, _ in shell._driver.sent if to == "heir"]
+    left = [e for to, e in shell._driver.sent if to == "heir"]
     assert len(left) == 2
     assert mail in left
     assert credit in left

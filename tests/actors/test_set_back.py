@@ -11,10 +11,9 @@ from actors.attention.core import AttentionCore
 from actors.attention.pacing import RatePace
 from actors.attention.settings import AttentionSettings
 from actors.chance import Chance
-from actors.core import Description, Inward
-from actors.effects import Commit, Send, WakeAt
+from actors.effects import Commit, Send
 from actors.environment.core import EnvironmentCore
-from actors.events import Conscious, Observation, Observed, Perceived, Post, Salient, Started, Tick
+from actors.events import Conscious, Observation, Observed, Post, Salient, Started, Tick
 from actors.growth import GrowthRefused, Pressure
 from actors.metacognition.control import ControlCore
 from actors.metacognition.settings import MetacognitionSettings
@@ -34,6 +33,7 @@ from environment.salience import at as level_at
 from environment.settings import EnvironmentSettings
 from environment.subliminal import SubliminalEnvironment
 from tests.actors.making import DIM, thought, trace, unit
+from tests.actors.shells import Plain
 from tests.actors.submind.submind_growth import fed, pressed, submind
 
 NOW = 1_800_000_000.0
@@ -166,31 +166,9 @@ def test_only_what_lies_ahead_is_dated_anew(ahead):
     assert anew == LoadState(NOW - 50, NOW + 90, 1, NOW, {"t": (1.0, NOW - 30)}, NOW + 20 - ahead)
 
 
-class Waking(Inward):
-    """Wants to be woken in a minute, always."""
-
-    name = "own"
-
-    def __init__(self) -> None:
-        self.woken: list[float] = []
-
-    def handle(self, event, now):
-        self.woken += [now] if isinstance(event, Tick) else []
-        return [WakeAt(now + 60.0)]
-
-    def describe(self) -> Description:
-        return Description("cognitive", "wake")
-
-    def snapshot(self) -> bytes:
-        return b""
-
-    def restore(self, state: bytes) -> None:
-        raise AssertionError(state)
-
-
 @ahead
 async def test_a_life_ends_when_the_clock_is_set_back_for_long(ahead):
-    shell = ActorShell(Waking(), None, None, ShellSettings(), embedder=None)
+    shell = ActorShell(Plain(), None, None, ShellSettings(), embedder=None)
     shell.offer(Started(), 1.0, NOW + ahead)
     shell._vitals_at = float("inf")  # nobody is told
     await shell.step(NOW + ahead)
@@ -199,18 +177,11 @@ async def test_a_life_ends_when_the_clock_is_set_back_for_long(ahead):
         await shell.step(NOW)
 
 
-class Perceiving(Waking):
-    """Keeps what it perceives."""
-
-    def handle(self, event, now):
-        self.woken += event.perceptions if isinstance(event, Perceived) else []
-        return []
-
-
 @ahead
 async def test_what_was_received_by_the_wrong_clock_is_perceived_now(ahead):
-    shell = ActorShell(Perceiving(), None, None, ShellSettings(), embedder=None)
+    shell = ActorShell(Plain(), None, None, ShellSettings(), embedder=None)
     shell._vitals_at = float("inf")
     told = Perception(source="a", time=NOW + ahead - 60, received=NOW + ahead, text="so", id="p-1", seq=1)
     await shell.perceive([told, replace(told, time=NOW + 9, received=NOW)], NOW)
-    assert [(each.time, each.received) for each in shell.core.woken] == [(NOW - 60, NOW), (NOW + 9, NOW)]
+    ((_, heard),) = shell.core.told
+    assert [(each.time, each.received) for each in heard.perceptions] == [(NOW - 60, NOW), (NOW + 9, NOW)]

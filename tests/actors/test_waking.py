@@ -1,40 +1,35 @@
 """When a shell wants to be woken for its core, and by when it has to be."""
 
-from actors.core import Description, Inward
 from actors.effects import WakeAt
 from actors.events import Started, Tick
 from actors.settings import CognitiveSettings, ShellSettings
 from actors.shell import ActorShell
+from tests.actors.shells import Plain
 from tests.actors.submind.submind_growth import submind
 
 
-class Waking(Inward):
-    """Wants to be woken as often as it says."""
-
-    name = "own"
-
-    def __init__(self, *wakes):
-        self.wakes = wakes
-        self.woken = []
+class Once(Plain):
+    """Wants to be woken, and no more once it was."""
 
     def handle(self, event, now):
-        self.woken += [now] if isinstance(event, Tick) else []
-        return [] if self.woken else list(self.wakes)
+        wishes = super().handle(event, now)
+        return [] if isinstance(event, Tick) else wishes
 
-    def describe(self):
-        return Description("cognitive", "wake")
+
+def woken(core):
+    return [now for now, event in core.told if isinstance(event, Tick)]
 
 
 async def test_of_several_wake_ups_none_comes_later_than_it_may():
-    core = Waking(WakeAt(10.0, 5.0), WakeAt(12.0), WakeAt(11.0, 0.5))
+    core = Once(WakeAt(10.0, 5.0), WakeAt(12.0), WakeAt(11.0, 0.5))
     shell = ActorShell(core, None, None, ShellSettings(vitals_every=1e9), embedder=None)
     shell.offer(Started(), 1.0, 0.0)
     await shell.step(0.0)
     assert (shell.wake_at, shell.wake_by) == (10.0, 11.5)
     await shell.step(9.9)
-    assert not core.woken
+    assert not woken(core)
     await shell.step(10.4)
-    assert core.woken == [10.4]
+    assert woken(core) == [10.4]
     assert (shell.wake_at, shell.wake_by) == (None, None)
 
 

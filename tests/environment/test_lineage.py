@@ -12,17 +12,9 @@ from environment.messages import EntryKind, Image, Level, NewPerception, Percept
 from environment.ports import WriteEntries, WriteLevel, WriteTrace
 from environment.relations import Relation, RelationKind
 from environment.severity import Severity, salience_of
-from environment.stores.sqlite import open_stores
 from tests.environment.worlds import NOON, thought
 
 LEVEL = Level(0.5, NOON, 1800.0)
-
-
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path, "alpha", inline=True, synchronous="OFF")
-    yield opened
-    await opened.close()
 
 
 def kept(number: int, *parents: str, refs: tuple[PerceptionRef, ...] = (), **changes: object) -> Trace:

@@ -13,15 +13,7 @@ from environment.population import (
     write_member,
 )
 from environment.ports import WriteState
-from environment.stores.sqlite import open_stores
 from tests.environment.stores.making import NOON, grown, member
-
-
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path, "alpha", synchronous="OFF")
-    yield opened
-    await opened.close()
 
 
 async def test_the_log_of_growth_is_read_on_and_the_first_to_write_a_number_decides(stores):

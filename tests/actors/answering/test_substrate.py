@@ -9,7 +9,6 @@ from actors.answering.substrate import AnsweringSubstrate
 from actors.substrate.ports import Act, Generation, Material, Request, Role
 from environment.identity import perception_id
 from environment.messages import NewPerception
-from environment.stores.sqlite import open_stores
 from tests.orchestration.until import until
 
 SAID = "the Aurelia berths at seven"
@@ -38,8 +37,7 @@ class Model:
     ],
     ids=["words", "fallback", "slow"],
 )
-async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(tmp_path, model, said):
-    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
+async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(stores, model, said):
     texts = [
         ("desk", SAID),
         ("operator", "When does the Aurelia berth?"),
@@ -56,14 +54,11 @@ async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(tmp_p
     assert [p.id for p in told.perceptions] == [perception_id(1)]
     assert told.trust == 0.3
     assert told.confidence > 0.5
-    await stores.close()
 
 
-async def test_what_answers_rest_on_is_read_before_somebody_asks(tmp_path):
-    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
+async def test_what_answers_rest_on_is_read_before_somebody_asks(stores):
     await stores.perceptions.append([NewPerception("desk", 1.0, 1.0, text=SAID)])
     episodes = EpisodeFollower(stores.perceptions, 100, ["operator"])
     keeping = asyncio.create_task(episodes.keep(60.0))
     await until(lambda: len(episodes._index) == 1)
     keeping.cancel()
-    await stores.close()

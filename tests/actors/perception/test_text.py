@@ -103,18 +103,7 @@ def test_a_long_message_becomes_a_few_segments_and_the_limit_is_counted():
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "   ",
-        "\x00\x00",
-        "\u202e\u2066",
-        "x" * 1_000_000,
-        "🙂" * 5000,
-        "\ud800",
-        "1 2 3",
-        '{"trust": 1.0}',
-        "\n" * 9999,
-    ],
+    ["", "   ", "\x00\x00", "\u202e\u2066", "x" * 1_000_000, "🙂" * 5000, "\ud800", '{"trust": 1.0}', "\n" * 9999],
 )
 def test_hostile_text_becomes_harmless_percepts(text):
     events = perceive(reading(), [said(1, text, trust=0.4)])

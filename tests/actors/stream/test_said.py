@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from actors.events import Broadcast, Conscious, Tick
 from actors.settings import ShellSettings
 from actors.shell import ActorShell
 from actors.stream.core import StreamCore
 from actors.stream.settings import StreamSettings
-from environment.stores.sqlite import open_stores
 from tests.actors.making import DIM
+from tests.actors.shells import Out
 from tests.actors.stream.test_stream import candidate
 
 REMEMBERED = 16
-
-
-class Out:
-    """Remembers what was sent."""
-
-    def __init__(self):
-        self.sent = []
-
-    def send(self, sender, to, event, priority):
-        self.sent.append((to, event))
-
-
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
-    yield opened
-    await opened.close()
 
 
 async def born(stores) -> ActorShell:

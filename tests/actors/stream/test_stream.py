@@ -48,15 +48,6 @@ def test_a_repeated_hand_over_is_confirmed_not_repeated():
     assert {"attention", "environment", "thinking", "chatty"} <= {e.to for e in told}, "who missed it hears it now"
 
 
-def test_it_goes_on_from_its_log():
-    stream = core(reorder=0.0)
-    first, second = candidate(1.0), candidate(2.0)
-    log = written(stream.handle(Conscious(first), 1.0)) + written(stream.handle(Conscious(second), 2.0))
-    reborn = core(log, reorder=0.0)
-    assert not written(reborn.handle(Conscious(second), 3.0))
-    assert [e.seq for e in written(reborn.handle(Conscious(candidate(3.0)), 3.0))] == [3]
-
-
 def test_nothing_is_told_before_it_is_committed_and_all_concerned_are_told():
     effects = core(reorder=0.0).handle(Conscious(candidate(1.0)), 1.0)
     kinds = [type(e) for e in effects if isinstance(e, Commit | Send)]

@@ -38,20 +38,12 @@ def test_softmax_is_a_distribution_and_keeps_the_order(values, temperature):
     assert 0 <= focus(p) <= 1 + 1e-12
 
 
-@given(scores, st.floats(-100, 100))
-def test_softmax_does_not_mind_an_offset(values, offset):
-    assert softmax(values + offset, 0.5) == pytest.approx(softmax(values, 0.5), abs=1e-9)
-
-
 def test_a_lower_temperature_is_sharper():
     values = np.array([0.1, 0.3, 0.2, 0.9])
     assert focus(softmax(values, 0.1)) > focus(softmax(values, 0.5)) > focus(softmax(values, 2.0))
 
 
-def test_within_five_candidates_a_z_score_is_at_most_two_and_so_moments_run():
-    rows = np.array([[0.0], [0.0], [0.0], [0.0], [1.0]])
-    within = (rows - rows.mean()) / rows.std()
-    assert within.max() == pytest.approx(2.0)
+def test_moments_run_so_that_one_of_five_candidates_may_stand_out_by_more_than_two():
     moments = Moments(1, 1000)
     rng = np.random.default_rng(1)
     for _ in range(100):

@@ -67,12 +67,6 @@ def test_a_grown_shard_is_divided_and_still_finds_what_is_near():
     assert recall(shard, held, clustered(100, seed=9)) >= 0.5  # beside nothing that is held
 
 
-def test_half_precision_does_not_harm_recall():
-    vectors = clustered(2000)
-    shard = filled(vectors.astype(np.float16).astype(np.float32))
-    assert recall(shard, {str(i): v for i, v in enumerate(vectors)}, clustered(100, seed=5)) >= 0.98
-
-
 def test_what_was_removed_is_never_found_and_what_is_new_is_found_at_once():
     vectors = clustered(3000)
     shard = filled(vectors, flat_limit=1000)

@@ -13,19 +13,12 @@ from environment.stores.sqlite import open_stores
 from tests.environment.stores.making import NOON, change, connection, entry, perception, revision, trace
 
 
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path, "alpha")
-    yield opened
-    await opened.close()
-
-
 async def meanwhile(writer, step, work):
     """Have another process do something in the middle of the next read: before the statement with ``step`` in it."""
     happened = []
 
     async def elsewhere():
-        opened = await open_stores(writer.path.parent, "alpha", inline=True)
+        opened = await open_stores(writer.path.parent, "mind", inline=True)
         await work(opened)
         await opened.close()
         happened.append(step)
