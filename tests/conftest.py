@@ -1,11 +1,14 @@
 """Fixtures that every room's tests may ask for."""
 
 import os
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from environment.ports import Stores
+from environment.stores.sqlite import open_stores
 
 pytest_plugins = ["tests.servers.fixtures", "tests.targets"]
 
@@ -14,12 +17,26 @@ settings.register_profile("steady", deadline=None, suppress_health_check=[Health
 settings.load_profile("steady")
 
 _LONG = Path(__file__).parent / "orchestration"
+_LONGEST = ("test_nodes", "test_living", "test_simulation", "test_flood", "test_crashes")
+"""Files that take minutes, the longest first; after them what else is under ``_LONG``, where whole minds are."""
 _FAILED = pytest.StashKey[bool]()
 
 
+@pytest.fixture
+async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
+    """Stores of a mind named ``mind`` that has just begun."""
+    opened = await open_stores(tmp_path, "mind", synchronous="OFF")
+    yield opened
+    await opened.close()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole minds first: where several files run at once, nobody is left alone with a long one at the end."""
-    items.sort(key=lambda item: not item.path.is_relative_to(_LONG))
+    """The longest files first: where several run at once, nobody is left alone with a long one at the end."""
+    items.sort(key=lambda item: (_rank(item.path), not item.path.is_relative_to(_LONG)))
+
+
+def _rank(path: Path) -> int:
+    return _LONGEST.index(path.stem) if path.stem in _LONGEST else len(_LONGEST)
 
 
 @pytest.hookimpl(wrapper=True)

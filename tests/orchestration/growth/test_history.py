@@ -33,26 +33,6 @@ def test_an_approval_that_a_wrong_clock_dated_ahead_holds_no_longer_than_any():
     assert to.permits(NOON + HOUR) == []
 
 
-def test_the_log_tells_another_policy_that_a_clock_was_wrong():
-    """It is read anew at every start: what a clock dated years ahead must not count once more each time."""
-    to, events = policy(births_per_hour=1, said_again=HOUR), []
-
-    def grown(proposal, now):
-        decision = to.consider(proposal, now)
-        events.append((decision.event, [decision.member] if decision.member else []))
-        to.apply(*events[-1])
-
-    grown(division(growth="1"), NOON + DAY)
-    to.set_back(NOON)
-    grown(division("people", "2"), NOON + HOUR)
-    after = policy(births_per_hour=1)
-    for event, members in events:
-        after.apply(event, members)
-    assert after.set_back(NOON + HOUR) == 0
-    assert refused(after, division(growth="3"), NOON + 2 * HOUR - 1).retry_at == NOON + 2 * HOUR
-    assert grant(after, division(growth="3"), NOON + 2 * HOUR)
-
-
 def test_a_slow_clock_of_an_operator_lets_nobody_be_born():
     to = policy(births_per_hour=1)
     grant(to, division(growth="1"), NOON)

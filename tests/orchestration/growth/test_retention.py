@@ -7,7 +7,6 @@ import pytest
 
 from environment.errors import FencedOut
 from environment.ports import WriteConnections, WriteReport, WriteState
-from environment.stores.sqlite import open_stores
 from orchestration.clock import wall
 from orchestration.forgetting import forget_every
 from orchestration.growth.retention import AT_ONCE, remove_retired
@@ -15,13 +14,6 @@ from orchestration.runtime.worker.ledgers import ledgers_of
 from tests.environment.stores.making import NOON, change, member, report
 
 LONG = NOON + 1000.0
-
-
-@pytest.fixture
-async def stores(tmp_path):
-    stores = await open_stores(tmp_path, "mind")
-    yield stores
-    await stores.close()
 
 
 async def remove(stores, members, fence=0):

@@ -69,13 +69,6 @@ def test_a_catch_up_goes_on_over_a_restart(tmp_path):
     assert json.loads((tmp_path / "clock.json").read_text())["origin"] == 8000.0
 
 
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path, "mind", synchronous="OFF")
-    yield opened
-    await opened.close()
-
-
 async def heard(stores, *received, telemetry=()):
     said = [NewPerception("s", at, at, text=f"{at}") for at in received]
     for perception in [*said, *(NewPerception("s", at, at, telemetry={"x": 1.0}) for at in telemetry)]:

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from environment.errors import FencedOut
-from environment.stores.sqlite import open_stores
+from environment.ports import Stores
 from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import (
     BadCoordination,
@@ -20,8 +19,7 @@ from orchestration.membership.settings import CoordinationSettings
 from orchestration.membership.token_bucket import full_bucket
 
 
-async def test_alone_one_leads_until_it_resigns(tmp_path: Path) -> None:
-    stores = await open_stores(tmp_path, "mind")
+async def test_alone_one_leads_until_it_resigns(stores: Stores) -> None:
     async with open_coordination(None, "mind") as coordination:
         assert await coordination.leader() is None
         async with coordination.leadership("host-1") as term:
@@ -40,7 +38,6 @@ async def test_alone_one_leads_until_it_resigns(tmp_path: Path) -> None:
             assert await take_lead(again, stores) == 2
     with pytest.raises(FencedOut):
         await stores.commit([_report()], fence)
-    await stores.close()
 
 
 def _report() -> object:

@@ -133,10 +133,9 @@ class Told:
 
 
 @pytest.mark.parametrize("ended", [True, False], ids=["retired", "living"])
-async def test_who_is_configured_under_the_name_of_one_that_was_born_lives_as_that_says(tmp_path, ended):
+async def test_who_is_configured_under_the_name_of_one_that_was_born_lives_as_that_says(tmp_path, stores, ended):
     await led(tmp_path, ["causes", "people"])
     await divide(tmp_path, "causes", 1)
-    stores = await open_stores(tmp_path, "mind")
     log = GrowthLog(stores, LOOSE, {"causes": "cognitive", "people": "cognitive"}, wall)
     await log.follow()
     (child,) = log.policy.members
@@ -160,7 +159,6 @@ async def test_who_is_configured_under_the_name_of_one_that_was_born_lives_as_th
     assert await remove_retired(stores, population.members.values, -1.0, 0, lambda _: ()) == []
     directory = await build_directory(mind.run.settings, Embedding(), await read_members(stores.collections))
     assert [peer.goal for peer in directory if peer.name == child] == ["Find out why."]
-    await stores.close()
 
 
 class Embedding:

@@ -11,7 +11,6 @@ from actors.substrate.budget import DAY, Account, Limits
 from actors.substrate.errors import BudgetSpent
 from actors.substrate.settings import BudgetSettings
 from environment.errors import FencedOut
-from environment.stores.sqlite import open_stores
 from orchestration.clock import CatchUpClock, wall
 from orchestration.links.addresses import Endpoint
 from orchestration.runtime.orders import ActorOrders, RunOrders
@@ -23,8 +22,7 @@ from orchestration.wiring import plan
 NOON = 1_772_539_200.0
 
 
-async def test_what_was_spent_on_one_machine_counts_on_the_next(tmp_path):
-    stores = await open_stores(tmp_path, "mind")
+async def test_what_was_spent_on_one_machine_counts_on_the_next(stores):
     first = await stores.lead()
     here = Account("stream", Limits(tokens_per_hour=100), lambda: NOON, StoreLedgers(stores, first))
     hold = await here.hold(80, 0)
@@ -38,10 +36,9 @@ async def test_what_was_spent_on_one_machine_counts_on_the_next(tmp_path):
         await here.hold(1, 0)
     other = Account("attention", Limits(tokens_per_hour=100), lambda: NOON, StoreLedgers(stores, second))
     await other.hold(100, 0)
-    await stores.close()
 
 
-async def test_mind_time_that_runs_fast_opens_no_budget(tmp_path):
+async def test_mind_time_that_runs_fast_opens_no_budget(tmp_path, stores):
     """Out of the past, a thousand million seconds in one: a year passes between the two requests."""
     settings = Settings.model_validate(
         {
@@ -57,7 +54,6 @@ async def test_mind_time_that_runs_fast_opens_no_budget(tmp_path):
     clock = CatchUpClock(0.0, 1e9, wall())
     run = RunOrders(settings, tmp_path, tmp_path, clock, seed=1)
     orders = ActorOrders(run, "stream", plan(settings)[:1], 0, os.getpid(), "here", 1, Endpoint("here", "nowhere"))
-    stores = await open_stores(tmp_path, "mind")
     accounts = []
     substrate, _ = await thinking(orders, stores, accounts)
     await accounts[0].hold(80, 0.0)
@@ -67,7 +63,6 @@ async def test_mind_time_that_runs_fast_opens_no_budget(tmp_path):
     with pytest.raises(BudgetSpent):
         await accounts[0].hold(80, 0.0)
     await substrate.close()
-    await stores.close()
 
 
 class Kept:

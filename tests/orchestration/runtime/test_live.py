@@ -238,8 +238,7 @@ async def test_nothing_to_do_costs_nothing(tmp_path, living):
         await until(lambda: core.counted == 1)
 
 
-async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path):
-    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
+async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path, stores):
     watcher = FileWatcher(tmp_path / "not-there")
     assert not watcher.sees
     watch = LogWatch(stores.perceptions, ReadSettings(idle=0.02), watcher)
@@ -249,12 +248,10 @@ async def test_a_log_that_cannot_be_watched_is_looked_at(tmp_path):
     (found,) = await asyncio.wait_for(waiting, 60)
     assert found.text == "late"
     watch.close()
-    await stores.close()
 
 
-async def test_what_is_written_before_it_holds_is_looked_for_again(tmp_path):
+async def test_what_is_written_before_it_holds_is_looked_for_again(tmp_path, stores):
     """The kernel tells of a commit when it is written; until it is on the disk nobody sees it."""
-    stores = await open_stores(tmp_path, "mind", synchronous="OFF")
     (file := tmp_path / "log").touch()
     watch = LogWatch(stores.perceptions, ReadSettings(certain=600), FileWatcher(file))
     waiting = asyncio.create_task(watch.next(0, 10, None))
@@ -265,7 +262,6 @@ async def test_what_is_written_before_it_holds_is_looked_for_again(tmp_path):
     (found,) = await asyncio.wait_for(waiting, 30)
     assert found.text == "slow disk"
     watch.close()
-    await stores.close()
 
 
 async def test_a_long_refusal_costs_a_bounded_amount_of_memory(tmp_path, living):

@@ -9,18 +9,10 @@ import pytest
 
 from environment.messages import ChangeKind
 from environment.ports import WriteConnections
-from environment.stores.sqlite import open_stores
 from orchestration.view.changes import ChangeFilter, ChangeTail, read_page
 from orchestration.view.settings import ChangesSettings
 from tests.environment.stores.making import NOON, change
 from tests.orchestration.until import until
-
-
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path, "alpha")
-    yield opened
-    await opened.close()
 
 
 async def happen(stores, *numbers, owner="causes", **more):

@@ -13,7 +13,6 @@ from environment.index.shard import Shard
 from environment.messages import Level, SubmindState
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteTrace
 from environment.severity import salience_of
-from environment.stores.sqlite import open_stores
 from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindState, ProcessState
@@ -28,13 +27,6 @@ class Clock:
 
     def __call__(self):
         return self.now
-
-
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path, "alpha")
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture
@@ -194,12 +186,7 @@ async def test_status_adds_up_what_the_actors_report(stores, clock):
     assert told.state is MindState.RUNNING
     assert told.reasons == ()
     assert told.subminds["running"] == 2
-    assert (told.tokens.input, told.tokens.output, told.tokens.cost, told.tokens.budget_left) == (
-        100,
-        10,
-        0.5,
-        7,
-    )
+    assert (told.tokens.input, told.tokens.output, told.tokens.cost, told.tokens.budget_left) == (100, 10, 0.5, 7)
     assert told.substrate == {
         "fast": "small",
         "generations": 4,

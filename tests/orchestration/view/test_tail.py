@@ -3,18 +3,15 @@
 import asyncio
 import random
 from contextlib import aclosing
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from environment.errors import StoreUnavailable
-from environment.messages import EntryKind, StreamEntry
-from environment.ports import WriteEntries
-from environment.stores.sqlite import open_stores
+from environment.messages import StreamEntry
 from orchestration.view.settings import TailSettings
-from orchestration.view.tail import EntryFilter, StreamTail
+from orchestration.view.tail import StreamTail
 from tests.environment.stores.making import entry
 from tests.orchestration.until import until
 
@@ -172,38 +169,6 @@ async def test_an_error_that_no_waiting_heals_reaches_the_readers():
     tail = StreamTail(Broken(random.Random(1)), QUICK)
     with pytest.raises(ValueError, match="not a stream"):
         await asyncio.wait_for(anext(tail.follow(1)), 60)
-
-
-async def test_it_follows_another_process_writing_to_sqlite(tmp_path):
-    ours, theirs = await open_stores(tmp_path, "alpha"), await open_stores(tmp_path, "alpha")
-    tail = StreamTail(ours.stream, QUICK)
-
-    async def read():
-        return [one.seq async for one in first(tail.follow(1), 40)]
-
-    reader = asyncio.create_task(read())
-    for start in range(1, 41, 4):
-        await theirs.commit([WriteEntries(tuple(entry(start + n) for n in range(4)))])
-    assert await asyncio.wait_for(reader, 60) == list(range(1, 41))
-    await tail.close()
-    await ours.close()
-    await theirs.close()
-
-
-@pytest.mark.parametrize(
-    ("wants", "matches"),
-    [
-        (EntryFilter(), True),
-        (EntryFilter(kinds=frozenset({EntryKind.SEGUE})), False),
-        (EntryFilter(kinds=frozenset({EntryKind.THOUGHT})), True),
-        (EntryFilter(min_salience=0.999), False),
-        (EntryFilter(source="nobody"), False),
-        (EntryFilter(contains="SAID"), True),
-        (EntryFilter(contains="unsaid"), False),
-    ],
-)
-def test_filters(wants, matches):
-    assert wants.matches(replace(entry(1), kind=EntryKind.THOUGHT, text="It was said.", salience=0.5)) is matches
 
 
 async def first(entries, count):
