@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -23,13 +22,6 @@ def tracked() -> list[Path]:
     if listed.returncode:
         pytest.skip("not a git checkout")
     return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
-
-
-def test_the_reference_of_the_configuration_is_current() -> None:
-    done = subprocess.run(
-        [sys.executable, "docs/reference.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_examples_in_the_reference_are_configurations(tmp_path: Path) -> None:

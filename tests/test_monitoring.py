@@ -105,13 +105,6 @@ def test_the_dashboard_is_current_and_asks_what_can_be_asked(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_list_of_metrics_is_current():
-    done = subprocess.run(
-        [sys.executable, ROOT / "docs" / "metrics.py", "--check"], check=False, cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.cluster  # needs `kubectl`
 @pytest.mark.smoke
 def test_the_components_add_what_watches_a_mind(tmp_path):

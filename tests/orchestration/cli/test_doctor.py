@@ -8,16 +8,12 @@ from typing import Any
 
 from orchestration.cli.doctor.checks import State, place
 from tests.actors.substrate.models import tiny_model
-from tests.orchestration.cli.conftest import environ, flags, submind
-
-
-def by_check(findings: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {finding["check"]: finding for finding in findings}
+from tests.orchestration.cli.conftest import by_check, environ, flags, here, submind
 
 
 async def test_a_machine_that_can_run_a_mind_is_found_so(gateway: Any, at: list[str], tmp_path: Path) -> None:
     done = await submind("doctor", *at, "--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
-    found = by_check(done.objects)
+    found = by_check(done)
     assert done.code == 0, done.out
     assert {"python", "index", "settings", "data", "lock", "disk", "sync", "clock", "grpc", "http", "mind"} <= set(
         found
@@ -37,13 +33,13 @@ async def test_every_fault_comes_with_its_fix(tmp_path: Path) -> None:
         done = await submind(
             "doctor", "--grpc", f"127.0.0.1:{port}", "--http", "0.0.0.0:0", "--data-dir", settings, "--json"
         )
-    found = by_check(done.objects)
+    found = by_check(done)
     assert done.code == 1
     for check, told in (("grpc", "in use"), ("http", "a token is required"), ("data", "is not a directory")):
         assert found[check]["state"] == "bad"
         assert told in found[check]["found"]
         assert found[check]["fix"]
-    wrong = by_check((await submind("doctor", "--mind", settings, "--data-dir", tmp_path, "--json")).objects)
+    wrong = by_check(await submind("doctor", "--mind", settings, "--data-dir", tmp_path, "--json"))
     assert wrong["settings"]["state"] == "bad"
     assert "did you mean `mind.name`?" in wrong["settings"]["found"]
 
@@ -53,7 +49,7 @@ async def test_a_sentence_model_that_cannot_be_used_is_found(tmp_path: Path) -> 
     for folder, state, told in ((tmp_path, "bad", "is not a file"), (tiny_model(24), "good", "vectors of 24 numbers")):
         settings.write_text(f"substrate: {{embedder: {{kind: onnx, model_file: {folder / 'model.onnx'}}}}}")
         done = await submind("doctor", "--mind", settings, "--data-dir", tmp_path, "--json")
-        found = by_check(done.objects)["embedder"]
+        found = by_check(done)["embedder"]
         assert found["state"] == state
         assert told in found["found"]
 
@@ -80,25 +76,24 @@ def left(directory: Path) -> list[str]:
 async def test_store_and_coordination_are_examined_where_they_are_configured(  # type: ignore[no-untyped-def]
     keyspace, etcd: str, tmp_path: Path
 ) -> None:
-    here = ("--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
     place = f"{keyspace}?dc={keyspace.dc}"
-    unmade = by_check((await submind("doctor", *here, "--store", place)).objects)
+    unmade = by_check(await submind(*here(tmp_path), "--store", place))
     assert unmade["store"]["state"] == "bad"
     assert "submind migrate" in unmade["store"]["fix"]
     assert (await submind("migrate", "--store", place)).code == 0
-    done = await submind("doctor", *here, "--store", place, "--coordination", f"etcd://{etcd}")
-    found = by_check(done.objects)
+    done = await submind(*here(tmp_path), "--store", place, "--coordination", f"etcd://{etcd}")
+    found = by_check(done)
     assert "answers a read in" in found["store"]["found"]
     assert "1 of 1 named members answer; nobody leads" in found["agreement"]["found"]
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         away = f"127.0.0.1:{nobody.getsockname()[1]}"
         done = await submind(
-            *("doctor", *here, "--store", f"cassandra://{away}/x?dc={keyspace.dc}"),
+            *(*here(tmp_path), "--store", f"cassandra://{away}/x?dc={keyspace.dc}"),
             *("--coordination", f"etcd://{away}"),
             env=environ(SUBMIND__STORE__CASSANDRA__CONNECT_TIMEOUT="3", SUBMIND__COORDINATION__CONNECT_TIMEOUT="2"),
         )
-    found = by_check(done.objects)
+    found = by_check(done)
     assert done.code == 1
     assert (found["store"]["state"], found["agreement"]["state"]) == ("bad", "bad")
 

@@ -89,15 +89,6 @@ async def test_a_server_that_is_away_is_missed(cassandra_cluster: Any) -> None:
     assert found["servers"].found.startswith(f"{lost.host} of 3 servers")
 
 
-async def test_a_schema_that_is_not_ours_and_a_data_centre_that_is_not_there(keyspace: Any, tmp_path: Path) -> None:
-    place = f"{keyspace}?dc={keyspace.dc}"
-    found = by_check(await submind(*here(tmp_path), "--store", place))
-    assert "submind migrate" in found["store"]["fix"]
-    elsewhere = by_check(await submind(*here(tmp_path), "--store", f"{keyspace}?dc=moon"))
-    assert elsewhere["store"]["state"] == "bad"
-    assert f"it has {keyspace.dc}" in elsewhere["store"]["found"]
-
-
 @pytest.fixture
 def small_etcd(servers: None, tmp_path: Path) -> Iterator[EtcdServer]:
     """An etcd that is full soon."""

@@ -36,11 +36,7 @@ def at(time: str) -> float:
         ("ts=2026-03-03T06:00:07Z lvl=warn msg=slow took=3s", "2026-03-03T06:00:07Z", "WARN slow took=3s"),
         ("2026-03-03T06:00:07.1Z stderr F pump on", "2026-03-03T06:00:07.1Z", "pump on"),
         ('2026-03-03T06:00:07Z stdout F {"level":"info","msg":"on"}', "2026-03-03T06:00:07Z", "INFO on"),
-        (
-            "2026-03-03T06:00:08Z stderr F W0303 06:00:07.5 1 a.go:3] hm",
-            "2026-03-03T06:00:07.5Z",
-            "WARNING a.go:3: hm",
-        ),
+        ("2026-03-03T06:00:08Z stderr F W0303 06:00:07.5 1 a.go:3] hm", "2026-03-03T06:00:07.5Z", "WARNING a.go:3: hm"),
         (
             "INFO  [main] 2026-03-03 06:00:07,123 A.java:12 - up",
             "2026-03-03T06:00:07.123Z",
