@@ -4,14 +4,7 @@ import pytest
 
 from environment.configuration import Configuration, read_configurations, write_configuration
 from environment.errors import StaleRevision
-from environment.population import (
-    GrowthKind,
-    growth_head,
-    read_growth,
-    read_members,
-    write_growth,
-    write_member,
-)
+from environment.population import GrowthKind, growth_head, read_growth, read_members, write_growth, write_member
 from environment.ports import WriteState
 from tests.environment.stores.making import NOON, grown, member
 

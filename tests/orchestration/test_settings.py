@@ -118,10 +118,7 @@ def test_an_unknown_variable_is_a_problem_too() -> None:
             "is called one of: text, telemetry, image",
         ),
         ("mind: {subminds: [{name: solo, goals: [watch it]}]}", "would never hear anything"),
-        (
-            "mind: {subminds: [&t {name: text, role: perceptual, goals: [hear]}, *t]}",
-            "text is there more than once",
-        ),
+        ("mind: {subminds: [&t {name: text, role: perceptual, goals: [hear]}, *t]}", "text is there more than once"),
         ("mind: {clock: {start: yesterday}}", "a time is written as in 2026-03-03T06:00:00Z"),
         ("mind: {clock: {speed: .nan}}", "`mind.clock.speed`"),
         ("mind: {clock: {start: .inf}}", "`mind.clock.start`"),

@@ -13,14 +13,7 @@ from orchestration.loading import load_settings
 from orchestration.runtime.settings import ReadSettings
 from orchestration.runtime.worker.file_watcher import FileWatcher
 from orchestration.runtime.worker.watch import LogWatch
-from orchestration.store_factory import (
-    address_of,
-    embedded_in,
-    log_file,
-    open_mind,
-    open_patiently,
-    settled,
-)
+from orchestration.store_factory import address_of, embedded_in, log_file, open_mind, open_patiently, settled
 
 CLUSTER = "cassandra://db-1,db-2:9042/minds?dc=east"
 

@@ -8,14 +8,7 @@ from environment.configuration import Configuration, write_configuration
 from environment.errors import StoreUnavailable
 from environment.messages import Image, Level
 from environment.population import write_growth, write_member
-from environment.ports import (
-    WriteConnections,
-    WriteEntries,
-    WriteLevel,
-    WriteReport,
-    WriteState,
-    WriteTrace,
-)
+from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState, WriteTrace
 from environment.stores.forwarding import ForwardingStores
 from environment.stores.sqlite import open_stores
 from tests.environment.stores.making import (

@@ -83,10 +83,7 @@ def trace(number: int = 0, **changes: object) -> Trace:
 
 def revision(of: Trace, author: str, text: str) -> Trace:
     return replace(
-        of,
-        thought=replace(of.thought, author=author, text=text),
-        version=of.version + 1,
-        authors=(*of.authors, author),
+        of, thought=replace(of.thought, author=author, text=text), version=of.version + 1, authors=(*of.authors, author)
     )
 
 

@@ -129,10 +129,7 @@ async def test_a_leader_that_nobody_reaches(etcd: str, tmp_path: Path) -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         away = f"127.0.0.1:{nobody.getsockname()[1]}"
-        async with (
-            open_coordination(address, mind) as coordination,
-            coordination.leadership(away),
-        ):
+        async with open_coordination(address, mind) as coordination, coordination.leadership(away):
             done = await submind(*given, env=environ(SUBMIND__MIND__NAME=mind))
     found = by_check(done)
     assert done.code == 1

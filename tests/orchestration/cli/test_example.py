@@ -51,9 +51,7 @@ async def test_the_day_is_told_to_the_mind_that_was_started_whatever_another_one
     other.write_text("another-horse-battery")
     if "ca_file" in elsewhere:
         elsewhere = elsewhere | {"ca_file": Authority(tmp_path).file}
-    settings = Settings.model_validate(
-        {"gateway": {"token_file": own}, "client": {"token_file": other, **elsewhere}},
-    )
+    settings = Settings.model_validate({"gateway": {"token_file": own}, "client": {"token_file": other, **elsewhere}})
     async with serve(token_file=own) as gateway:
         gateway.now[0] = wall()
         lived = moved([NewPerception(source="a", time=0.0, received=0.0, text="a day")], wall() - 10 * LASTS)

@@ -56,10 +56,7 @@ async def test_a_source_that_fails_is_told_up_to_there(gateway, mind):
 
 async def test_reading_stops_while_the_mind_is_behind(serve):
     logs = []
-    async with (
-        serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway,
-        MindClient(gateway.target) as mind,
-    ):
+    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway, MindClient(gateway.target) as mind:
         taken = 0
 
         async def source():

@@ -287,10 +287,7 @@ async def test_whoever_is_no_mind_is_named():
 async def test_a_host_that_stands_by_takes_nothing_and_callers_are_told_why(serve):  # noqa: F811
     from orchestration.host.appenders import HostAppender
 
-    async with (
-        serve(log=lambda inner: HostAppender(inner, 0.1)) as leader,
-        relaying(leader.target, hold=1.5) as way,
-    ):
+    async with serve(log=lambda inner: HostAppender(inner, 0.1)) as leader, relaying(leader.target, hold=1.5) as way:
         with pytest.raises(NoLeader, match="stands by"):
             await way.tell("to the wrong one")
         assert way.relay.figures()["front_given_up_total"] == 1

@@ -29,11 +29,7 @@ async def test_filters(gateway):
     await gateway.think(1, 2, text="the DISK is full")
     await gateway.think(3, 1, kind=EntryKind.SEGUE)
     await gateway.think(4, 1, salience=0.99)
-    everything = {
-        1: {"contains": "disk"},
-        3: {"kinds": [consciousness_pb2.ENTRY_KIND_SEGUE]},
-        4: {"min_salience": 0.9},
-    }
+    everything = {1: {"contains": "disk"}, 3: {"kinds": [consciousness_pb2.ENTRY_KIND_SEGUE]}, 4: {"min_salience": 0.9}}
     for seq, wanted in everything.items():
         assert [entry.seq for entry in await take(gateway.watch(1, **wanted), 1)] == [seq]
     call = gateway.watch(1, source="nobody")

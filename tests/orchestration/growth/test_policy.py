@@ -233,6 +233,16 @@ def test_nothing_is_approved_while_frozen_and_who_is_rejected_rests():
     assert to.consider(division(growth="causes/2"), NOON + 600).verdict is GrowthVerdict.WAITING
 
 
+def test_an_approval_lifts_no_bound():
+    to = policy(approval="divisions", ceiling=4)
+    for name in ("causes", "people"):
+        to.apply(to.consider(division(name), NOON).event)
+    for number in (1, 2):
+        to.apply(to.approve(number, "ann", "", NOON))
+    grant(to, division("causes"))
+    assert refused(to, division("people")).limit == "ceiling"
+
+
 def test_the_same_refusal_is_written_down_once_in_an_hour():
     to = policy(ceiling=3, said_again=HOUR)
     decisions = [refused(to, division(growth=str(n)), NOON + n) for n in range(0, 3700, 100)]

@@ -6,15 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from environment.errors import (
-    FencedOut,
-)
-from environment.messages import (
-    Image,
-    Modality,
-    NewPerception,
-    PerceptionBatch,
-)
+from environment.errors import FencedOut
+from environment.messages import Image, Modality, NewPerception, PerceptionBatch
 from tests.environment.stores.making import NOON, perception
 
 

@@ -2,18 +2,9 @@
 
 import pytest
 
-from environment.errors import (
-    DuplicateEntry,
-    SequenceGap,
-)
-from environment.messages import (
-    EntryKind,
-)
-from environment.ports import (
-    WriteEntries,
-    WriteState,
-    WriteTrace,
-)
+from environment.errors import DuplicateEntry, SequenceGap
+from environment.messages import EntryKind
+from environment.ports import WriteEntries, WriteState, WriteTrace
 from tests.environment.stores.making import entry, trace, vector
 
 

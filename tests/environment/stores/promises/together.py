@@ -5,22 +5,9 @@ import math
 
 import pytest
 
-from environment.errors import (
-    FencedOut,
-    StoreUnavailable,
-)
-from environment.messages import (
-    Level,
-)
-from environment.ports import (
-    Stores,
-    WriteConnections,
-    WriteEntries,
-    WriteLevel,
-    WriteReport,
-    WriteState,
-    WriteTrace,
-)
+from environment.errors import FencedOut, StoreUnavailable
+from environment.messages import Level
+from environment.ports import Stores, WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState, WriteTrace
 from tests.environment.stores.making import (
     NOON,
     change,
