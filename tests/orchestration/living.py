@@ -27,6 +27,11 @@ def tiny_run(data_dir):
     return [sys.executable, "-m", "tests.orchestration.runtime.tiny", str(data_dir)]
 
 
+def crowd_run(address):
+    """The command that starts a small mind on a Ray cluster: by its data directory."""
+    return lambda data_dir: [sys.executable, "-m", "tests.orchestration.nodes.crowd", str(data_dir), address]
+
+
 def eventually(what, seconds=60.0):
     """The first true answer of ``what``. Fails, with the last answer, when there is none in time."""
     until, answer = time.monotonic() + seconds, None
@@ -43,13 +48,22 @@ def eventually(what, seconds=60.0):
 
 
 class LivingMind:
-    """A mind run by ``command`` in ``data_dir``; ``start`` and ``stop`` or ``kill`` as often as one likes."""
+    """A mind run by ``command`` in ``data_dir``; ``start`` and ``stop`` or ``kill`` as often as one likes.
+
+    With it, nothing of it is left behind, whatever happened.
+    """
 
     def __init__(self, data_dir, command=submind_run, env=None):
         self.data_dir = Path(data_dir).resolve()
         self._command = command
         self._env = {**os.environ, **(env or {})}
         self.host = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
 
     def start(self, *, running=True):
         """Start it; returns when it acknowledges or, with ``running``, when every actor is alive."""

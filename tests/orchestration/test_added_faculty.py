@@ -125,8 +125,7 @@ async def test_it_lives_in_a_running_mind(installed, tmp_path):
     (tmp_path / "mind.yaml").write_text("faculties: {tally: {every: 2}}\nattention: {per_hour: 3600, worth: 0}\n")
     config = ("--mind", str(tmp_path / "mind.yaml"))
     path = {"PYTHONPATH": f"{installed}{os.pathsep}{ROOT}"}
-    mind = LivingMind(tmp_path / "data", lambda directory: submind_run(directory, *config), path)
-    try:
+    with LivingMind(tmp_path / "data", lambda directory: submind_run(directory, *config), path) as mind:
         mind.start()
         async with MindClient(mind.grpc) as client:
             told = {}
@@ -139,8 +138,6 @@ async def test_it_lives_in_a_running_mind(installed, tmp_path):
                 await asyncio.sleep(0.2)
         assert {"actor:tally", "actor:herald"} <= mind.processes().keys()
         assert mind.stop() == 0
-    finally:
-        mind.end()
     stores = await open_stores(tmp_path / "data", "mind")
     (kept,) = await stores.collections.scan("tally")
     count = msgspec.msgpack.decode(kept.body)

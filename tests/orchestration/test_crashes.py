@@ -85,11 +85,7 @@ async def test_nothing_acknowledged_is_lost_and_the_stream_has_no_gap(tmp_path, 
     target = f"127.0.0.1:{free_ports(1)[0]}"
     mind = LivingMind(
         tmp_path / "data",
-        lambda directory: [
-            *submind_run(directory, "--mind", str(tmp_path / "mind.yaml")),
-            "--grpc",
-            target,
-        ],
+        lambda directory: [*submind_run(directory, "--mind", str(tmp_path / "mind.yaml")), "--grpc", target],
     )
     chance = random.Random(SEED)
     teller, seen = Teller(target), []

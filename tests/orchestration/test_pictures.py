@@ -22,9 +22,8 @@ HEAVY = 80
 async def test_a_mind_starts_and_reads_while_pictures_wait(tmp_path):
     (tmp_path / "mind.yaml").write_text(SETTINGS)
     config = ("--mind", str(tmp_path / "mind.yaml"))
-    mind = LivingMind(tmp_path / "data", lambda directory: submind_run(directory, *config))
     heavy = encoded(Image.linear_gradient("L").resize((6200, 6400)).convert("RGB"), "WEBP", quality=20, method=0)
-    try:
+    with LivingMind(tmp_path / "data", lambda directory: submind_run(directory, *config)) as mind:
         mind.start()
         async with MindClient(mind.grpc) as client:
             now = time.time()
@@ -40,8 +39,6 @@ async def test_a_mind_starts_and_reads_while_pictures_wait(tmp_path):
             await read(client, 3, "image")
             assert mind.report()["actors"] == {}, "nobody died of it"
         assert mind.stop() == 0
-    finally:
-        mind.end()
 
 
 async def read(client, seq, sense="text", seconds=60.0):

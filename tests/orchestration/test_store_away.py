@@ -80,8 +80,7 @@ class Talking:
 @pytest.mark.timeout(900)
 async def test_a_mind_goes_on_through_a_killed_and_a_paused_store(cassandra_of_its_own, address, tmp_path):
     server = cassandra_of_its_own
-    living = LivingMind(tmp_path / "mind", speaking_run, {"SUBMIND__STORE__ADDRESS": address})
-    try:
+    with LivingMind(tmp_path / "mind", speaking_run, {"SUBMIND__STORE__ADDRESS": address}) as living:
         await asyncio.to_thread(living.start)
         talking = Talking(living)
         await talking.more()
@@ -119,5 +118,3 @@ async def test_a_mind_goes_on_through_a_killed_and_a_paused_store(cassandra_of_i
             await stores.close()
         report = living.report()
         assert not any(actor["quarantined"] for actor in report["actors"].values())
-    finally:
-        living.end()

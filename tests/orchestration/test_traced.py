@@ -47,11 +47,8 @@ def mind(tmp_path_factory, receiver):
         "SUBMIND__TELEMETRY__LEVEL": "debug",
         "SUBMIND__SHELL__SAVE_EVERY": "1",
     }
-    living = LivingMind(tmp_path_factory.mktemp("traced"), env=env)
-    try:
+    with LivingMind(tmp_path_factory.mktemp("traced"), env=env) as living:
         yield living.start()
-    finally:
-        living.end()
 
 
 def perceive(mind, *said, traceparent=PARENT):
@@ -111,23 +108,6 @@ def test_one_trace_leads_from_a_perception_to_the_conscious_thought_through_ever
     roots = [span for span in receiver.trace(trace) if not span["parent"]]
     assert [root["name"] for root in roots] == ["accept"]
     assert {span["mind"] for span in receiver.trace(trace)} == {"mind"}
-
-
-@pytest.mark.timeout(300)
-def test_a_thought_that_is_told_is_heard_in_the_same_trace_by_another_actor(mind, receiver):
-    texts = [
-        "coldstore door 2 alarm: temperature 14.2 above limit 5.0, second notice",
-        "Mags: the compressor behind room 2 clicks and smells burnt, somebody should look at it today",
-        "PAGE oncall: smoke reported near the coldstore compressor, fire brigade on its way",
-        "Norvane: we promise to send a technician for compressor KR-4410 before Thursday",
-        "Joel is taken to hospital after the fall at the loading bay, relatives were told",
-    ]
-    perceive(mind, *(("oncall", text) for text in texts))
-    heard = receiver.until(lambda: receiver.named("hear"), 120)
-    up = receiver.until(lambda: way(receiver, heard[0]))
-    assert [span["name"] for span in up[-5:]] == ["hear", "tell", "think", "perceive", "accept"]
-    assert up[0]["process"] != up[1]["process"]
-    assert up[0]["start"] >= up[1]["start"]
 
 
 @pytest.mark.timeout(300)

@@ -17,11 +17,8 @@ from tests.orchestration.runtime.tiny import POISON
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory):
-    living = LivingMind(tmp_path_factory.mktemp("living"), tiny_run)
-    try:
+    with LivingMind(tmp_path_factory.mktemp("living"), tiny_run) as living:
         yield living.start()
-    finally:
-        living.end()
 
 
 @pytest.fixture

@@ -18,11 +18,8 @@ PACKED = {
 
 @pytest.fixture(scope="module")
 def mind(tmp_path_factory):
-    living = LivingMind(tmp_path_factory.mktemp("packed"), tiny_run, PACKED)
-    try:
+    with LivingMind(tmp_path_factory.mktemp("packed"), tiny_run, PACKED) as living:
         yield living.start()
-    finally:
-        living.end()
 
 
 async def heard(mind, least):

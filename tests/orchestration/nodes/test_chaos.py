@@ -6,14 +6,13 @@ About a minute; SUBMIND_TEST_CHAOS=300 for five.
 import asyncio
 import os
 import random
-import sys
 import time
 
 import psutil
 import pytest
 
 from orchestration.client import ClientError, MindClient
-from tests.orchestration.living import LivingMind, eventually
+from tests.orchestration.living import LivingMind, crowd_run, eventually
 from tests.orchestration.nodes.raylets import Raylets
 from tests.orchestration.nodes.telling import Teller, heard
 
@@ -70,10 +69,7 @@ class Havoc:
 @pytest.mark.timeout(SECONDS * 3 + 900)
 async def test_nothing_is_lost_or_doubled_while_actors_and_raylets_are_killed(tmp_path):
     raylets = await asyncio.to_thread(lambda: Raylets().add("a", "b"))
-    mind = LivingMind(
-        tmp_path / "data",
-        lambda data_dir: [sys.executable, "-m", "tests.orchestration.nodes.crowd", str(data_dir), raylets.address],
-    )
+    mind = LivingMind(tmp_path / "data", crowd_run(raylets.address))
     chance, seen = random.Random(SEED), []
     havoc = Havoc(raylets, chance)
     try:

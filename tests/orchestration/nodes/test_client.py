@@ -1,13 +1,10 @@
 """A whole mind that reached its cluster through a Ray client server: it lives as any, and ends as any."""
 
-import asyncio
-import sys
-
 import psutil
 import pytest
 
 from orchestration.client import MindClient
-from tests.orchestration.living import LivingMind, eventually
+from tests.orchestration.living import LivingMind, crowd_run, eventually
 from tests.orchestration.nodes.raylets import Raylets
 from tests.orchestration.nodes.telling import Teller, heard
 from tests.orchestration.nodes.test_nodes import ALL, becomes, places, submind
@@ -32,18 +29,11 @@ def raylets(port):
 @pytest.fixture
 def mind(raylets, port, tmp_path):
     address = f"ray://127.0.0.1:{port}"
-    living = LivingMind(
-        tmp_path / "data",
-        lambda data_dir: [sys.executable, "-m", "tests.orchestration.nodes.crowd", str(data_dir), address],
-        GRACE,
-    )
-    try:
+    with LivingMind(tmp_path / "data", crowd_run(address), GRACE) as living:
         living.start(running=False)
         living.running(seconds=180.0)
         yield living
-    finally:
-        living.end()
-        eventually(lambda: not raylets.actors(), 90.0)
+    eventually(lambda: not raylets.actors(), 90.0)
 
 
 async def test_it_perceives_speaks_explains_and_leaves_nothing(mind, raylets):
@@ -56,7 +46,7 @@ async def test_it_perceives_speaks_explains_and_leaves_nothing(mind, raylets):
             lineage = await client.explain(entry.id)
             assert lineage.text == entry.text
             assert any(receipt.id in str(lineage) for receipt in teller.acknowledged.values())
-        told = await asyncio.to_thread(submind, mind, "restart", "sitter-0")
+        told = await submind(mind, "restart", "sitter-0")
         assert "sitter-0: renewed" in told
     told, said = await heard(mind, [teller])
     assert told >= len(teller.acknowledged) > 0

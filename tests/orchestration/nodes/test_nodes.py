@@ -4,15 +4,14 @@ import asyncio
 import contextlib
 import json
 import sqlite3
-import subprocess
-import sys
 import time
 import urllib.request
 
 import psutil
 import pytest
 
-from tests.orchestration.living import ROOT, LivingMind, eventually
+from tests.orchestration.cli import conftest as commands
+from tests.orchestration.living import LivingMind, crowd_run, eventually
 from tests.orchestration.nodes.raylets import Raylets
 from tests.orchestration.nodes.telling import Teller, heard
 from tests.orchestration.runtime.dividing import PARENTS, dividing
@@ -32,29 +31,16 @@ def raylets():
 
 @pytest.fixture(scope="module")
 def mind(raylets, tmp_path_factory):
-    living = LivingMind(
-        tmp_path_factory.mktemp("mind") / "data",
-        lambda data_dir: [sys.executable, "-m", "tests.orchestration.nodes.crowd", str(data_dir), raylets.address],
-    )
-    try:
+    with LivingMind(tmp_path_factory.mktemp("mind") / "data", crowd_run(raylets.address)) as living:
         living.start(running=False)
         living.running(seconds=180.0)
         yield living
-    finally:
-        living.end()
 
 
-def submind(mind, *words, ok=True):
-    done = subprocess.run(
-        [sys.executable, "-m", "orchestration.cli", *words, "--grpc", mind.grpc],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (done.returncode == 0) is ok, done.stderr + done.stdout
-    return done.stdout if ok else done.stderr
+async def submind(mind, *words, ok=True):
+    done = await commands.submind(*words, "--grpc", mind.grpc)
+    assert (done.code == 0) is ok, done
+    return done.out if ok else done.err
 
 
 def places(mind):
@@ -137,17 +123,17 @@ async def test_it_is_spread_and_a_new_node_takes_its_share(mind, raylets):
 async def test_a_drained_node_gives_up_its_subminds_without_loss(mind, raylets):
     await spread_over(mind, raylets, "a", "b", "c")
     async with Teller(mind, "drain") as teller:
-        told = await asyncio.to_thread(submind, mind, "drain", "b", "--wait", "200")
+        told = await submind(mind, "drain", "b", "--wait", "200")
         assert "b is empty" in told
         assert not on(raylets, "b"), "who is gone from the list has saved and ended"
         assert not places(mind)["b"]
-        listed = await asyncio.to_thread(submind, mind, "nodes", "--json")
+        listed = await submind(mind, "nodes", "--json")
         assert {node["name"]: node["drained"] for node in map(json.loads, listed.splitlines())}["b"]
         await becomes(lambda: live(raylets))
-        await asyncio.to_thread(submind, mind, "drain", "b", "--undo")
+        await submind(mind, "drain", "b", "--undo")
         await becomes(lambda: len(places(mind)["b"]) == 2)
         await becomes(lambda: live(raylets))
-        assert "there is no node 'x'" in await asyncio.to_thread(submind, mind, "drain", "x", ok=False)
+        assert "there is no node 'x'" in await submind(mind, "drain", "x", ok=False)
     await heard(mind, [teller])
     assert mind.report()["actors"] == {}
 
@@ -155,11 +141,8 @@ async def test_a_drained_node_gives_up_its_subminds_without_loss(mind, raylets):
 async def test_all_are_renewed_one_after_the_other_and_nothing_is_lost(mind, raylets):
     before = {name: process.pid for name, process in raylets.actors().items()}
     async with Teller(mind, "renew") as teller:
-        for name in sorted(ALL):
-            told = await asyncio.to_thread(submind, mind, "restart", name)
-            assert f"{name}: renewed" in told
-            found = await becomes(lambda name=name: raylets.actors().get(name))  # none while its title is written
-            assert found.pid != before[name], "as soon as it says so"
+        told = await submind(mind, "restart")
+        assert sorted(told.splitlines()) == sorted(f"{name}: renewed" for name in ALL)
         after = await becomes(lambda: live(raylets) and {n: p.pid for n, p in raylets.actors().items()})
         assert not set(before.values()) & set(after.values())
     await heard(mind, [teller])
@@ -218,12 +201,7 @@ async def test_two_minds_share_nothing_and_leave_each_other_their_part(mind, ray
     """The second one wants more than its quota; the first goes on where it is, and hears nothing of it."""
     mine = places(mind)
     env = {"CROWD": "12", "SUBMIND__RUNTIME__CLUSTER__QUOTA": "5"}
-    other = LivingMind(
-        tmp_path / "data",
-        lambda data_dir: [sys.executable, "-m", "tests.orchestration.nodes.crowd", str(data_dir), raylets.address],
-        env,
-    )
-    try:
+    with LivingMind(tmp_path / "data", crowd_run(raylets.address), env) as other:
         await asyncio.to_thread(other.start, running=False)
         await becomes(lambda: other.report()["state"] == "running", 180.0)
         report = other.report()
@@ -239,8 +217,6 @@ async def test_two_minds_share_nothing_and_leave_each_other_their_part(mind, ray
         assert other.stop() == 0
         assert mind.report()["state"] == "running"
         assert live(raylets)
-    finally:
-        other.end()
 
 
 @pytest.mark.soak
@@ -254,7 +230,7 @@ async def test_packs_move_with_whom_they_bore_and_nothing_is_there_twice(mind, r
         await other.say(f"divide {PARENTS[0]}")
         await at_last(lambda: other.child(PARENTS[0]))
         await other.right()
-        await asyncio.to_thread(submind, other.mind, "drain", first, "--wait", "200")
+        await submind(other.mind, "drain", first, "--wait", "200")
         assert not places(other.mind)[first]
         await other.right()
         lost = next(node for node, who in places(other.mind).items() if "cognitive~2" in who)

@@ -190,9 +190,8 @@ def test_places_are_the_same_each_time_and_stay_when_weights_change(peopled, rea
     }
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_on_a_phone_nothing_is_wider_than_the_screen(peopled, read, theme):
-    reader = read(width=360, height=740, touch=True, theme=theme)
+def test_on_a_phone_nothing_is_wider_than_the_screen(peopled, read):
+    reader = read(width=360, height=740, touch=True)
     page = reader.open()
     page.click('#views [data-view="network"]')
     page.wait_for_selector(".line", state="attached")
