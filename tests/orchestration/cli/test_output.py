@@ -12,43 +12,23 @@ from environment.messages import EntryKind, PerceptionRef, StreamEntry
 from environment.severity import Severity
 from orchestration.cli.output import bar, clock, entry_line
 from orchestration.cli.safety import safe
+from tests.actors import making
 from tests.orchestration.cli.conftest import environ, submind
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07b\u202ec\u2066d\u200fe\x00f\r\ng\x9b31mh\u2028i\U000e0041j"
 
 
 def entry(text: str, source: str = "log", **changes: object) -> StreamEntry:
-    given: dict[str, object] = {
-        "seq": 7,
-        "id": "c-1",
-        "kind": EntryKind.THOUGHT,
-        "text": text,
-        "time": 0.0,
-        "at": 0.0,
-        "salience": 0.8,
-        "confidence": 1.0,
-        "trust": 0.4,
-        "perceptions": (PerceptionRef("p-1", 0.0, source),),
-        "lineage": (),
-    }
-    return StreamEntry(**(given | changes))  # type: ignore[arg-type]
+    given: dict[str, object] = {"time": 0.0, "salience": 0.8, "perceptions": (PerceptionRef("p-1", 0.0, source),)}
+    made: StreamEntry = making.entry(7, text=text, **(given | changes))
+    return made
 
 
 @given(st.text())
 def test_safe_text_is_one_line_of_visible_characters(text: str) -> None:
     for character in safe(text):
         assert unicodedata.category(character) not in {"Cc", "Cs", "Zl", "Zp"}
-        assert unicodedata.bidirectional(character) not in {
-            "LRE",
-            "RLE",
-            "PDF",
-            "LRO",
-            "RLO",
-            "LRI",
-            "RLI",
-            "FSI",
-            "PDI",
-        }
+        assert unicodedata.bidirectional(character) not in set("LRE RLE PDF LRO RLO LRI RLI FSI PDI".split())
 
 
 def test_words_of_every_script_survive() -> None:

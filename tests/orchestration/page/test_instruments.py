@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from environment.messages import SubmindState
 from environment.population import GrowthKind
+from tests.orchestration.page.conftest import finish
 
 
 @pytest.fixture
@@ -158,12 +159,7 @@ def test_a_refusal_is_given_with_its_reason(world, read):
 
 
 def _heard(world):
-    log = world.stores.perceptions.read(0, 100)
-    try:
-        log.send(None)
-    except StopIteration as done:
-        return done.value
-    raise AssertionError("the store suspended")
+    return finish(world.stores.perceptions.read(0, 100))
 
 
 def test_a_mind_that_catches_up_with_the_past_tells_its_time_and_everything_by_it(world, server, read):
