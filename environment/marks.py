@@ -21,6 +21,8 @@ class MarkKind(StrEnum):
     """Nothing of this source, template or matter until then, but what is critical."""
     SETTLED = "settled"
     REMIND = "remind"
+    CORRECT = "correct"
+    """Of the entity ``target``: what is right of the relation ``text`` is ``value``; empty: nothing is."""
 
 
 class MuteScope(StrEnum):

@@ -9,6 +9,7 @@ from actors.attention.faculty import FACULTY as ATTENTION
 from actors.environment.faculty import FACULTY as ENVIRONMENT
 from actors.faculty import Faculty
 from actors.growth import Divided
+from actors.knowledge.faculty import FACULTY as KNOWLEDGE
 from actors.matters.faculty import FACULTY as MATTERS
 from actors.metacognition.faculty import CONTROL_FACULTY, MONITORING_FACULTY
 from actors.perception.faculty import FACULTY as PERCEPTUAL
@@ -25,6 +26,7 @@ BUILT_IN = (
     ATTENTION,
     THINKING,
     MATTERS,
+    KNOWLEDGE,
     PERCEPTUAL,
     COGNITIVE,
     MONITORING_FACULTY,

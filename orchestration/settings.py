@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, create_model, field_validator, model_validator
 
 from actors.attention.settings import AttentionSettings
+from actors.knowledge.settings import KnowledgeSettings
 from actors.matters.settings import MattersSettings
 from actors.metacognition.settings import MetacognitionSettings
 from actors.perception.settings import PerceptionSettings
@@ -283,6 +284,8 @@ class Settings(Section):
     """What is done about a conscious thought."""
     matters: MattersSettings = MattersSettings()
     """What is followed until it is settled, and what is owed."""
+    knowledge: KnowledgeSettings = KnowledgeSettings()
+    """What is taken for a fact, and how long it is kept."""
     metacognition: MetacognitionSettings = MetacognitionSettings()
     """How the mind watches itself, and how far it may change itself."""
     substrate: SubstrateSettings = SubstrateSettings()

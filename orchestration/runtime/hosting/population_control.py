@@ -16,7 +16,7 @@ import structlog
 from actors.effects import Divide, Retire
 from actors.events import Event, Marked
 from actors.growth import Gone
-from actors.names import ATTENTION, MATTERS
+from actors.names import ATTENTION, KNOWLEDGE, MATTERS
 from environment.errors import FencedOut, StoreUnavailable
 from environment.marks import MARKS
 from environment.messages import SubmindReport, SubmindState
@@ -172,7 +172,7 @@ class PopulationControl:
                 _log.warning("marks_not_read", reason=str(error))
                 marks = ()
             if marks:
-                self._tell((name, Marked(marks)) for name in (ATTENTION, MATTERS))
+                self._tell((name, Marked(marks)) for name in (ATTENTION, MATTERS, KNOWLEDGE))
             with suppress(TimeoutError):
                 async with asyncio.timeout(_MARKS):
                     await made.wait()

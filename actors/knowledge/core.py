@@ -1,0 +1,166 @@
+"""Reads what is said for facts, and keeps them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from actors.core import Description, Inward
+from actors.effects import Commit, Count, Effect, Read, WakeAt
+from actors.events import Broadcast, Configured, Event, Marked, Perceived, Started, Tick
+from actors.knowledge.claim import FactClaim
+from actors.knowledge.entities import WITH, EntityGraph
+from actors.knowledge.fact import PROGRESS, Contradiction, Entity, Fact, Progress
+from actors.knowledge.fact_reader import FactReader
+from actors.knowledge.ledger import FactLedger
+from actors.knowledge.sentences import split_speaker
+from actors.knowledge.settings import KnowledgeSettings
+from environment.marks import FeedbackMark, MarkKind
+from environment.messages import Instant, Modality, Perception, PerceptionRef
+
+_PLACES = 256
+"""Sources of which it is remembered what was last said there."""
+_TOGETHER = 4
+"""Entities of one line that are joined, at most."""
+
+
+class KnowledgeCore(Inward):
+    """The one that knows what is so.
+
+    Guarantees: a fact is written in the step that learns it, with how far the log was read, so nothing is learnt twice
+    or missed whenever it dies; no value takes the place of another without the other being kept, with why; what two
+    sources deny each other is kept as both say it, until something settles it; all that is kept is bounded.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        facts: Mapping[str, Fact],
+        entities: Mapping[str, Entity],
+        names: Mapping[str, str],
+        contradictions: Mapping[str, Contradiction],
+        progress: Progress,
+        settings: KnowledgeSettings,
+    ) -> None:
+        self.name = name
+        self._settings = settings
+        self._graph = EntityGraph(entities, names, settings)
+        self._ledger = FactLedger(facts, contradictions, progress, self._graph, settings)
+        self._reader = FactReader(settings, self._known, self._speaks)
+        self._last: OrderedDict[str, tuple[FactClaim, Instant]] = OrderedDict()
+        self._due: Instant = 0.0
+        self._marks: tuple[FeedbackMark, ...] = ()
+
+    def handle(self, event: Event, now: Instant) -> list[Effect]:
+        match event:
+            case Perceived():
+                return [*self._read(event.perceptions, now), self._more()]
+            case Broadcast():
+                for fact in [f for ref in event.entry.perceptions for f in self._ledger.cited(ref.id)]:
+                    self._ledger.use(fact, now)
+                return self._written()
+            case Marked():
+                return self._marked(event.marks, now)
+            case Configured(section=KnowledgeSettings() as settings):
+                self._settings = self._graph.settings = self._ledger.settings = settings
+                self._reader = FactReader(settings, self._known, self._speaks)
+                return []
+            case Started():
+                self._due = now + self._settings.consolidate
+                return [self._more(), WakeAt(self._due)]
+            case Tick():
+                return self._tick(now)
+            case _:
+                return []
+
+    def _more(self) -> Effect:
+        return Read(self._ledger.progress.cursor, self._settings.batch, Modality.TEXT)
+
+    def _known(self, name: str) -> bool:
+        return self._graph.find(name) is not None
+
+    def _speaks(self, name: str) -> bool:
+        found = self._graph.find(name)
+        return found is not None and found.speaks
+
+    def _read(self, perceptions: tuple[Perception, ...], now: Instant) -> list[Effect]:
+        claimed = 0
+        for one in perceptions:
+            if one.seq > self._ledger.progress.cursor:
+                self._ledger.progress.cursor = one.seq
+                claimed += self._learn(one, now) if one.text else 0
+        return [*self._written(), *([Count("claims_total", claimed)] if claimed else [])]
+
+    def _learn(self, perception: Perception, now: Instant) -> int:
+        source, text, ref = (
+            perception.source,
+            perception.text or "",
+            PerceptionRef(perception.id, perception.time, perception.source),
+        )
+        last = self._last.get(source)
+        before = last[0] if last and perception.time - last[1] <= self._settings.pronoun else None
+        who, claims = self._reader.read(text, source, perception.time, before)
+        if who != source or split_speaker(text, source)[0] != source:
+            self._graph.meet(who, ref, speaks=True)
+        for claim in claims:
+            self._ledger.take(claim, who, perception, now)
+        if claims:
+            self._last[source] = claims[-1], perception.time
+            self._last.move_to_end(source)
+            if len(self._last) > _PLACES:
+                self._last.popitem(last=False)
+            met = [
+                e
+                for name in dict.fromkeys(n for c in claims for n in (c.subject, c.value))
+                if (e := self._graph.find(name))
+            ]
+            for i, one in enumerate(met[:_TOGETHER]):
+                for other in met[i + 1 : _TOGETHER]:
+                    self._graph.join(one, other, WITH, ref, now)
+                    self._graph.join(other, one, WITH, ref, now)
+        return len(claims)
+
+    def _tick(self, now: Instant) -> list[Effect]:
+        if now < self._due:
+            return [WakeAt(self._due)]
+        self._due = now + self._settings.consolidate
+        faded, beyond = self._ledger.consolidate(now)
+        counts: list[Effect] = [Count("facts_faded_total", faded)] if faded else []
+        counts += [Count("limit_hits:facts", beyond)] if beyond else []
+        return [*self._written(), *counts, WakeAt(self._due)]
+
+    def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:
+        """Do what operators corrected; what was done is not done again."""
+        if marks == self._marks:
+            return []
+        self._marks = marks
+        for mark in sorted(marks, key=lambda each: (each.at, each.id)):
+            entity = self._graph.entities.get(mark.target)
+            if mark.kind is MarkKind.CORRECT and entity is not None:
+                ref = PerceptionRef(mark.id, mark.at, mark.by)
+                if mark.undone:
+                    self._ledger.take_back(entity, mark.text, ref, now)
+                else:
+                    self._ledger.correct(entity, mark.text, mark.value, ref, now)
+        return self._written()
+
+    def _written(self) -> list[Effect]:
+        writes = [*self._ledger.writes(), *self._graph.writes()]
+        if not writes:
+            return []
+        return [Commit(write) for write in (*writes, PROGRESS.write("progress", self._ledger.progress))]
+
+    def describe(self) -> Description:
+        still = sum(one.settled is None for one in self._ledger.contradictions.values())
+        figures = {
+            "facts": float(self._ledger.count),
+            "entities": float(len(self._graph.entities)),
+            "contradictions_open": float(still),
+        }
+        return Description("knowledge", "know what is so, since when, and who says so", (), figures)
+
+    def snapshot(self) -> bytes:
+        return b""
+
+    def restore(self, state: bytes) -> None:
+        """All of it is in collections."""

@@ -1,0 +1,157 @@
+"""What is kept of a fact, of an entity and of a contradiction. Pure values: time is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from environment.collections import Collection
+from environment.messages import Instant, PerceptionRef
+
+
+class FactKind(StrEnum):
+    """How fast it fades where nothing comes back to it."""
+
+    EMOTIONAL = "emotional"
+    STANDARD = "standard"
+    OPERATIONAL = "operational"
+    PLACE = "place"
+
+
+class FactStanding(StrEnum):
+    """Whether it is held to be so."""
+
+    HELD = "held"
+    DISPUTED = "disputed"
+    """Another source says otherwise of the same time, and nothing has settled that."""
+    WRONG = "wrong"
+    """It was corrected: it never was so."""
+
+
+@dataclass(slots=True)
+class Fact:
+    """That something is so, for a time."""
+
+    id: str
+    """``f-`` and 20 hexadecimal digits."""
+    entity: str
+    """Of its subject."""
+    subject: str
+    """As it was said."""
+    relation: str
+    value: str
+    kind: FactKind
+    since: Instant
+    """World time from which it is so."""
+    learned: Instant
+    """Mind time at which it was first said."""
+    confidence: float
+    """0..1: more with each who says so."""
+    trust: float
+    """0..1: the least of its evidence."""
+    evidence: list[PerceptionRef]
+    """The first, and the latest, each with who says so; bounded."""
+    used: Instant
+    """Mind time at which it was last said or came to mind."""
+    strength: float = 1.0
+    """0..1 at ``used``."""
+    until: Instant | None = None
+    """World time from which it is so no more; None: it still is."""
+    closed: Instant | None = None
+    """Mind time at which that, or that it was wrong, was learnt."""
+    sightings: int = 1
+    standing: FactStanding = FactStanding.HELD
+    reason: str = ""
+    """Why it is so no more, or is wrong or disputed."""
+    object: str = ""
+    """The entity that its value names, if any."""
+
+    @property
+    def key(self) -> str:
+        """Facts of an entity stand together."""
+        return f"{self.entity}/{self.id}"
+
+    @property
+    def open(self) -> bool:
+        """Whether it is so, as far as is known, or may be."""
+        return self.until is None and self.standing is not FactStanding.WRONG
+
+
+def holds(fact: Fact, at: Instant, known: Instant | None = None) -> bool:
+    """Whether it is so at the world time ``at``, by what was learnt until the mind time ``known`` (None: by all)."""
+    if known is not None and (fact.learned > known or (fact.closed or known) > known):
+        return fact.learned <= known and fact.since <= at
+    return fact.standing is not FactStanding.WRONG and fact.since <= at and (fact.until is None or at < fact.until)
+
+
+@dataclass(slots=True)
+class Edge:
+    """That one entity has to do with another."""
+
+    to: str
+    """Key of the other."""
+    kind: str
+    """A relation; ``with``: named together; ``causes`` and ``prevents``."""
+    strength: float
+    """0..1 at ``used``."""
+    used: Instant
+    evidence: PerceptionRef
+    """Where it was last met with."""
+
+
+@dataclass(slots=True)
+class Entity:
+    """Somebody or something of which something is known."""
+
+    key: str
+    """``e-`` and 20 hexadecimal digits."""
+    name: str
+    first: PerceptionRef
+    last: PerceptionRef
+    """Where it was last named, or spoke."""
+    aliases: dict[str, PerceptionRef] = field(default_factory=dict)
+    """Other names, each with what shows that they are the same; bounded."""
+    edges: list[Edge] = field(default_factory=list)
+    sightings: int = 1
+    speaks: bool = False
+    """Whether it says something itself: a person, or a system that writes lines."""
+
+
+@dataclass(slots=True)
+class Contradiction:
+    """That two sources say different things of the same time."""
+
+    id: str
+    """``x-`` and 20 hexadecimal digits."""
+    entity: str
+    subject: str
+    relation: str
+    facts: list[str]
+    """Their ids, as they came."""
+    values: list[str]
+    opened: Instant
+    settled: Instant | None = None
+    right: str = ""
+    """The fact that is right, where it was settled by one."""
+    how: str = ""
+    """What settled it."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the log was read, and what was learnt on the way of how relations are used."""
+
+    cursor: int = 0
+    changes: dict[str, int] = field(default_factory=dict)
+    """How often a new value took the place of another, by relation."""
+    returns: dict[str, int] = field(default_factory=dict)
+    """How often the other was said again soon after that: it has several values at a time."""
+
+
+FACTS = Collection("facts", Fact)
+ENTITIES = Collection("entities", Entity)
+NAMES = Collection("names", str)
+"""By name, as ``entities.spelled`` spells it, the key of the entity."""
+CONTRADICTIONS = Collection("contradictions", Contradiction)
+PROGRESS = Collection("knowledge", Progress)
+"""One document: ``progress``."""

@@ -1,0 +1,82 @@
+"""Facts by rule from text: who speaks, what each clause claims, what "it" is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from actors.knowledge.claim import FactClaim
+from actors.knowledge.patterns import claim_of, claimed, kind_of
+from actors.knowledge.phrases import Lexicon, bare
+from actors.knowledge.sentences import Clause, clauses, sentences, split_speaker
+from environment.messages import Instant
+
+_RECORD = re.compile(r"^\s*[-*]?\s*(?P<r>[A-Za-z][\w /-]{1,30}?)\s*:\s+(?P<v>\S.{0,80}?)\s*$")
+_PAIR = re.compile(r"(?<![\w.])([A-Za-z][\w.-]{1,30})=(\"[^\"]{1,60}\"|[^\s,;\"]{1,60})")
+
+
+class FactReader(Lexicon):
+    """Reads texts by the words of the settings. Under a millisecond a line."""
+
+    def read(self, text: str, source: str, time: Instant, last: FactClaim | None = None) -> tuple[str, list[FactClaim]]:
+        """(Who speaks, what that one claims). ``last``: what was last claimed there, which "no, it's …" corrects."""
+        text = text[: self.longest]
+        records = list(self._record(text))
+        if records:
+            return source, records
+        speaker, said = split_speaker(text, source)
+        self.speaker = speaker
+        found: list[FactClaim] = []
+        for sentence in sentences(said):
+            for clause in clauses(sentence, speaker, time, self.doubt):
+                claim = self._resolved(clause, time, found[-1] if found else None, last)
+                if claim is not None and claim not in found:
+                    found.append(claim)
+        return speaker, found
+
+    def _record(self, text: str) -> Iterator[FactClaim]:
+        """Lines of names and values, the first of which names what they are of; pairs of a log line are readings."""
+        lines = [line for line in text.splitlines() if line.strip()]
+        pairs = [found for line in lines if (found := _RECORD.match(line))]
+        if len(pairs) < 3 or 2 * len(pairs) < len(lines):  # noqa: PLR2004 - two colons are also in prose
+            keyed: dict[str, str] = dict(_PAIR.findall(text))
+            of = next((keyed.pop(name) for name in ("asset", "id", "name", "host", "item") if name in keyed), "")
+            named = [(k, v.strip('"')) for k, v in keyed.items() if re.search(r"[^\W\d_]{2}", v) and of]
+        else:
+            of = pairs[0]["v"] if lines[0] == pairs[0].string else lines[0]
+            named = [(one["r"], one["v"]) for one in pairs[lines[0] == pairs[0].string :]]
+        for name, value in named:
+            relation = self.relation(name)
+            made = claim_of(of, relation, value, kind_of(relation, value))
+            if made and not value.endswith("?"):
+                yield made
+
+    def _resolved(
+        self, clause: Clause, time: Instant, before: FactClaim | None, last: FactClaim | None
+    ) -> FactClaim | None:
+        """A claim of a clause; one about "it" is about what was said before it."""
+        text = re.sub(r"^(\S+)['’]s (?=(?:on|in|at|now|responsible|the new|back) )", r"\1 is ", clause.text)
+        about = before or (last if clause.corrects else None)
+        pronoun = re.match(
+            r"(?:it|he|she)(?:'s|’s|\s+(?=is\b|was\b|sits\b|costs\b|weighs\b|moved\b))", text, re.IGNORECASE
+        )
+        if pronoun:
+            if about is None:
+                return None
+            text = f"{about.subject} {'is ' if pronoun[0][-1] == 's' else ''}{text[pronoun.end() :].strip()}"
+        made = claimed(text, self, time)
+        if made is None and pronoun and about and clause.corrects:
+            made = replace(about, value=bare(text.partition(" is ")[2]), since=None, until=None)
+        if made is None or len(made.value) > 80:  # noqa: PLR2004
+            return None
+        return replace(
+            made,
+            relation=self.relation(made.relation),
+            since=clause.since,
+            until=made.until or clause.until,
+            changed=made.changed or clause.changed,
+            corrects=clause.corrects,
+            instead=clause.instead,
+            ended=clause.ended,
+        )

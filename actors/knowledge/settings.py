@@ -1,0 +1,130 @@
+"""Configuration of facts, entities and what becomes of them."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from environment.config import Seconds, Section, Share
+
+_DAY = 86_400.0
+
+
+class KnowledgeSettings(Section):
+    """What is taken for a fact, when facts deny each other, and what is let go."""
+
+    batch: int = Field(default=64, ge=1, le=4096)
+    """Perceptions read at a time."""
+    longest: int = Field(default=2000, ge=80, le=100_000)
+    """Characters of a text that are read."""
+    facts: int = Field(default=20_000, ge=16, le=1_000_000)
+    """Facts kept; beyond it those go first that are over or wrong, the weakest before others, counted as
+    ``limit_hits:facts``. Each costs about a kilobyte of memory."""
+    entities: int = Field(default=10_000, ge=16, le=1_000_000)
+    """Entities kept; beyond it those go that were named longest ago and of which nothing is known, then others, with
+    their facts, counted as ``limit_hits:entities``."""
+    evidence: int = Field(default=8, ge=2, le=64)
+    """Perceptions kept as evidence of a fact: the first, and the latest."""
+    aliases: int = Field(default=8, ge=1, le=64)
+    """Other names of an entity."""
+    edges: int = Field(default=24, ge=2, le=256)
+    """Edges of an entity; beyond it the weakest goes."""
+    contradictions: int = Field(default=500, ge=1, le=100_000)
+    """Contradictions kept; beyond it settled ones go first, then those opened longest ago."""
+    same_time: Seconds = 12 * 3600.0
+    """Two sources that say different things within so long, and neither says that anything changed, contradict each
+    other; what comes later is an update."""
+    pronoun: Seconds = 600.0
+    """For how long "no, it's …" corrects what was last said in the same place."""
+    deference: Share = 0.35
+    """By how much less than a fact somebody may be trusted to change it; who is trusted less contradicts it."""
+    several: Share = 0.3
+    """Share of changes of a relation that were taken back soon, from which it is held to have several values."""
+    gain: Share = 0.3
+    """What saying it again adds to confidence and strength, of what is missing to 1."""
+    forget: Share = 0.05
+    """Strength of what is over or wrong from which consolidation lets go of it."""
+    half_life_emotional: Seconds = 168 * _DAY
+    """After which a feeling counts half, where nothing comes back to it."""
+    half_life_standard: Seconds = 56 * _DAY
+    """... and what is of no other kind."""
+    half_life_operational: Seconds = 28 * _DAY
+    """... a state, a reading, an appointment, who is on call."""
+    half_life_place: Seconds = 14 * _DAY
+    """... where something is."""
+    floor: Share = 0.1
+    """Strength below which what is still so never fades."""
+    edge_half_life: Seconds = 30 * _DAY
+    """After which an edge counts half."""
+    cause_half_life: Seconds = 90 * _DAY
+    """After which a cause counts half, down to .15."""
+    consolidate: Seconds = 3600.0
+    """Between two looks at what fades and what doubles."""
+    plural: tuple[str, ...] = (
+        *("is a", "likes", "loves", "hates", "prefers", "enjoys", "dislikes", "allergic to", "afraid of"),
+        *("promised", "supplies", "depends on", "part of", "works with", "causes", "prevents"),
+    )
+    """Relations that have several values at a time, whatever their use says."""
+    synonyms: dict[str, str] = Field(
+        default={
+            **dict.fromkeys(("owner", "in charge", "responsible person"), "responsible"),
+            **dict.fromkeys(("number", "phone number", "mobile", "mobile number", "telephone", "tel"), "phone"),
+            **dict.fromkeys(("place", "position", "whereabouts"), "location"),
+            **dict.fromkeys(("status", "condition"), "state"),
+            **dict.fromkeys(("on-call", "oncall"), "on call"),
+            **dict.fromkeys(("date", "appointment", "start"), "time"),
+        }
+    )
+    """Relations that are one, by the name that they are kept under."""
+    states: tuple[str, ...] = (
+        *("on", "off", "up", "down", "open", "shut", "closed", "empty", "full", "offline", "online", "ready", "broken"),
+        *("out of order", "out of stock", "out of service", "in stock", "ok", "okay", "dead", "free", "busy", "idle"),
+        *(
+            "missing",
+            "lost",
+            "late",
+            "overdue",
+            "due",
+            "degraded",
+            "healthy",
+            "stable",
+            "unstable",
+            "unreachable",
+            "live",
+        ),
+        *("faulty", "stuck", "dirty", "clean", "wet", "dry", "hot", "cold", "warm", "frozen", "flat", "low", "high"),
+        *(
+            "normal",
+            "back online",
+            "back",
+            "on leave",
+            "on holiday",
+            "on duty",
+            "off duty",
+            "off sick",
+            "away",
+            "vacant",
+        ),
+        *(
+            "out of the office",
+            "out of office",
+            "done",
+            "sold out",
+            "sold",
+            "paid",
+            "unpaid",
+            "void",
+            "valid",
+            "invalid",
+        ),
+        *("red", "green", "amber", "yellow", "critical", "active", "inactive", "running", "stopping", "in use", "worn"),
+    )
+    """What may be the state of something, beside what was done to it ("jammed")."""
+    doubt_words: tuple[str, ...] = (
+        *("if", "unless", "whether", "maybe", "perhaps", "might", "could", "would", "should", "must"),
+        *("probably", "possibly", "apparently", "supposedly", "allegedly", "reportedly", "seems", "seem", "looks like"),
+        *("rumour", "rumor", "rumours", "gossip", "heard", "said", "says", "told", "claims", "think", "thinks"),
+        *("believe", "believes", "reckon", "reckons", "guess", "assume", "suppose", "suspect", "hope", "wish"),
+        *("imagine", "pretend", "let's", "haha", "lol", "kidding", "joke", "joking", "just joking", "jk", "not sure"),
+        *("no idea", "as if", "almost", "nearly", "please", "can you", "can someone", "can somebody", "wonder"),
+    )
+    """What makes a sentence a question, a wish, a condition, hearsay or a joke: it is no fact then."""
