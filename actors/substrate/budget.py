@@ -1,8 +1,8 @@
 """What may be spent on thinking: a pure ledger over time, and the account that keeps it across restarts.
 
-How a mind's processes share one budget: the wiring divides it, and each actor process spends its own share from its own
-ledger. So the total cannot be exceeded whatever the processes do, without any of them asking another; what one leaves
-unspent is not spent by the others.
+How a mind's processes share one budget: on one machine they draw on one ledger, in turns. On several the wiring divides
+it, and each actor process spends its own share from its own ledger: the total cannot be exceeded whatever the processes
+do, without any of them asking another; what one leaves unspent is not spent by the others.
 
 How one ledger cannot be exceeded: the most a request can cost is held *before* it is sent, and saved; what it did not
 use is given back after the answer. A crash in between leaves the hold standing.
@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from actors.substrate.errors import BudgetSpent
 from actors.substrate.settings import BudgetSettings
@@ -264,14 +264,25 @@ class LedgerStore(Protocol):
         ...
 
 
+Turns: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
+"""Has everybody else who does so wait."""
+
+
 class Account:
     """A ledger with a clock and a place to be saved.
 
     Guarantee: what a request may cost is saved before ``hold`` returns. An error of the store is raised and the request
-    must not be sent.
+    must not be sent. Where it is kept ``in_turns``, that is so of all processes that keep it together.
     """
 
-    def __init__(self, name: str, limits: Limits, now: Callable[[], Instant], store: LedgerStore | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        limits: Limits,
+        now: Callable[[], Instant],
+        store: LedgerStore | None = None,
+        in_turns: Turns | None = None,
+    ) -> None:
         self.name = name
         """What its ledger is saved under."""
         self._ledger = Ledger(limits)
@@ -281,10 +292,13 @@ class Account:
         self._owed: list[str] = []
         self._taking: dict[str, tuple[str, Limits, Limits]] = {}
         self._lock = asyncio.Lock()
+        self._in_turns = in_turns
+        self.left_name = "budget_left" if in_turns is None else "budget_left_of_all"
+        """The figure that says what is left of it."""
 
     async def hold(self, tokens: float, cost: float) -> Hold:
         """Set aside and save. Raises ``BudgetSpent``, or whatever the store raises."""
-        async with self._lock:
+        async with self._turn():
             await self._load()
             hold = self._ledger.hold(tokens, cost, self._now())
             try:
@@ -296,9 +310,11 @@ class Account:
 
     async def settle(self, hold: Hold, tokens: float, cost: float) -> None:
         """Replace what was held by what was used, and save; where that fails, the saved state keeps the hold."""
-        async with self._lock:
-            self._ledger.settle(hold, tokens, cost)
+        async with self._turn():
             with suppress(SubliminalError):
+                if self._in_turns is not None:
+                    await self._load()
+                self._ledger.settle(hold, tokens, cost)
                 await self._save()
 
     def limit(self, limits: Limits) -> None:
@@ -330,6 +346,17 @@ class Account:
     def left(self) -> dict[str, float]:
         """What remains now, by limit."""
         return self._ledger.left(self._now())
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Nobody else changes the ledger meanwhile; where others do at other times, it is read anew."""
+        async with self._lock:
+            if self._in_turns is None:
+                yield
+                return
+            async with self._in_turns():
+                self._loaded = self._store is None
+                yield
 
     async def _load(self) -> None:
         """Take up what was saved, and what others left. What fails is tried again before anything is spent."""

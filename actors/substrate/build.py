@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from actors.substrate.budget import Account, LedgerStore, Limits
+from actors.substrate.budget import Account, LedgerStore, Limits, Turns
 from actors.substrate.cache import AnswerCache, CachingSubstrate, MemoryAnswers
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.extractive import ExtractiveSubstrate
@@ -26,6 +26,7 @@ def build_substrate(
     account: str = "mind",
     shares: float = 1,
     ledgers: LedgerStore | None = None,
+    in_turns: Turns | None = None,
     chance: random.Random | None = None,
     opened: Callable[[Account], None] | None = None,
 ) -> Substrate:
@@ -33,14 +34,15 @@ def build_substrate(
 
     ``now`` is the clock that budgets read: the wall's of a living mind, in a replay that of the history. ``account``
     names the process's ledger in ``ledgers``, and ``shares`` says how many processes the budget is divided among: the
-    share of each cannot be exceeded, so the total cannot either. Without ``ledgers`` a restart forgets what was spent.
+    share of each cannot be exceeded, so the total cannot either. Those that have one ``account``, undivided, change it
+    ``in_turns``. Without ``ledgers`` a restart forgets what was spent.
     ``opened`` is told the account, whose limits may then be changed. Raises ``ValueError`` for an unfit key file.
     """
     if settings.kind == "extractive":
         return ExtractiveSubstrate()
     from actors.substrate.openai import OpenAISubstrate  # noqa: PLC0415 - a mind without a server loads no HTTP client
 
-    budget = Account(account, Limits.share(settings.budget, shares), now, ledgers)
+    budget = Account(account, Limits.share(settings.budget, shares), now, ledgers, in_turns)
     if opened is not None:
         opened(budget)
     model = OpenAISubstrate(settings, read_key(settings), budget, chance or random.SystemRandom())
@@ -60,6 +62,7 @@ def build_embedder(
     account: str = "embedder",
     shares: float = 1,
     ledgers: LedgerStore | None = None,
+    in_turns: Turns | None = None,
     chance: random.Random | None = None,
     opened: Callable[[Account], None] | None = None,
 ) -> Embedder:
@@ -77,7 +80,7 @@ def build_embedder(
         raise ValueError("an embedder on a server spends a budget: give it a clock as `now`")
     from actors.substrate.openai import OpenAIEmbedder  # noqa: PLC0415 - as above
 
-    budget = Account(account, Limits.share(settings.budget, shares), now, ledgers)
+    budget = Account(account, Limits.share(settings.budget, shares), now, ledgers, in_turns)
     if opened is not None:
         opened(budget)
     answers = MemoryAnswers(settings.cache_rows) if cache is None else cache

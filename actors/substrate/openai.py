@@ -166,7 +166,7 @@ class OpenAISubstrate:
             "circuit": self._circuit.state(self._clock()),
             "last_error": tally.last_error,
             **left,
-            **({"budget_left": min(tokens_left)} if tokens_left else {}),
+            **({self._account.left_name: min(tokens_left)} if tokens_left else {}),
         }
 
     async def close(self) -> None:

@@ -66,7 +66,10 @@ class ServerSettings(Section):
 
 
 class BudgetSettings(Section):
-    """What a mind may spend, by the wall clock; in a replay by the history's. Each actor process has an equal share."""
+    """What a mind may spend, by the wall clock; in a replay by the history's.
+
+    On one machine all actors draw on it as they need; on several each actor process has an equal share.
+    """
 
     tokens_per_hour: int | None = Field(default=200_000, ge=0)
     """Prompt and generated tokens within any hour; null for no limit."""

@@ -36,6 +36,7 @@ TOKENS_IN: Final = "tokens_in_total"
 TOKENS_OUT: Final = "tokens_out_total"
 COST: Final = "cost_total"
 BUDGET_LEFT: Final = "budget_left"
+BUDGET_LEFT_OF_ALL: Final = "budget_left_of_all"
 
 READ_SECONDS: Final = "perception_to_read_seconds"
 TRACE_SECONDS: Final = "perception_to_trace_seconds"
@@ -78,7 +79,8 @@ HELP: Final[dict[str, str]] = {
     TOKENS_IN: "Tokens sent to the substrate.",
     TOKENS_OUT: "Tokens received from the substrate.",
     COST: "Cost of the substrate, in the currency of the configured prices.",
-    BUDGET_LEFT: "Tokens left in the budget.",
+    BUDGET_LEFT: "Tokens left in the actor's share of the budget.",
+    BUDGET_LEFT_OF_ALL: "Tokens left in the budget that all actors draw on, when this one last did.",
     "cache_hits": "Requests answered from memory since the process began.",
     "cache_shared": "Requests answered with what another actor had asked, since the process began.",
     CONNECTIONS_LTP: "Strong connections held.",

@@ -177,13 +177,14 @@ def total(reports: Sequence[SubmindReport], metric: str) -> float:
 
 
 def tokens(reports: Sequence[SubmindReport]) -> TokenFigures:
-    """What thinking has cost. Budgets of several actors add up."""
+    """What thinking has cost. Shares of a budget add up; of one for all the least that is said of it is the latest."""
+    common = [one.metrics[names.BUDGET_LEFT_OF_ALL] for one in reports if names.BUDGET_LEFT_OF_ALL in one.metrics]
     budgets = [report.metrics[names.BUDGET_LEFT] for report in reports if names.BUDGET_LEFT in report.metrics]
     return TokenFigures(
         input=int(total(reports, names.TOKENS_IN)),
         output=int(total(reports, names.TOKENS_OUT)),
         cost=total(reports, names.COST),
-        budget_left=sum(budgets) if budgets else None,
+        budget_left=sum(budgets) if budgets else min(common, default=None),
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,19 +16,29 @@ from environment.errors import StoreUnavailable, SubliminalError
 from orchestration.clock import wall
 from orchestration.links.control import BudgetTransfer
 from orchestration.runtime.orders import ActorOrders
-from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers
+from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers, turn
+from orchestration.store_factory import embedded_in
 
 if TYPE_CHECKING:
     from actors.substrate.budget import Account, LedgerStore
     from actors.substrate.ports import Embedder, Substrate
     from environment.ports import Stores
 
+_ALL = "~all"
+"""What the account of all processes is called; no actor can be called so."""
 _log = structlog.get_logger(__name__)
 
 
 def shares_of(orders: ActorOrders) -> float:
     """How often what a process may spend goes into the whole: an embedder on a server has an account beside each."""
+    if _together(orders):
+        return 1.0
     return _into(orders, sum(orders.parts.get(plan.name, 1.0) for plan in orders.plans))  # a pack has those of all
+
+
+def _together(orders: ActorOrders) -> bool:
+    """Whether all processes of the mind draw on one account: where it is kept in files, which all of them reach."""
+    return embedded_in(orders.run.settings, orders.run.data_dir) is not None
 
 
 def _into(orders: ActorOrders, parts: float) -> float:
@@ -41,7 +52,8 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
 
     Budgets go by the wall: money is spent there, and a mind that catches up with the past lives many days in one of it.
     Answers of a server are shared by all actors of this machine, so none is paid for twice. What was spent is kept in
-    the mind's stores, which it takes along to any machine.
+    the mind's stores, which it takes along to any machine: by an account of all where those are files, else by one of
+    each process.
     """
     from actors.substrate.build import build_embedder, build_substrate  # noqa: PLC0415 - numpy, half a second
 
@@ -54,7 +66,8 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
 
     answers = await open_answers(run.data_dir, run.settings.mind.name, rows=settings.cache_rows)
     ledgers: LedgerStore = StoreLedgers(stores, orders.fence)
-    if orders.parent:
+    together = partial(turn, run.data_dir / "spending.lock") if _together(orders) else None
+    if orders.parent and together is None:
         ledgers = InheritedLedgers(ledgers, name, orders.parent)
     shares = shares_of(orders)
     chance = random.SystemRandom()
@@ -63,9 +76,10 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
             settings,
             wall,
             answers,
-            account=name,
+            account=name if together is None else _ALL,
             shares=shares,
             ledgers=ledgers,
+            in_turns=together,
             chance=chance,
             opened=accounts.append,
         ),
@@ -73,9 +87,10 @@ async def thinking(orders: ActorOrders, stores: Stores, accounts: list[Account])
             settings,
             wall,
             answers,
-            account=f"{name}/embed",
+            account=f"{name}/embed" if together is None else _ALL,
             shares=shares,
             ledgers=ledgers,
+            in_turns=together,
             chance=chance,
             opened=accounts.append,
         ),
@@ -96,6 +111,8 @@ def inherit(
     accounts: Sequence[Account], orders: ActorOrders, predecessors: Sequence[str], moved: Sequence[BudgetTransfer]
 ) -> None:
     """Have the accounts of a process take over those of processes that ended, and parts of those of others."""
+    if _together(orders):
+        return
     budget = orders.run.settings.substrate.budget
     for account in accounts:
         which = account.name.removeprefix(orders.name)

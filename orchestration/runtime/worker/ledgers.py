@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
 from actors.substrate.budget import LedgerStore, copied
 from environment.ports import Stores, WriteState
 
@@ -26,6 +33,17 @@ class StoreLedgers:
 
     async def save_ledger(self, name: str, state: bytes) -> None:
         await self._stores.commit([WriteState(f"{_PREFIX}{name}", state)], self._fence)
+
+
+@asynccontextmanager
+async def turn(file: Path) -> AsyncIterator[None]:
+    """While it lasts no other process of this machine has its turn of the same file."""
+    fd = os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        await asyncio.to_thread(fcntl.flock, fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 class InheritedLedgers:

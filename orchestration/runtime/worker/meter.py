@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from actors.substrate.ports import Substrate
 from orchestration.telemetry.metrics import Metrics
 
-_TOLD = ("budget_left", "cache_hits", "cache_shared")
+_TOLD = ("budget_left", "budget_left_of_all", "cache_hits", "cache_shared")
 
 
 class LiveMeter:

@@ -180,7 +180,7 @@ class Dividing(Lifecycle):
         return born[0] if born else ""
 
     async def apart(self):
-        """What is not as it should be: everybody lives and is settled, each topic has one holder, budgets add up."""
+        """What is not as it should be: everybody lives and is settled, each topic has one holder, shares add up."""
         living = await self.members()
         if living is None:
             return "somebody has yet to let go"
@@ -191,9 +191,8 @@ class Dividing(Lifecycle):
         if held != Counter(label for parent in PARENTS for label in labels(parent)):
             return f"held: { ({name: r.topics for name, r in reports.items()}) }"
         shares = {name: report.metrics["share"] for name, report in reports.items()}
-        left = {name: r.metrics["budget_left"] for name, r in reports.items() if "budget_left" in r.metrics}
-        whole = TOKENS * len(PARENTS) / (len(PARENTS) + 1)  # the fifth part is that of who hears
-        if sum(shares.values()) != len(PARENTS) or abs(sum(left.values()) - whole) > 1:
+        left = {name: r.metrics.get("budget_left_of_all", TOKENS) for name, r in reports.items()}
+        if sum(shares.values()) != len(PARENTS) or set(left.values()) != {TOKENS}:
             return f"shares {shares}, budgets {left}"
         return ""
 
