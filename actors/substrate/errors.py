@@ -31,17 +31,24 @@ class AttemptFailed(SubstrateError):
     """One request to a server brought no usable answer.
 
     ``retryable`` says whether the same request may succeed later, ``billed`` whether the server may have charged for
-    it, ``retry_after`` how many seconds it asked to be left alone, where it did.
+    it, ``retry_after`` how many seconds it asked to be left alone, where it did, ``status`` what it answered with,
+    where that was no 200.
     """
 
     def __init__(
-        self, reason: str, retryable: bool = True, billed: bool = False, retry_after: float | None = None
+        self,
+        reason: str,
+        retryable: bool = True,
+        billed: bool = False,
+        retry_after: float | None = None,
+        status: int = 0,
     ) -> None:
-        super().__init__(reason, retryable, billed, retry_after)
+        super().__init__(reason, retryable, billed, retry_after, status)
         self.reason = reason
         self.retryable = retryable
         self.billed = billed
         self.retry_after = retry_after
+        self.status = status
 
     def __str__(self) -> str:
         return self.reason

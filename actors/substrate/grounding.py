@@ -7,11 +7,11 @@ asks too much costs a model's wording, one that asks too little tells people wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from actors.substrate.plain import plain
-from actors.substrate.ports import Request
+from actors.substrate.ports import Act, Material, Request
 
 _TIME = re.compile(r"(?<!\d)(\d{1,2}):(\d{2})(?!\d)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -20,6 +20,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _STEM, _FEW = 5, 2
 """Letters by which a longer word is known, and how many such words may be a model's own in any case."""
+_ADMITTED = 64
+"""Numbers and names that a sentence may be made of."""
+_LEAST, _MOST = 3, 40
+"""Words after its first."""
 _OPENING = re.compile(r"(?:^|[.!?:;\u2026\u3002]\s|[\"'\u2018\u201c\u00ab(\[])\W*$")
 """What stands before a word that has a capital for its place."""
 
@@ -52,12 +56,30 @@ def _stems(words: Iterable[str]) -> list[str]:
     return [w.casefold()[:_STEM] for w in words if len(w) >= _STEM and w.lower() != w.upper()]
 
 
+def made_of(request: Request) -> str:
+    """A regular expression of the sentences that have no number and no name but those of the request's material.
+
+    What it admits may still be foreign to the material, and is judged like any other answer. Of the plainest kind,
+    since servers make a grammar of it: no escape, no look around.
+    """
+    given = "\n".join(_given(request))
+    told = [time[0] for time in _TIME.finditer(given)] + _NUMBER.findall(_TIME.sub(" ", given))
+    told += [word for word in _TOKEN.findall(given) if any(c.isupper() or c.isdigit() for c in word)]
+    units = "|".join(["[a-zß-\uffff]+", *(unit.replace(".", "[.]") for unit in dict.fromkeys(told[:_ADMITTED]))])
+    return f"^([A-Z]?[a-z]+|{units})(([,;:]? |['/-])({units})){{{_LEAST},{_MOST}}}[.]$"
+
+
+def _given(request: Request) -> list[str]:
+    return [plain(part) for m in request.materials for part in (m.text, m.source, m.when, *m.terms)]
+
+
 def ungrounded(answer: str, request: Request) -> Ungrounded | None:
     """Why ``answer`` does not rest on the request's material; None where it does.
 
-    The first time, number or name that stands nowhere in it; or that most of its longer words do not.
+    The first time, number or name that stands nowhere in it; or that most of its longer words do not, that it goes
+    round in circles, or that it names nothing of what it is about.
     """
-    given = "\n".join(plain(part) for m in request.materials for part in (m.text, m.source, m.when, *m.terms))
+    given = "\n".join(_given(request))
     known = {(int(hour), int(minute)) for hour, minute in _TIME.findall(given)}
     worth = {reading for number in _NUMBER.findall(_TIME.sub(" ", given)) for reading in _worth(number)}
     worth |= {str(hour) for hour, _ in known}
@@ -73,4 +95,17 @@ def ungrounded(answer: str, request: Request) -> Ungrounded | None:
     foreign = sum(stem not in stems for stem in said)
     if foreign > max(len(said) / 2, _FEW):
         return Ungrounded("words", "answer is mostly in words that stand nowhere in its material")
+    tokens = [token.casefold() for token in _TOKEN.findall(answer)]
+    if len(tokens) > 2 * len(set(tokens)):
+        return Ungrounded("words", "answer repeats itself")
+    about = _telling(request.materials if request.act is Act.REPLY else request.materials[:1])
+    if about and not about & {*tokens, *said}:
+        return Ungrounded("words", "answer names nothing of what it is about")
     return None
+
+
+def _telling(materials: Sequence[Material]) -> set[str]:
+    """Names, numbers and longer words."""
+    text = "\n".join(plain(part) for m in materials for part in (m.text, m.source, *m.terms))
+    names = {token.casefold() for token in _TOKEN.findall(text) if any(c.isupper() or c.isdigit() for c in token)}
+    return names | set(_stems(_WORD.findall(text)))

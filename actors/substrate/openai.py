@@ -21,13 +21,15 @@ from actors.substrate.extractive import ExtractiveSubstrate
 from actors.substrate.grounding import ungrounded
 from actors.substrate.plain import plain
 from actors.substrate.ports import Depth, Generation, Request
-from actors.substrate.prompts import most_tokens, prompt
+from actors.substrate.prompts import forms, most_tokens, prompt
 from actors.substrate.protocol import Answer, ModelServer, read_chat, read_chat_stream, read_vectors
 from actors.substrate.settings import EmbedderSettings, ModelSettings, SubstrateSettings
 from environment.circuit import Circuit
 from environment.errors import SubliminalError
 
 _MILLION = 1e6
+_MISFITS = frozenset({400, 422})
+"""What a server answers that does not know the form which it is asked for; some answer 500, and name it."""
 _WORDLIKE = re.compile(r"[^\W_]")
 
 
@@ -69,6 +71,8 @@ class OpenAISubstrate:
         self._circuit = Circuit(settings.server.failures_to_open, settings.server.cooldown)
         self._rule = ExtractiveSubstrate()
         self._tally = _Tally()
+        self._form = 0 if settings.server.structured else -1
+        """Which of the ways to ask for a form the server knows."""
 
     def model(self, depth: Depth) -> ModelSettings:
         """The model asked at this depth."""
@@ -101,20 +105,24 @@ class OpenAISubstrate:
 
     async def _ask(self, request: Request) -> Generation:
         """The model's answer, after as many attempts as it takes; each is held on the account before it is sent."""
-        model, messages = self.model(request.depth), prompt(request)
-        most = most_tokens(messages)
+        model, messages, ways = self.model(request.depth), prompt(request), forms(request)[self._form :]
+        most = most_tokens(messages, ways[0])
         answer, hold = Answer("", None), Hold(0, 0, (0, 0, 0))
         async for attempt in self._server.retrying():
             with attempt:
                 cost = _cost(model, most, request.max_tokens)
                 hold = await self._account.hold(most + request.max_tokens, cost)
-                answer = await self._attempt(model, messages, request, hold)
+                answer = await self._attempt(model, messages, ways, request, hold)
         return await self._booked(answer, hold, model, most)
 
     async def _attempt(
-        self, model: ModelSettings, messages: list[dict[str, str]], request: Request, hold: Hold
+        self,
+        model: ModelSettings,
+        messages: list[dict[str, str]],
+        ways: list[dict[str, object]],
+        request: Request,
+        hold: Hold,
     ) -> Answer:
-        self._tally.attempts += 1
         server = self._settings.server
         body: dict[str, object] = {"model": model.name, "messages": messages}
         body[server.limit_field] = request.max_tokens
@@ -123,7 +131,7 @@ class OpenAISubstrate:
         if server.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         try:
-            raw = await self._server.post("/chat/completions", body)
+            raw = await self._post(body, ways)
             return read_chat_stream(raw) if server.stream else read_chat(raw)
         except AttemptFailed as error:
             self._tally.last_error = str(error)
@@ -132,6 +140,20 @@ class OpenAISubstrate:
             else:
                 await self._account.settle(hold, 0, 0.0)
             raise
+
+    async def _post(self, body: dict[str, object], ways: list[dict[str, object]]) -> bytes:
+        """The answer in the first of the forms that the server knows, which it is asked for from then on."""
+        for further in reversed(range(len(ways))):
+            self._tally.attempts += 1
+            try:
+                raw = await self._server.post("/chat/completions", body | ways[-1 - further])
+            except AttemptFailed as error:
+                if not further or not (error.status in _MISFITS or "response_format" in error.reason):
+                    raise
+            else:
+                self._form = -1 - further
+                return raw
+        raise AssertionError("a request is made in one form at least")
 
     async def _booked(self, answer: Answer, hold: Hold, model: ModelSettings, most: int) -> Generation:
         """The answer, with what it used settled; a server that does not say used a token for every four bytes."""

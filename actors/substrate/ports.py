@@ -92,8 +92,8 @@ class Generation:
     fallback: str = ""
     """Why another substrate than the configured one answered; empty when it did itself."""
     cause: str = ""
-    """The same in a word: ``server``, ``budget``, ``late``; of an answer refused what it made up, ``number``, ``name``
-    or ``words``."""
+    """The same in a word: ``server``, ``budget``, ``late``; of an answer refused, what was wrong with it: ``number``,
+    ``name`` or ``words``."""
     perceptions: tuple[PerceptionRef, ...] = ()
     """Of a reply: what it quotes."""
     trust: float = 1.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from actors.substrate.grounding import made_of
 from actors.substrate.plain import clip, plain
 from actors.substrate.ports import Act, Material, Request, Role
 
@@ -59,6 +60,15 @@ def prompt(request: Request) -> list[dict[str, str]]:
     return [{"role": role, "content": text} for role, text in turns]
 
 
-def most_tokens(messages: Sequence[Mapping[str, str]]) -> int:
+def forms(request: Request) -> list[dict[str, object]]:
+    """What to ask a server to hold its answer to, in the ways that servers know, most usual first; last, nothing."""
+    thought = {"type": "string", "pattern": made_of(request)}
+    schema: dict[str, object] = {"type": "object", "properties": {"thought": thought}, "required": ["thought"]}
+    named = {"name": "thought", "strict": True, "schema": schema | {"additionalProperties": False}}
+    usual: dict[str, object] = {"type": "json_schema", "json_schema": named}
+    return [{"response_format": usual}, {"response_format": {"type": "json_object", "schema": schema}}, {}]
+
+
+def most_tokens(messages: Sequence[Mapping[str, str]], form: Mapping[str, object]) -> int:
     """No tokeniser makes more tokens of it: one for each byte, and some for the frame of each message."""
-    return sum(len(message["content"].encode()) + 32 for message in messages)
+    return sum(len(message["content"].encode()) + 32 for message in messages) + len(json.dumps(form).encode())

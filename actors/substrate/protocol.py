@@ -25,6 +25,7 @@ _RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
 _EXCERPT = 4096
 _THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
+_THOUGHT = re.compile(r'\{\s*"thought"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
 _ANSWER_CHARS = 2000
 
 
@@ -100,6 +101,7 @@ class ModelServer:
             f"HTTP {status}: {said}" if said else f"HTTP {status}",
             retryable=status in _RETRYABLE and not spent,
             retry_after=_retry_after(response.headers),
+            status=status,
         )
 
     def _said(self, text: str) -> str:
@@ -226,8 +228,20 @@ def read_chat_stream(raw: bytes) -> Answer:
     return _answer(text, usage)
 
 
+def _unwrapped(text: str) -> str:
+    """The thought in an answer of the form that was asked for, be it fenced or cut; any other answer as it is."""
+    found = _THOUGHT.search(text)
+    if found is None:
+        return text
+    try:
+        said = str(json.loads(f'"{found[1]}"', strict=False))
+    except ValueError:
+        said = found[1]
+    return said if found[2] else f"{said.rpartition(' ')[0]}…"
+
+
 def _answer(text: str, usage: tuple[int, int] | None) -> Answer:
-    text = clip(plain(_THINKING.sub("", text)), _ANSWER_CHARS)
+    text = clip(plain(_unwrapped(_THINKING.sub("", text))), _ANSWER_CHARS)
     if not text:
         raise AttemptFailed("answer holds no text", billed=True)
     return Answer(text, usage)

@@ -52,6 +52,9 @@ class ServerSettings(Section):
     """Ask for answers as server-sent events."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
     """Sampling temperature; null leaves it out, for models that refuse it."""
+    structured: bool = True
+    """Ask for answers by a JSON schema that admits no number or name but those of the material. A server that refuses
+    it (HTTP 400 or 422) is asked without from then on."""
     limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """How the server calls the limit of generated tokens."""
     proxy: str | None = None

@@ -74,7 +74,7 @@ class ModelServerInTests:
                 day.raw if day.raw is not None else json.dumps({"error": {"message": f"bad day {day.status}"}}).encode()
             )
             return Response(raw, day.status, headers=day.headers, media_type="application/json")
-        text = f"thought {'abcdefghijklmnopqrstuvwxyz'[len(self.seen) % 26]}" if day.text is None else day.text
+        text = f"compressor {'abcdefghijklmnopqrstuvwxyz'[len(self.seen) % 26]}" if day.text is None else day.text
         usage = {"prompt_tokens": 100, "completion_tokens": 10} if day.usage == "true" else day.usage
         if body.get("stream") or day.cut or day.drip:
             return StreamingResponse(self._stream(text, day, usage), media_type="text/event-stream")

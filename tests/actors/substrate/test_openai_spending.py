@@ -4,7 +4,7 @@ import asyncio
 
 from actors.substrate.cache import MemoryAnswers
 from actors.substrate.ports import Act, Depth
-from actors.substrate.prompts import most_tokens, prompt
+from actors.substrate.prompts import forms, most_tokens, prompt
 from environment.stores.sqlite import open_stores
 from environment.stores.sqlite.answer_cache import open_answers
 from orchestration.runtime.worker.ledgers import StoreLedgers
@@ -13,7 +13,7 @@ from tests.actors.substrate.conftest import Clock, request
 
 async def test_a_spent_budget_sends_nothing_and_refills_with_mind_time(make, server):
     clock = Clock()
-    most = most_tokens(prompt(request("0"))) + 120
+    most = most_tokens(prompt(request("0")), forms(request("0"))[0]) + 120
     substrate = make(budget={"tokens_per_hour": most + 250}, clock=clock)
     assert (await substrate.generate(request("0"))).fallback == ""
     assert (await substrate.generate(request("1"))).fallback == ""
@@ -32,7 +32,7 @@ async def test_an_answer_lost_on_the_way_stays_charged(make, server, day):
     before = substrate.status()["tokens_left_hour"]
     await substrate.generate(request("0"))
     charged = before - substrate.status()["tokens_left_hour"]
-    assert charged == most_tokens(prompt(request("0"))) + 120
+    assert charged == most_tokens(prompt(request("0")), forms(request("0"))[0]) + 120
     await substrate.generate(request("1"))
     assert before - substrate.status()["tokens_left_hour"] == charged
 
@@ -94,7 +94,7 @@ async def test_one_who_leaves_does_not_end_the_flight(make, server, day):
     staying = asyncio.create_task(substrate.generate(request()))
     await asyncio.sleep(0.05)
     leaving.cancel()
-    assert (await staying).text == "thought b"
+    assert (await staying).text == "compressor b"
     assert len(server.seen) == 1
 
 
@@ -120,7 +120,7 @@ async def test_a_broken_cache_costs_money_not_thoughts(make, server, tmp_path):
     cache = await open_answers(tmp_path, "m")
     await cache.close()
     substrate = make(cache=cache)
-    assert (await substrate.generate(request())).text == "thought b"
+    assert (await substrate.generate(request())).text == "compressor b"
     assert substrate.status()["cache_failures"] == 2
 
 
@@ -129,4 +129,4 @@ async def test_a_garbled_kept_answer_is_asked_for_again(make, server):
     substrate = make(cache=cache)
     await substrate.generate(request())
     await cache.put(dict.fromkeys(cache._answers, b"\x80nonsense"))
-    assert (await substrate.generate(request())).text == "thought c"
+    assert (await substrate.generate(request())).text == "compressor c"
