@@ -17,7 +17,7 @@ REGISTRY   ?= localhost
 TAG        ?= dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-cluster test-soak lint format types lines check proto proto-check docs docs-check bench screenshots chromium servers image images deploy-dev lock clean
+.PHONY: help setup run test test-servers test-cluster test-soak test-model lint format types lines check proto proto-check docs docs-check bench screenshots chromium servers image images deploy-dev lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,7 +40,7 @@ run: $(READY) ## start a mind on the example day and show its stream, here and o
 test: $(READY) ## run the tests that need one machine; without chromium or servers all but theirs (PYTEST="-k watch", JOBS=0: one by one)
 	@if .ci/chromium; then page=; else page=--ignore=tests/orchestration/page; echo "going on without the page"; fi; \
 	  .ci/servers || { echo "going on without Cassandra and etcd"; export SUBMIND_TEST_SERVERS=none; }; \
-	  $(BIN)/python -m pytest --numprocesses $(JOBS) -m "not (servers or cluster or soak)" $$page $(PYTEST)
+	  $(BIN)/python -m pytest --numprocesses $(JOBS) -m "not (servers or cluster or soak or model)" $$page $(PYTEST)
 
 test-servers: $(READY) ## run what is tested against real Cassandras and etcds
 	@.ci/servers
@@ -54,6 +54,10 @@ test-cluster: $(READY) ## run what is tested on Kubernetes: that of SUBMIND_TEST
 test-soak: $(READY) ## run what takes many minutes: all seeds, and minds that live long or lose parts all the time
 	@.ci/servers
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) -m "soak" $(PYTEST)
+
+test-model: $(READY) ## run what asks a real language model (the first time its server is built: ten minutes and more, a C++ compiler)
+	@.ci/model "$(PYTHON)"
+	@$(BIN)/python -m pytest -m "model" $(PYTEST)
 
 lint: $(READY) ## check style and formatting
 	$(BIN)/ruff check .

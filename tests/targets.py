@@ -6,6 +6,7 @@
 | `make test-servers` | what asks for a real Cassandra or etcd | `servers`, given here |
 | `make test-cluster` | what is deployed to Kubernetes; CI runs its smoke | `cluster`, given here |
 | `make test-soak` | what takes minutes, so that rare things happen | `soak` |
+| `make test-model` | what asks a real language model | `model`, given here |
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Collection
 
 import pytest
 
-MARKERS = ("soak", "cluster", "servers")
+MARKERS = ("soak", "cluster", "servers", "model")
 
 
 def target(markers: Collection[str], fixtures: Collection[str]) -> str | None:
@@ -23,6 +24,8 @@ def target(markers: Collection[str], fixtures: Collection[str]) -> str | None:
         return "soak"
     if "cluster" in markers or "kubernetes" in fixtures:
         return "cluster"
+    if "language_model" in fixtures:
+        return "model"
     if "servers" in fixtures and "smoke" not in markers:
         return "servers"
     return None
