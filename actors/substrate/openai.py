@@ -71,7 +71,7 @@ class OpenAISubstrate:
         self._circuit = Circuit(settings.server.failures_to_open, settings.server.cooldown)
         self._rule = ExtractiveSubstrate()
         self._tally = _Tally()
-        self._form = 0 if settings.server.structured else -1
+        self._form = -1 if settings.server.structured == "none" else 0
         """Which of the ways to ask for a form the server knows."""
 
     def model(self, depth: Depth) -> ModelSettings:
@@ -105,7 +105,8 @@ class OpenAISubstrate:
 
     async def _ask(self, request: Request) -> Generation:
         """The model's answer, after as many attempts as it takes; each is held on the account before it is sent."""
-        model, messages, ways = self.model(request.depth), prompt(request), forms(request)[self._form :]
+        model, messages = self.model(request.depth), prompt(request)
+        ways = forms(request, words=self._settings.server.structured == "words")[self._form :]
         most = most_tokens(messages, ways[0])
         answer, hold = Answer("", None), Hold(0, 0, (0, 0, 0))
         async for attempt in self._server.retrying():

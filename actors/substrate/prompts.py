@@ -60,9 +60,12 @@ def prompt(request: Request) -> list[dict[str, str]]:
     return [{"role": role, "content": text} for role, text in turns]
 
 
-def forms(request: Request) -> list[dict[str, object]]:
-    """What to ask a server to hold its answer to, in the ways that servers know, most usual first; last, nothing."""
-    thought = {"type": "string", "pattern": made_of(request)}
+def forms(request: Request, *, words: bool) -> list[dict[str, object]]:
+    """What to ask a server to hold its answer to, in the ways that servers know, most usual first; last, nothing.
+
+    ``words``: hold it to the numbers and names of the material as well.
+    """
+    thought = {"type": "string", "pattern": made_of(request)} if words else {"type": "string"}
     schema: dict[str, object] = {"type": "object", "properties": {"thought": thought}, "required": ["thought"]}
     named = {"name": "thought", "strict": True, "schema": schema | {"additionalProperties": False}}
     usual: dict[str, object] = {"type": "json_schema", "json_schema": named}

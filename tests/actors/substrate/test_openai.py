@@ -129,9 +129,11 @@ async def test_a_refusal_in_every_form_is_one(make, server, day):
     await substrate.generate(request("it hums"))
     assert server.bodies()[-1]["response_format"]["type"] == "json_schema"
     asked = len(server.seen)
-    await make(structured=False).generate(request())
+    await make(structured="form").generate(request())
+    assert "pattern" not in str(server.bodies()[-1]["response_format"])
+    await make(structured="none").generate(request())
     assert "response_format" not in server.bodies()[-1]
-    assert len(server.seen) == asked + 1
+    assert len(server.seen) == asked + 2
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,8 @@ class World:
         salience=0.8,
         parents=None,
         half_life=3600.0,
-        commit=True,
         evidence=None,
+        worded_by="",
     ):
         refs = tuple(refs or (self.perceive(f"heard of {text[:40]}"),))
         parents = tuple(parents or (ref.id for ref in refs))
@@ -123,6 +123,7 @@ class World:
             trust=0.4,
             perceptions=refs,
             parents=parents,
+            worded_by=worded_by,
         )
         trace = Trace(thought, 1, Level(salience, self.now - 300, half_life), authors=(author,))
         finish(self.stores.commit([WriteTrace(trace)]))
@@ -146,6 +147,7 @@ class World:
             lineage=(trace.id,),
             focus=trace.id if kind is EntryKind.THOUGHT else "",
             author=thought.author,
+            worded_by=thought.worded_by,
         )
 
     def conscious(self, *texts, trace=None, kind=EntryKind.THOUGHT, **options):

@@ -12,7 +12,8 @@ def story(world):
     amps = world.perceive("compressor 9.4 A", "coldstore", age=1800)
     first = world.think("Somebody smells warm metal", [warm], author="text", salience=0.4)
     second = world.think("The compressor draws more than ever", [amps], author="telemetry", salience=0.5)
-    both = world.think("The compressor of room 2 is failing", [warm, amps], parents=(first.id, second.id), salience=0.9)
+    told = "The compressor of room 2 is failing"
+    both = world.think(told, [warm, amps], parents=(first.id, second.id), salience=0.9, worded_by="small-model")
     world.conscious(both.thought.text, trace=both)
     world.conscious("something else")
     return both
@@ -26,6 +27,9 @@ def test_a_click_opens_the_lineage_down_to_the_perceptions(story, read):
     assert page.evaluate("location.hash") == "#seq-1"
     perceived = page.locator("#panel .of-perception > .content .words").all_inner_texts()
     assert sorted(set(perceived)) == ["compressor 9.4 A", "room 2 smells of warm metal"]
+    assert "words small-model" in page.inner_text('article[data-seq="1"] .meta')
+    words = page.locator("#panel .origin").all_inner_texts()
+    assert sum("words small-model" in each for each in words) == 2, "of the entry and of its trace"
     assert "2 perceptions from 2 sources" in page.inner_text("#panel .rests")
     assert page.locator("#panel .strip li").count() == 2
     why = page.locator("#panel .of-entry > .content > .detail").inner_text()
