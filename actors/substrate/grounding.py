@@ -18,10 +18,15 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _GROUP = re.compile(r",(?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
+_CODE = re.compile(r"[A-ZÀ-Þ\d]")
 _STEM, _FEW = 5, 2
 """Letters by which a longer word is known, and how many such words may be a model's own in any case."""
-_ADMITTED = 64
-"""Numbers and names that a sentence may be made of."""
+_ADMITTED = 96
+"""Numbers and names, and longer words, that a sentence may be made of."""
+_LETTER = "[a-zß-\u1fff\u2c00-\uffff]"
+"""Of any script, in small; what lies between are signs."""
+_MUCH = 8
+"""Names, numbers and longer words from which an answer has to have two of them; one where there are fewer."""
 _LEAST, _MOST = 3, 40
 """Words after its first."""
 _OPENING = re.compile(r"(?:^|[.!?:;\u2026\u3002]\s|[\"'\u2018\u201c\u00ab(\[])\W*$")
@@ -57,29 +62,35 @@ def _stems(words: Iterable[str]) -> list[str]:
 
 
 def made_of(request: Request) -> str:
-    """A regular expression of the sentences that have no number and no name but those of the request's material.
+    """A regular expression of the sentences that have no number, name or longer word but those of the material.
 
-    What it admits may still be foreign to the material, and is judged like any other answer. Of the plainest kind,
-    since servers make a grammar of it: no escape, no look around.
+    A longer word is known by how it begins, as ever. What is admitted may still be untrue to the material, and is
+    judged like any other answer. Of the plainest kind, since servers make a grammar of it: no escape, no look around.
     """
-    given = "\n".join(_given(request))
+    given = _given(request.materials)
     told = [time[0] for time in _TIME.finditer(given)] + _NUMBER.findall(_TIME.sub(" ", given))
-    told += [word for word in _TOKEN.findall(given) if any(c.isupper() or c.isdigit() for c in word)]
-    units = "|".join(["[a-zß-\uffff]+", *(unit.replace(".", "[.]") for unit in dict.fromkeys(told[:_ADMITTED]))])
-    return f"^([A-Z]?[a-z]+|{units})(([,;:]? |['/-])({units})){{{_LEAST},{_MOST}}}[.]$"
+    told += [word for word in _TOKEN.findall(given) if _CODE.search(word) and not word.isdigit()]
+    fixed = [unit.replace(".", "[.]") for unit in dict.fromkeys(told[:_ADMITTED])]
+    known = list(dict.fromkeys(_stems(_WORD.findall(given))))[:_ADMITTED]
+    longer = [f"({'|'.join(known)}){_LETTER}*"] if known else []
+    opening = [f"({'|'.join(map(str.capitalize, known))}){_LETTER}*"] if known else []
+    caseless = any(c.isalpha() and c.lower() == c.upper() for c in given)  # words have no bounds there
+    short = f"{_LETTER}+" if caseless else f"{_LETTER}{{1,{_STEM - 1}}}"
+    first, units = "|".join([f"[A-Z]?{short}", *opening]), "|".join([short, *longer, *fixed])
+    return f"^({first}|{units})(([,;:]? |['/-])({units})){{{_LEAST},{_MOST}}}[.]$"
 
 
-def _given(request: Request) -> list[str]:
-    return [plain(part) for m in request.materials for part in (m.text, m.source, m.when, *m.terms)]
+def _given(materials: Sequence[Material]) -> str:
+    return "\n".join(plain(part) for m in materials for part in (m.text, m.source, m.when, *m.terms))
 
 
 def ungrounded(answer: str, request: Request) -> Ungrounded | None:
     """Why ``answer`` does not rest on the request's material; None where it does.
 
     The first time, number or name that stands nowhere in it; or that most of its longer words do not, that it goes
-    round in circles, or that it names nothing of what it is about.
+    round in circles, or that it hardly names what it is about.
     """
-    given = "\n".join(_given(request))
+    given = _given(request.materials)
     known = {(int(hour), int(minute)) for hour, minute in _TIME.findall(given)}
     worth = {reading for number in _NUMBER.findall(_TIME.sub(" ", given)) for reading in _worth(number)}
     worth |= {str(hour) for hour, _ in known}
@@ -99,13 +110,13 @@ def ungrounded(answer: str, request: Request) -> Ungrounded | None:
     if len(tokens) > 2 * len(set(tokens)):
         return Ungrounded("words", "answer repeats itself")
     about = _telling(request.materials if request.act is Act.REPLY else request.materials[:1])
-    if about and not about & {*tokens, *said}:
-        return Ungrounded("words", "answer names nothing of what it is about")
+    if about and len(about & {*tokens, *said}) < (1 if len(about) < _MUCH else 2):
+        return Ungrounded("words", "answer hardly names what it is about")
     return None
 
 
 def _telling(materials: Sequence[Material]) -> set[str]:
     """Names, numbers and longer words."""
-    text = "\n".join(plain(part) for m in materials for part in (m.text, m.source, *m.terms))
-    names = {token.casefold() for token in _TOKEN.findall(text) if any(c.isupper() or c.isdigit() for c in token)}
-    return names | set(_stems(_WORD.findall(text)))
+    given = _given(materials)
+    names = {token.casefold() for token in _TOKEN.findall(given) if _CODE.search(token)}
+    return names | set(_stems(_WORD.findall(given)))

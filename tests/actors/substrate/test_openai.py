@@ -306,7 +306,7 @@ async def test_outside_text_stays_inside_its_quotes(make, server, text):
         ("Supporters celebrate tonight", "answer is mostly in words that stand nowhere in its material"),
         ("The compressor stopped at 09:41.", "answer says '09:41', which stands nowhere in its material"),
         ("The compressor stopped, 14 hours ago", "answer says '14', which stands nowhere in its material"),
-        ("It is over now", "answer names nothing of what it is about"),
+        ("It is over now", "answer hardly names what it is about"),
         ("The compressor, the compressor, the compressor", "answer repeats itself"),
         ("It stopped, as Ruth expected", "answer says 'Ruth', which stands nowhere in its material"),
     ],
@@ -332,7 +332,8 @@ def test_the_same_number_time_or_name_may_be_written_otherwise(said):
     ("said", "fits"),
     [
         ("The compressor of Hall KR-4410 drew 8.1 bar at 09:41.", True),
-        ("Hall says, it's over: 1,250 since noon.", True),
+        ("Hall says, it's over: 1,250 for all.", True),
+        ("The compressor of Hall drew nonsense.", False),
         ("The compressor drew 8.2 bar, it says.", False),
         ("The compressor of Ruth drew 8.1 bar.", False),
         ("Stopped.", False),
