@@ -35,8 +35,8 @@ from orchestration.simulation.replay import Replay
 
 TENTHS = 10
 _ROUNDS = 50
-_LATER = 3600.0
-"""Mind time that a replay may go on after its history."""
+_TRACES = 10
+"""Traces of a line, at most."""
 Judged = NDArray[np.float64]
 """``(n, 2)``: salience, and 1 where it was wanted."""
 
@@ -48,8 +48,7 @@ async def judged(history: Sequence[NewPerception], wanted: frozenset[str], seed:
         try:
             entries = [e async for e in Replay(Settings(), stores, seed=seed).run(history)]
             ids = {p.id for p in await stores.perceptions.read(0, len(history) + 1) if p.key in wanted}
-            begin, end = history[0].time, history[-1].time + _LATER
-            traces = await stores.traces.between(begin, end, limit=len(history) * 10)
+            _, traces = await stores.traces.changes(0, len(history) * _TRACES)
             first = [(await stores.traces.revisions(trace.id))[0].thought for trace in traces]
         finally:
             await stores.close()

@@ -9,7 +9,7 @@ from environment.messages import ThoughtKind
 
 
 class HalfLives(Section):
-    """How long the salience of a trace takes to halve, by where the thought came from."""
+    """How long the level of a trace takes to halve, by where the thought came from; its salience follows from that."""
 
     percept: Seconds = Field(default=10800.0, gt=0)
     """What a perceptual submind made of raw input."""
@@ -30,9 +30,9 @@ class EnvironmentSettings(Section):
     """How traces evaporate, rise, and go."""
 
     half_life: HalfLives = HalfLives()
-    """Evaporation by kind of thought: salience halves in this time unless somebody reinforces the trace."""
+    """Evaporation by kind of thought: the level halves in this time unless somebody reinforces the trace."""
     floor: Share = Field(default=0.02, gt=0, lt=1)
-    """A trace whose salience sinks below this is retired: out of the index, still in the log."""
+    """A trace whose level sinks below this is retired: out of the index, still in the log."""
     capacity: int = Field(default=20_000, ge=16, le=2_000_000)
     """Live traces at most; beyond it the least salient are retired, counted as ``limit_hits:capacity``."""
     ceiling: Share = 0.92
@@ -52,7 +52,7 @@ class EnvironmentSettings(Section):
     broadcast_gain: Share = 0.1
     """What a conscious thought adds to the traces that were bound with it."""
     announce: Share = 0.1
-    """Salience from which a new or raised trace is named to attention; of the others it learns only how many."""
+    """Level from which a new or raised trace is named to attention; of the others it learns only how many."""
     sweep_every: Seconds = 60.0
     """How often traces below the floor are retired, at most (mind time)."""
     reinforcers: int = Field(default=32, ge=1, le=1024)

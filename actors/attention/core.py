@@ -293,6 +293,7 @@ class AttentionCore(Inward):
         return [
             Send(STREAM, Conscious(candidate), 1.0),
             Count("thoughts_conscious_total"),
+            Count(f"severity_total:{candidate.severity}"),
             WakeAt(now + self._settings.resend_after),
         ]
 

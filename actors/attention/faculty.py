@@ -44,6 +44,7 @@ FACULTY = Faculty(
         "muted_total": "Candidates kept back because their source, template or matter is muted.",
         "handed_over": "Conscious thoughts that the stream has not confirmed yet.",
         "thoughts_conscious_total": "Thoughts that attention handed to the stream.",
+        "severity_total": "Thoughts that attention handed to the stream, by severity.",
         "attention_threshold": "Percentile among winners from which a candidate becomes conscious, 0..1.",
         "threshold_bend": "Factor by which metacognition moved the threshold; 1 is where it was configured.",
     },

@@ -26,8 +26,8 @@ class AttentionSettings(Section):
     taste: float = Field(default=1.5, ge=0)
     """Log odds that what was marked as useful or not adds to the like or takes from it, at most; 0: marks only mute."""
     worth: Share = 0.5
-    """Salience below which nothing becomes conscious, however much room there is: rate and budget are what may be said,
-    not what must be."""
+    """Salience, the chance that somebody would want it, below which nothing becomes conscious, however much room there
+    is: rate and budget are what may be said, not what must be."""
     horizon: int = Field(default=24, ge=2)
     """Thoughts over which the rate is balanced."""
     goal_weight: Share = 0.05

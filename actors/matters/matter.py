@@ -68,8 +68,6 @@ class Matter:
     """Mind time of its last change."""
     salience: float
     """0..1: the highest among its lines."""
-    severity: Severity
-    """The worst that a line was which did not settle it."""
     lines: list[MatterLine]
     """In order of event time; bounded, the first is kept."""
     count: int
@@ -80,6 +78,8 @@ class Matter:
     entries: list[int] = field(default_factory=list)
     """Numbers of the entries of the stream that are about it; bounded."""
     settled_by: MatterLine | None = None
+    severity: Severity = Severity.INFO
+    """The worst that a line was which did not settle it."""
 
     @property
     def open(self) -> bool:

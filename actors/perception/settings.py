@@ -119,9 +119,9 @@ class PerceptionSettings(Section):
     """Sources, as shell patterns, that speak to the mind: what they tell it breaks in, what they ask is answered in the
     stream. Speaking to it gives them no other power, and no trust."""
     addressed: Share = 0.97
-    """Salience of what they tell it; a question has its own, since its answer depends on none."""
+    """Level of what they tell it; a question has its own, since its answer depends on none."""
     speak_at: Share = 0.08
-    """Salience from which a percept is told directly to connected subminds; every percept is left as a trace."""
+    """Level from which a percept is told directly to connected subminds; every percept is left as a trace."""
     unacknowledged: int = Field(default=1024, ge=16)
     """Percepts that may wait for the environment before no more perceptions are taken in."""
     resend_after: Seconds = 10.0

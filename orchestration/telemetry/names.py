@@ -223,6 +223,7 @@ HOST: Final[dict[str, Shown]] = {
 LABELS: Final = {
     "limit_hits": "limit",
     FALLBACK_CAUSES: "cause",
+    "severity_total": "severity",
     "host_limit_hits_total": "limit",
     "mind_actors": "state",
     "gateway_open": "kind",

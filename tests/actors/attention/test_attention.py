@@ -11,7 +11,7 @@ from actors.attention.core import AttentionCore
 from actors.attention.inhibition import Inhibition
 from actors.attention.pacing import Budget, BudgetPace, RatePace
 from actors.attention.settings import AttentionSettings
-from actors.effects import Generate, Send
+from actors.effects import Count, Generate, Send
 from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Salient, Started, Tick
 from actors.peers import PeerDirectory
 from actors.submind.budget import Allowance
@@ -170,7 +170,9 @@ def test_what_something_rests_on_is_not_what_it_beat():
 
 def test_what_the_mind_says_at_once_of_what_it_was_told_is_notable():
     core = attention()
-    (candidate,) = feed(core, [trace(salience=0.96, kind=ThoughtKind.RESULT, author="matters")])
+    effects = core.handle(Salient((trace(time=5.0, salience=0.96, kind=ThoughtKind.RESULT, author="matters"),)), 5.0)
+    (candidate,) = handed(effects)
+    assert Count("severity_total:notable") in effects
     assert (candidate.severity, candidate.why.quoted) == (Severity.NOTABLE, False)
 
 

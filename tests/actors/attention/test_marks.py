@@ -68,6 +68,8 @@ def test_what_was_marked_not_useful_counts_less_and_what_is_critical_does_not():
     assert 0.6 < after(marks, "chat") < 0.82
     assert after(marks, "mail") == 0.5, "nothing is known of it"
     assert after(marks, evidence=ALARM) == 0.5
+    assert after(marks, salience=0.7, evidence={"tempo": 1.0}) == 0.7, "likely, while more is said than usual"
+    assert after(marks, salience=0.7, evidence={"tempo": 0.4}) < 0.6
     assert after(marks, "chat", 0.2) == 0.2, "routine stays routine"
     assert after([replace(mark, undone=True) for mark in marks]) == 0.5
 

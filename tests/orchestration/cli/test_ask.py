@@ -96,9 +96,8 @@ async def test_ask_tells_the_rules_answer_and_then_a_models(serve: Any) -> None:
 async def test_matters_and_a_digest(lived: Any, at: list[str]) -> None:
     ref = PerceptionRef("p-1", NOON, f"guard{HOSTILE}")
     lines = [MatterLine(f"t-{n}", f"line {n} {HOSTILE}", ref, 0.5, 0.4, "names pump") for n in range(3)]
-    wet = Matter(
-        "m-1a", "brine on the floor", MatterState.GROWING, NOON, 9e9, 0.8, CRITICAL, lines, 3, ["guard"], [], [1]
-    )
+    wet = Matter("m-1a", "brine on the floor", MatterState.GROWING, NOON, 9e9, 0.8, lines, 3, ["guard"], [], [1])
+    wet.severity = CRITICAL
     loop = OpenLoop("l-1", f"i'll send it by 15:00 {HOSTILE}", ref, NOON, asked=False)
     assert "nothing is going on" in (await submind("matters", *at)).err
     await lived.stores.commit([MATTERS.write(wet.id, wet), LOOPS.write(loop.id, loop)])

@@ -25,6 +25,14 @@ async def test_the_same_seed_gives_the_same_bytes_and_the_budget_holds() -> None
     assert 0 < len(thoughts) <= 12
     assert [told["seq"] for told in first.objects] == list(range(1, len(first.objects) + 1))
     assert all(told["perceptions"] and told["time"].startswith("2026-03-0") for told in thoughts)
+    lines = EXAMPLE.read_text("utf-8")
+    for told in thoughts:
+        why = told["why"]
+        assert why["ground"] == "welcome" or why["needed"] <= why["rank"]
+        assert told["text"] in lines or not why["quoted"]
+    assert any(told["why"]["quoted"] for told in thoughts)
+    assert any(told["why"]["beaten"] for told in thoughts)
+    assert len({told["severity"] for told in thoughts}) > 1
 
 
 async def test_a_rate_is_held_and_people_read_lines(tmp_path: Path) -> None:

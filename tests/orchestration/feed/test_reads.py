@@ -201,8 +201,9 @@ def _refs(node):
 async def test_matters_and_what_is_owed(feed):
     ref = PerceptionRef("p-1", NOON, "guard")
     lines = [MatterLine(f"t-{n}", f"line {n}", ref, 0.5, 0.4, "names pump") for n in range(5)]
-    known = (lines, 7, ["guard"], ["pump"], [3])
-    wet = Matter("m-1", "brine on the floor", MatterState.GROWING, NOON, feed.now[0], 0.8, Severity.NOTABLE, *known)
+    wet = Matter(
+        "m-1", "brine on the floor", MatterState.GROWING, NOON, feed.now[0], 0.8, lines, 7, ["guard"], ["pump"], [3]
+    )
     old = replace(wet, id="m-2", changed=feed.now[0] - 7200, severity=Severity.CRITICAL)
     over = replace(wet, id="m-3", state=MatterState.SETTLED, settled_by=lines[4], severity=Severity.CRITICAL)
     loop = OpenLoop("l-1", "i'll send it by 15:00", ref, NOON + 3600, asked=False)
@@ -217,7 +218,7 @@ async def test_matters_and_what_is_owed(feed):
         ("m-1", "growing"),
         ("m-3", "settled"),
     ]
-    assert [one["severity"] for one in told["matters"]] == ["critical", "notable", "critical"]
+    assert [one["severity"] for one in told["matters"]] == ["critical", "info", "critical"]
     assert [line["text"] for line in told["matters"][1]["lines"]] == ["line 3", "line 4"]
     assert told["matters"][2]["settled_by"]["perception"]["source"] == "guard"
     assert [one["text"] for one in told["loops"]] == ["i'll send it by 15:00"]
