@@ -14,6 +14,8 @@ class Ground(StrEnum):
     """It stood high enough among the winners before it."""
     WELCOME = "welcome"
     """It was one of the first, with which there is little to compare."""
+    BROKE_IN = "broke_in"
+    """It waited for nothing: somebody is owed it, or nothing comparable was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Decision:
     """The place from which one passed then."""
     among: int
     """Winners that it was compared with, itself included."""
+    worth: float
+    """The salience from which anything was worth telling then."""
     quoted: bool = False
     """Whether its words are those that were perceived."""
     beaten: str = ""
@@ -44,8 +48,11 @@ class Decision:
     def words(self) -> str:
         """In plain words, but for the parts."""
         told = f"stood at {self.rank:.2f} among the last {self.among} winners, {self.needed:.2f} was needed"
+        told += f", and a salience of {self.worth:.2f}"
         if self.ground is Ground.WELCOME:
-            told = "one of the first thoughts, of worth by itself"
+            told = "one of the first thoughts, which need only be of worth"
+        elif self.ground is Ground.BROKE_IN:
+            told = "broke in: it waited for nothing"
         if self.beaten:
             told += f"; it beat “{self.beaten_text}” ({self.beaten_salience:.2f}, {self.beaten})"
         return f"{told}; its words are {'quoted' if self.quoted else 'composed'}"

@@ -14,7 +14,7 @@ _NONE = 1e-6
 _SLOPE, _EVEN = 2.0, 0.42
 """Platt's calibration (1999), rounded, over streams of eight kinds with each left out in turn: how much steeper the
 chance is than the level, in log odds, and the level at which it is one half. ``benchmarks/calibration.py``."""
-_LIKELY, _SURE, _SURER = 0.5, 0.8, 0.9
+_LIKELY, _SURE, _SURER, _TOLD = 0.5, 0.8, 0.9, 0.998
 _AROUSED, _DANGER = 0.75, 1.5
 """Log odds of what is alarming."""
 
@@ -61,7 +61,12 @@ def level_of(salience: float) -> float:
 
 
 def severity(salience: float, evidence: Mapping[str, float]) -> Severity:
-    """Where something stands by its salience (a chance) and its evidence (log odds) of threat, alarm and tempo."""
+    """Where something stands by its salience (a chance) and its evidence (log odds) of threat, alarm and tempo.
+
+    What somebody tells the mind is as salient as can be, which says nothing of how bad it is.
+    """
+    if evidence and salience >= _TOLD:
+        salience = _LIKELY
     danger = evidence.get("threat", 0.0) + evidence.get("alarm", 0.0)
     aroused = danger + max(0.0, evidence.get("tempo", 0.0)) >= _AROUSED
     if danger >= _DANGER or (aroused and salience >= _SURER):

@@ -36,22 +36,19 @@ class Held:
     at: Instant
     parts: Mapping[str, float] = field(default_factory=dict)
     """What spoke for it, in log odds."""
-    beaten: tuple[str, str, float] | None = None
-    """Id, first words and value of the strongest that it was preferred to."""
+    beaten: tuple[float, str, str, str] | None = None
+    """The strongest that it was preferred to: value, id, what it is about, first words."""
 
     def beat(self, other: Held) -> None:
-        """It is preferred to another, and to all that this one was; what they rest on is no rival."""
-        kin = {self.trace.id, *self.trace.thought.parents}
-        rival = (other.trace.id, clean(other.trace.thought.text, _FIRST_WORDS), other.value)
-        related = self.trace.id in other.trace.thought.parents
-        for each in (other.beaten, None if related else rival):
-            if each and each[0] not in kin and (self.beaten is None or each[2] > self.beaten[2]):
-                self.beaten = each
+        """It is preferred to another, and to all that this one was; what is about the same perception is no rival."""
+        rival = (other.value, other.trace.id, _about(other.trace), clean(other.trace.thought.text, _FIRST_WORDS))
+        own = _about(self.trace)
+        self.beaten = max((e for e in (self.beaten, other.beaten, rival) if e and e[2] != own), default=None)
 
-    def decided(self, ground: Ground, rank: float, needed: float, among: int) -> Decision:
+    def decided(self, ground: Ground, rank: float, needed: float, among: int, worth: float) -> Decision:
         """Why it becomes conscious."""
-        name, text, value = self.beaten or ("", "", 0.0)
-        return Decision(ground, self.parts, rank, needed, among, False, name, text, salience_of(value))
+        value, name, _, text = self.beaten or (0.0, "", "", "")
+        return Decision(ground, self.parts, rank, needed, among, worth, False, name, text, salience_of(value))
 
 
 class SavedContest(msgspec.Struct):
@@ -121,6 +118,11 @@ class Loudness:
         self._counts = dict(counts)
         self._loud = frozenset(name for name, n in self._counts.items() if n >= _FLOOD)
         self._total = sum(self._counts.values())
+
+
+def _about(trace: Trace) -> str:
+    """The perception that it focuses on; itself where it rests on none."""
+    return next((p.id for p in trace.thought.perceptions), trace.id)
 
 
 def origin_of(trace: Trace) -> str:

@@ -243,7 +243,8 @@ class AttentionCore(Inward):
             one.pace.picked += 1
         self._inhibition.remember(held.trace, now)
         bound = self._bind(held.trace) if held.trace.thought.kind is ThoughtKind.PERCEPT else ()
-        why = held.decided(Ground.WELCOME if welcome else Ground.STOOD_OUT, rank, passing, len(contest))
+        ground = Ground.WELCOME if welcome else Ground.BROKE_IN if self._breaks_in(held) else Ground.STOOD_OUT
+        why = held.decided(ground, rank, passing, len(contest), self._settings.worth)
         wording = _Wording(held.trace, bound, held.value, now, why)
         if not bound:
             return self._hand_over(self._candidate(wording), now)

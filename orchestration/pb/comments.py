@@ -62,6 +62,7 @@ COMMENTS: dict[str, str] = {
     'submind.v1.Decision.beaten_salience': 'Its salience, 0..1.',
     'submind.v1.Decision.quoted': 'Whether its words are those that were perceived.',
     'submind.v1.Decision.words': 'All of this but the parts in plain words.',
+    'submind.v1.Decision.worth': 'The salience from which anything was worth telling then.',
     'submind.v1.StreamEntry': 'One entry of the stream of consciousness. Never changes.',
     'submind.v1.StreamEntry.seq': 'From 1, no gap, no repeat.',
     'submind.v1.StreamEntry.id': '"c-" and 20 hexadecimal digits.',

@@ -27,7 +27,7 @@ def test_it_is_even_where_a_line_begins_to_be_of_worth_and_spread_out_around_it(
     assert (salience_of(0), salience_of(1), level_of(0), level_of(1)) == (0, 1, 0, 1)
 
 
-@given(SHARES, SHARES, st.floats(-3, 3), st.floats(-3, 3))
+@given(st.floats(0, 0.99), st.floats(0, 0.99), st.floats(-3, 3), st.floats(-3, 3))
 def test_more_salience_or_more_alarm_is_never_less_severe(one, other, calm, alarm):
     calm, alarm = sorted((calm, alarm))
     low, high = sorted((one, other))
@@ -43,6 +43,8 @@ def test_more_salience_or_more_alarm_is_never_less_severe(one, other, calm, alar
         (0.6, {"tempo": 1.2}, Severity.WARNING),
         (0.85, {}, Severity.WARNING),
         (0.95, {"threat": 0.5, "tempo": 0.4}, Severity.CRITICAL),
+        (0.999, {}, Severity.WARNING),
+        (0.999, {"threat": 0.3}, Severity.NOTABLE),
         (0.2, {"threat": 0.8, "alarm": 0.8}, Severity.CRITICAL),
         (0.95, {"threat": 0.9, "tempo": -2.0}, Severity.CRITICAL),
     ],

@@ -160,11 +160,12 @@ def test_an_entry_says_why_now_what_it_was_weighed_against_and_what_it_beat():
     assert (why.parts["resonance"] > 0, why.quoted, why.beaten) == (True, False, "")
 
 
-def test_what_something_rests_on_is_not_what_it_beat():
+def test_what_is_about_the_same_is_not_what_it_beat():
     core = attention(welcome=1)
     line, other = trace(salience=0.6), trace(salience=0.5)
+    again = trace(replace(line.thought, id="t-again", salience=0.7, author="people"))
     insight = trace(salience=0.8, kind=ThoughtKind.INSIGHT, parents=(line.id,), perceptions=line.thought.perceptions)
-    (candidate,) = feed(core, [other, line, insight])
+    (candidate,) = feed(core, [other, line, again, insight])
     assert (candidate.focus.id, candidate.why.beaten) == (insight.id, other.id)
 
 
@@ -174,6 +175,7 @@ def test_what_the_mind_says_at_once_of_what_it_was_told_is_notable():
     (candidate,) = handed(effects)
     assert Count("severity_total:notable") in effects
     assert (candidate.severity, candidate.why.quoted) == (Severity.NOTABLE, False)
+    assert (candidate.why.ground, candidate.why.worth) == (Ground.BROKE_IN, 0.5)
 
 
 def test_a_thought_about_the_same_perception_is_suppressed_too():

@@ -47,10 +47,13 @@ async def test_explain_shows_a_tree(lived: Any, at: list[str]) -> None:
 
 async def test_explain_says_why_now_against_what_and_what_it_beat(lived: Any, at: list[str]) -> None:
     parts = {"threat": 1.25, "goal": -0.2}
-    why = Decision(Ground.STOOD_OUT, parts, 0.81, 0.74, 64, quoted=True, beaten="t-9", beaten_text=HOSTILE)
+    why = Decision(Ground.STOOD_OUT, parts, 0.81, 0.74, 64, 0.5, quoted=True, beaten="t-9", beaten_text=HOSTILE)
     await lived.think(2, severity=CRITICAL, why=why)
     shown = await submind("explain", 2, *at)
-    assert "why now: stood at 0.81 among the last 64 winners, 0.74 was needed; it beat “" in shown.out
+    assert (
+        "why now: stood at 0.81 among the last 64 winners, 0.74 was needed, and a salience of 0.50; it beat “"
+        in shown.out
+    )
     assert "its words are quoted (threat +1.2, goal -0.2)" in shown.out
     assert ("critical" in shown.out, "\x1b" in shown.out) == (True, False)
     told = (await submind("explain", 2, "--json", *at)).objects[0]

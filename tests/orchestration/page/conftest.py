@@ -140,7 +140,9 @@ class World:
             at=self.now,
             salience=salience_of(thought.salience),
             severity=severity(salience_of(thought.salience), thought.evidence),
-            why=Decision(Ground.STOOD_OUT, thought.evidence, 0.9, 0.8, 64, beaten="t-1", beaten_text="<b>lunch</b>"),
+            why=Decision(
+                Ground.STOOD_OUT, thought.evidence, 0.9, 0.8, 64, 0.5, beaten="t-1", beaten_text="<b>lunch</b>"
+            ),
             confidence=thought.confidence,
             trust=thought.trust,
             perceptions=thought.perceptions,

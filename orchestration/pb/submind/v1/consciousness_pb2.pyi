@@ -32,6 +32,7 @@ class Ground(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GROUND_UNSPECIFIED: _ClassVar[Ground]
     GROUND_STOOD_OUT: _ClassVar[Ground]
     GROUND_WELCOME: _ClassVar[Ground]
+    GROUND_BROKE_IN: _ClassVar[Ground]
 
 class ExplanationKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -58,6 +59,7 @@ SEVERITY_CRITICAL: Severity
 GROUND_UNSPECIFIED: Ground
 GROUND_STOOD_OUT: Ground
 GROUND_WELCOME: Ground
+GROUND_BROKE_IN: Ground
 EXPLANATION_KIND_UNSPECIFIED: ExplanationKind
 EXPLANATION_KIND_ENTRY: ExplanationKind
 EXPLANATION_KIND_TRACE: ExplanationKind
@@ -68,7 +70,7 @@ STANDING_RETIRED: Standing
 STANDING_FORGOTTEN: Standing
 
 class Decision(_message.Message):
-    __slots__ = ("ground", "parts", "rank", "needed", "among", "beaten", "beaten_text", "beaten_salience", "quoted", "words")
+    __slots__ = ("ground", "parts", "rank", "needed", "among", "beaten", "beaten_text", "beaten_salience", "quoted", "words", "worth")
     class PartsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -86,6 +88,7 @@ class Decision(_message.Message):
     BEATEN_SALIENCE_FIELD_NUMBER: _ClassVar[int]
     QUOTED_FIELD_NUMBER: _ClassVar[int]
     WORDS_FIELD_NUMBER: _ClassVar[int]
+    WORTH_FIELD_NUMBER: _ClassVar[int]
     ground: Ground
     parts: _containers.ScalarMap[str, float]
     rank: float
@@ -96,7 +99,8 @@ class Decision(_message.Message):
     beaten_salience: float
     quoted: bool
     words: str
-    def __init__(self, ground: _Optional[_Union[Ground, str]] = ..., parts: _Optional[_Mapping[str, float]] = ..., rank: _Optional[float] = ..., needed: _Optional[float] = ..., among: _Optional[int] = ..., beaten: _Optional[str] = ..., beaten_text: _Optional[str] = ..., beaten_salience: _Optional[float] = ..., quoted: _Optional[bool] = ..., words: _Optional[str] = ...) -> None: ...
+    worth: float
+    def __init__(self, ground: _Optional[_Union[Ground, str]] = ..., parts: _Optional[_Mapping[str, float]] = ..., rank: _Optional[float] = ..., needed: _Optional[float] = ..., among: _Optional[int] = ..., beaten: _Optional[str] = ..., beaten_text: _Optional[str] = ..., beaten_salience: _Optional[float] = ..., quoted: _Optional[bool] = ..., words: _Optional[str] = ..., worth: _Optional[float] = ...) -> None: ...
 
 class StreamEntry(_message.Message):
     __slots__ = ("seq", "id", "kind", "text", "time", "at", "salience", "confidence", "trust", "perceptions", "lineage", "focus", "author", "worded_by", "severity", "why")
