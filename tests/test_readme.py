@@ -40,6 +40,7 @@ DOCUMENTS = (
     "cluster",
     "nodes",
     "plasticity",
+    "recall",
     "security",
     "writing-a-submind",
 )

@@ -14,8 +14,9 @@ from actors.submind.composing import clock_time
 from actors.substrate.plain import clip, plain
 from actors.substrate.sentences import sentences, speaker
 from environment.episodes.index import Episode, EpisodeIndex, EpisodeMatch
+from environment.episodes.recall import Quotation
 from environment.episodes.words import stems
-from environment.messages import Instant, PerceptionRef
+from environment.messages import Instant
 
 _LINES = 4
 _QUOTE = 240
@@ -77,14 +78,6 @@ _EVIDENCE = {
 
 _SEVERAL = frozenset({Asks.STORY, Asks.PROMISE, Asks.TROUBLE})
 """What many lines may answer: a rival speaks against none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quotation:
-    """What somebody said, and where that stands."""
-
-    text: str
-    perception: PerceptionRef
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from actors.substrate.sentences import STOPWORDS
-from environment.episodes.words import compounds, stems
+from environment.episodes.words import STOPWORDS, compounds, stems
 from environment.messages import Perception
 
 

@@ -14,7 +14,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from actors.running import FadingCounts
-from actors.substrate.sentences import STOPWORDS, asks, sentences, speaker
+from actors.substrate.sentences import asks, sentences, speaker
+from environment.episodes.words import STOPWORDS
 from environment.messages import Instant, Thought, Trace
 from environment.relations import Relation, RelationKind
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import sqrt
 
 from actors.substrate.plain import clip
+from environment.episodes.words import STOPWORDS
 
 _TOKEN = re.compile(r"\w+(?:(?:[-._/]|(?<=\d):(?=\d))\w+)*")
 _BOUNDARY = re.compile(r"(?<=[.!?…;])[\"'”’)]*\s+")
@@ -27,21 +28,6 @@ _TURNS = frozenset(
     "but cannot instead must neither never no nobody none nor not nothing now only still without".split()
 )
 """Words of what denies, limits or changes what was so."""
-
-STOPWORDS = frozenset(
-    _TOKEN.findall(
-        """a about above after again ago all also am an and any are as at back be because been before being below
-        between both but by can cannot could d did do does doing don done down during each either else ever every
-        few for from further get gets getting give go goes going got h had has have having he hello her here
-        hers hi him his how i if in into is it its itself just know let like ll m made make many may me
-        might min mine more most much must my near need never no nor not now of off ok okay on once one only
-        onto or other our ours out over own please put quite re really s said same say says see seen shall she
-        should since so some still such t take than thank thanks that the their them then there these they
-        thing things this those though through to today tomorrow too under until up us use ve very via want
-        was we well were what when where whether which while who whom why will with within without would yes
-        yet you your yours yesterday"""
-    )
-)
 
 
 def words(text: str) -> list[str]:

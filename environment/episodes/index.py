@@ -1,32 +1,42 @@
-"""An index of what was perceived, by words: the seed of the mind's memory for episodes.
+"""An index of what was perceived, by words and by meaning: the mind's memory for episodes.
 
-Each line is found by its own words and, for less, by those of its neighbours: what was said just before and after it by
-the same source. Scores are BM25 (Robertson & Zaragoza 2009).
+Each line is found by its own words and, for less, by those of the lines beside it in its conversation, two each way.
+Scores are BM25F with these as fields (Robertson & Zaragoza 2009).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from bisect import bisect_left
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
 
+import numpy as np
+from numpy.typing import NDArray
+
+from environment.episodes.company import Company
 from environment.episodes.words import compounds, stems
 from environment.identity import perception_id
 from environment.messages import Instant, Perception, PerceptionRef
 
-_K1, _B = 1.2, 0.6
-_NEIGHBOUR = 0.25
-"""What the words of a neighbour count."""
-_BESIDE = 900.0
-"""Seconds within which what one source says belongs together."""
+_K1, _B = 1.2, 0.4
+_NEAR, _FAR = 0.6, 0.3
+"""What a word counts in the line before or after, and in those two away; 1 in the line itself."""
+_MONOLOGUE = 0.4
+"""What a line counts beside another of the same voice: the records of a machine explain each other less than talk."""
+_VOICE = 1.5
+"""What a word counts in the name of who said it."""
 _TEXT = 2000
 """Characters of a line that are kept."""
-_CANDIDATES = 4000
-"""Lines that are scored for a question, the latest of those that have its rarest words."""
+_BLOCK = 1024
+"""Vectors that are made whole at a time: they fit the cache."""
+_NUMBER = re.compile(r"\d+")
+_LONGEST_NAME = 3
+"""Words of who speaks, in front of a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +50,25 @@ class Episode:
     """Who perceived it."""
     text: str
     trust: float
+    author: str = ""
+    """Who said it, where the source knows."""
 
     @property
     def ref(self) -> PerceptionRef:
         """For citing it."""
         return PerceptionRef(perception_id(self.seq), self.time, self.source)
+
+    @property
+    def terms(self) -> list[str]:
+        """Of what it says."""
+        return [*stems(self.text), *compounds(self.text)]
+
+    @property
+    def voice(self) -> set[str]:
+        """Terms of who says it: source, author, and whom the words open with."""
+        head, colon, _ = self.text[:64].partition(": ")
+        named = head if colon and len(head.split()) <= _LONGEST_NAME else ""
+        return set(stems(f"{self.source} {self.author} {named}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +83,58 @@ class EpisodeMatch:
     """Further ones that its neighbours have."""
 
 
-@dataclass(slots=True)
-class _Line:
-    episode: Episode
-    terms: tuple[str, ...]
-    """Each once, and one string for all lines: of what is kept they are the most."""
-    length: int
-    before: int
-    after: int = 0
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Of each line those before and after it, one and two away: their places, and how much each counts, 0..1.
+
+    The place is the number of lines where there is none.
+    """
+
+    near: tuple[tuple[NDArray[np.intp], NDArray[np.float32]], ...]
+    far: tuple[tuple[NDArray[np.intp], NDArray[np.float32]], ...]
+    norm: NDArray[np.float32]
+    """Length in its window of lines, for BM25."""
+
+    def window(self, values: NDArray[np.float32], near: float, far: float) -> NDArray[np.float32]:
+        """A figure of each line and, weighted, of those beside it. ``values``: one more than lines, the last 0."""
+        total = values[:-1].copy()
+        for weight, sides in ((near, self.near), (far, self.far)):
+            if weight:
+                for places, counts in sides:
+                    total += weight * counts * values[places]
+        return total
 
 
 class EpisodeIndex:
-    """The last ``most`` perceptions with words, by their words.
+    """The last ``most`` perceptions with words.
 
-    Guarantees: bounded; what was forgotten is not found; the same perceptions and terms give the same answer.
+    Guarantees: bounded; what was forgotten is not found; the same perceptions and terms give the same answer. A line
+    takes its text and some 400 bytes, and one byte for each component of its vector. Not for several threads at once.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._lines: dict[int, _Line] = {}
-        self._order: deque[int] = deque()
-        self._postings: defaultdict[str, array[int]] = defaultdict(_postings)
-        self._stale = 0
-        self._latest: dict[str, int] = {}
-        self._length = 0
+        self._held: list[Episode] = []
+        self._base = 0
+        """Place of the first of these: places are given out in order, and never again."""
+        self._dead = 0
+        """How many of these, at the front, were forgotten."""
+        self._before, self._after = array("q"), array("q")
+        self._counts = array("f")
+        """How much each line and the one before it count for each other."""
+        self._lengths, self._times = array("H"), array("d")
+        self._words: defaultdict[str, array[int]] = defaultdict(_places)
+        self._voices: defaultdict[str, array[int]] = defaultdict(_places)
+        self._company = Company()
+        self._beside: _Beside | None = None
+        self._vectors: NDArray[np.int8] = np.zeros((0, 0), np.int8)
+        self._scales = array("f")
+        """Of each vector that is there, in the order of places."""
         self.cursor = 0
         """Sequence number of the last perception that was added."""
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._held) - self._dead
 
     def add(self, perceptions: Iterable[Perception]) -> None:
         """Take in more of the log, in its order; what was taken in before is passed over."""
@@ -97,94 +144,188 @@ class EpisodeIndex:
             self.cursor = perception.seq
             if text := _told(perception):
                 self._add(perception, text)
-        while len(self._order) > self._most:
-            self._drop()
+        self._drop(len(self) - self._most)
 
     def forget(self, up_to: int) -> None:
         """What has a lower sequence number is kept no longer."""
-        while self._order and self._order[0] < up_to:
-            self._drop()
+        self._drop(bisect_left(self._held, up_to, self._dead, key=lambda one: one.seq) - self._dead)
 
     def _add(self, perception: Perception, text: str) -> None:
-        seq = perception.seq
-        body = f"{perception.source} {text} {perception.labels.get('author', '')}"
-        found = [*stems(body), *compounds(body)]
-        before = self._latest.get(perception.source, 0)
-        if (line := self._lines.get(before)) is None or abs(line.episode.time - perception.time) > _BESIDE:
-            before = 0
+        source, author = intern(perception.source), intern(perception.labels.get("author", ""))
+        episode = Episode(perception.seq, perception.time, source, text, perception.trust, author)
+        place = self._base + len(self._held)
+        talk = perception.text is not None  # readings answer nobody
+        before, counts = self._company.heard(source, perception.time, place) if talk else -1, 0.0
+        if before < self._base:
+            before = -1
         else:
-            line.after = seq
-        episode = Episode(seq, perception.time, intern(perception.source), text, perception.trust)
-        self._lines[seq] = _Line(episode, tuple(map(intern, dict.fromkeys(found))), max(1, len(found)), before)
-        for term in self._lines[seq].terms:
-            self._postings[term].append(seq)
-        self._order.append(seq)
-        self._latest[perception.source] = seq
-        self._length += len(found)
+            other = self._held[before - self._base]
+            counts = _MONOLOGUE if (other.source, other.author) == (source, author) else 1.0
+            if self._after[before - self._base] < 0:
+                self._after[before - self._base] = place
+        self._counts.append(counts)
+        self._held.append(episode)
+        self._before.append(before)
+        self._after.append(-1)
+        terms = episode.terms
+        self._lengths.append(max(1, len(terms)))
+        self._times.append(perception.time)
+        for term in dict.fromkeys(terms):
+            self._words[intern(term)].append(place)
+        for term in sorted(episode.voice):
+            self._voices[intern(term)].append(place)
+        self._beside = None
 
-    def _drop(self) -> None:
-        """Let the oldest line go; its terms go with those of others, in one go."""
-        line = self._lines.pop(self._order.popleft())
-        self._length -= line.length
-        self._stale += 1
-        if self._latest.get(line.episode.source) == line.episode.seq:
-            del self._latest[line.episode.source]
-        if self._stale > max(64, len(self._order) // 8):
-            self._stale = 0
-            kept = {term: self._having(term) for term in self._postings}
-            self._postings = defaultdict(_postings, {term: held for term, held in kept.items() if held})
+    def _drop(self, count: int) -> None:
+        """Let the oldest lines go; what they leave goes with that of others, in one go."""
+        if count <= 0:
+            return
+        self._beside = None
+        self._dead += count
+        if self._dead <= max(64, len(self) // 8):
+            return
+        dead, self._base, self._dead = self._dead, self._base + self._dead, 0
+        for column in (self._held, self._before, self._after, self._counts, self._lengths, self._times, self._scales):
+            del column[:dead]
+        self._vectors = self._vectors[dead:].copy()
+        for postings in (self._words, self._voices):
+            for term in list(postings):
+                held = postings[term]
+                del held[: bisect_left(held, self._base)]
+                if not held:
+                    del postings[term]
 
-    def _having(self, term: str) -> array[int]:
+    def _having(self, postings: Mapping[str, array[int]], term: str) -> NDArray[np.intp]:
         """Lines with a term, oldest first."""
-        held = self._postings.get(term)
-        if held is None or not self._order:
-            return _postings()
-        return held if held[0] >= self._order[0] else held[bisect_left(held, self._order[0]) :]
+        held = postings.get(term)
+        places = np.array(held if held is not None else (), np.intp) - (self._base + self._dead)
+        return places[np.searchsorted(places, 0) :]
 
     def rarity(self, term: str) -> float:
         """How telling a term is (its inverse document frequency); one that nobody used is as telling as can be."""
-        count = len(self._having(term))
-        return math.log(1 + (len(self._lines) - count + 0.5) / (count + 0.5))
+        count = max(self._count(self._words, term), self._count(self._voices, term))
+        return math.log(1 + (len(self) - count + 0.5) / (count + 0.5))
 
     def knows(self, term: str) -> bool:
         """Whether anything kept has this term."""
-        return len(self._having(term)) > 0
+        return self._count(self._words, term) > 0 or self.speaks(term)
+
+    def speaks(self, term: str) -> bool:
+        """Whether it is of the name of somebody who said something."""
+        return self._count(self._voices, term) > 0
+
+    def _count(self, postings: Mapping[str, array[int]], term: str) -> int:
+        held = postings.get(term, ())
+        return len(held) - bisect_left(held, self._base + self._dead)
+
+    def episode(self, line: int) -> Episode:
+        """What stands there; lines are numbered from 0, the oldest first, until the next is added or forgotten."""
+        return self._held[self._dead + line]
+
+    def times(self) -> NDArray[np.float64]:
+        """Event time of each line."""
+        return np.array(self._times[self._dead :])
+
+    def neighbours(self, line: int) -> list[int]:
+        """The lines beside it in its conversation, at most two each way, in their order."""
+        beside = self._sides()
+        found = {int(places[line]) for side in (beside.near, beside.far) for places, _ in side}
+        return sorted(found - {len(self), line})
+
+    def scores(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
+        """``(lines,)``: how well each matches the terms, each with its weight, by words."""
+        beside, n = self._sides(), len(self)
+        total = np.zeros(n, np.float32)
+        for term, weight in weights.items():
+            if not self.knows(term):
+                continue
+            has = np.zeros(n + 1, np.float32)
+            has[self._having(self._words, term)] = 1.0
+            often = beside.window(has, _NEAR, _FAR)
+            often[self._having(self._voices, term)] += _VOICE
+            total += weight * self.rarity(term) * (_K1 + 1) * often / (often + beside.norm)
+        return total
 
     def find(self, weights: Mapping[str, float], k: int = 50, before: int | None = None) -> list[EpisodeMatch]:
         """The ``k`` episodes that best match the terms, each with its weight, best first.
 
         ``before``: only those with a lower sequence number.
         """
-        if not self._lines:
-            return []
-        rare = {term: self.rarity(term) * weight for term, weight in weights.items() if self.knows(term)}
-        mean = self._length / len(self._lines)
-        candidates: set[int] = set()
-        for term in sorted(rare, key=lambda t: (-rare[t], t)):
-            if len(candidates) >= _CANDIDATES:
-                break
-            candidates.update(self._having(term)[-(_CANDIDATES - len(candidates)) :])
-        for seq in list(candidates):
-            line = self._lines[seq]
-            candidates.update(each for each in (line.before, line.after) if each in self._lines)
-        found = [self._match(seq, rare, mean) for seq in candidates if before is None or seq < before]
-        found.sort(key=lambda match: (-round(match.score, 9), -match.episode.seq))
-        return found[:k]
+        scores = self.scores(weights)
+        if before is not None:
+            scores = scores[: bisect_left(self._held, before, self._dead, key=lambda one: one.seq) - self._dead]
+        best = sorted(range(len(scores)), key=lambda line: (-round(float(scores[line]), 6), -line))[:k]
+        known = {term for term in weights if self.knows(term)}
+        return [self.match(line, float(scores[line]), known) for line in best if scores[line] > 0]
 
-    def _match(self, seq: int, rare: Mapping[str, float], mean: float) -> EpisodeMatch:
-        line = self._lines[seq]
-        own = {term for term in rare if term in line.terms}
-        near: set[str] = set()
-        for at in (line.before, line.after):
-            if (other := self._lines.get(at)) is not None:
-                near.update(term for term in rare if term in other.terms)
-        near -= own
-        norm = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * line.length / mean))
-        score = norm * sum(rare[t] for t in sorted(own)) + _NEIGHBOUR * sum(rare[t] for t in sorted(near))
-        return EpisodeMatch(line.episode, score, frozenset(own), frozenset(near))
+    def match(self, line: int, score: float, terms: set[str]) -> EpisodeMatch:
+        """A line, with which of the terms it and those beside it have."""
+        own = frozenset(terms.intersection(self.episode(line).terms) | (terms & self.episode(line).voice))
+        near = {term for other in self.neighbours(line) for term in self.episode(other).terms} & terms
+        return EpisodeMatch(self.episode(line), score, own, frozenset(near - own))
+
+    def _sides(self) -> _Beside:
+        if self._beside is None:
+            n, first = len(self), self._base + self._dead
+            counts = np.append(np.array(self._counts[self._dead :], np.float32), np.float32(0))
+            near, far = [], []
+            for column in (self._before, self._after):
+                places = np.array(column[self._dead :], np.intp) - first
+                side = np.append(np.where(places < 0, n, places), n)
+                kin = counts if column is self._before else counts[side]
+                near.append((side[:n], kin[:n]))
+                far.append((side[side][:n], (kin * kin[side])[:n]))
+            lengths = np.append(np.array(self._lengths[self._dead :], np.float32), np.float32(0))
+            window = _Beside(tuple(near), tuple(far), lengths).window(lengths, _NEAR, _FAR)
+            norm = _K1 * (1 - _B + _B * window / max(float(window.mean()) if n else 1.0, 1.0))
+            self._beside = _Beside(tuple(near), tuple(far), norm)
+        return self._beside
+
+    def lacking(self, most: int) -> list[str]:
+        """The texts of the oldest lines that have no vector yet, at most so many."""
+        self._scales.extend([0.0] * (self._dead - len(self._scales)))  # forgotten before they had any
+        return [one.text for one in self._held[len(self._scales) : len(self._scales) + most]]
+
+    def give(self, vectors: NDArray[np.float32]) -> None:
+        """The vectors ``(n, dim)`` of what ``lacking`` told. Kept in 8 bits: a cosine moves by some thousandths."""
+        begin, end = len(self._scales), len(self._scales) + len(vectors)
+        if end > len(self._vectors):
+            grown = np.zeros((max(end, len(self._vectors) * 5 // 4), vectors.shape[1]), np.int8)
+            grown[: len(self._vectors)] = self._vectors.reshape(len(self._vectors), -1) if len(self._vectors) else 0
+            self._vectors = grown
+        scales = np.maximum(np.abs(vectors).max(axis=1), 1e-12) / 127
+        self._vectors[begin:end] = np.rint(vectors / scales[:, None]).astype(np.int8)
+        self._scales.extend(scales.tolist())
+
+    def cosines(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """``(lines,)``: how near each is in meaning to a unit vector; 0 of those without a vector."""
+        n, held = len(self), max(0, len(self._scales) - self._dead)
+        own = np.zeros(n + 1, np.float32)
+        whole = np.empty((_BLOCK, len(vector)), np.float32)
+        for begin in range(0, held, _BLOCK):
+            block = self._vectors[self._dead + begin : self._dead + min(begin + _BLOCK, held)]
+            np.copyto(whole[: len(block)], block)
+            np.dot(whole[: len(block)], vector, out=own[begin : begin + len(block)])
+        own[:held] *= np.array(self._scales[self._dead :], np.float32)
+        return own[:n]
+
+    def alike(self, one: int, other: int, least: float) -> bool:
+        """Whether two lines say the same but for their numbers, or nearly, by their vectors."""
+        first, second = self.episode(one).text, self.episode(other).text
+        if _NUMBER.sub("#", first.casefold()) == _NUMBER.sub("#", second.casefold()):
+            return True
+        rows = (self._dead + one, self._dead + other)
+        if max(rows) >= len(self._scales):
+            return False
+        a, b = (self._vectors[row].astype(np.float32) for row in rows)
+        return float(a @ b) >= least * float(np.linalg.norm(a) * np.linalg.norm(b)) > 0
+
+    def with_neighbours(self, values: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
+        """``(lines,)``: a figure of each line and, weighted, of those right before and after it."""
+        return self._sides().window(np.append(values, np.float32(0)), weight, 0.0)
 
 
-def _postings() -> array[int]:
+def _places() -> array[int]:
     return array("Q")
 
 

@@ -5,15 +5,26 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from Stemmer import Stemmer
+
 _TOKEN = re.compile(r"\d+(?:[.:]\d+)+|\d+|[^\W\d_]+")
 _JOINED = re.compile(r"(?<=[^\W_])[-_/](?=[^\W_])")
-_ENDINGS = (
-    "ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "edly", "ed", "es", "ly", "er", "s", "e",
-    "y",
-)  # fmt: skip
 _LEAST = 3
-"""Letters that stay of a word."""
-_SHORT = 5
+"""Letters of the longest word that has no ending."""
+_STEMMER = Stemmer("english")
+STOPWORDS = frozenset(
+    """a about above after again ago all also am an and any are as at back be because been before being below
+    between both but by can cannot could d did do does doing don done down during each either else ever every
+    few for from further get gets getting give go goes going got h had has have having he hello her here
+    hers hi him his how i if in into is it its itself just know let like ll m made make many may me
+    might min mine more most much must my near need never no nor not now of off ok okay on once one only
+    onto or other our ours out over own please put quite re really s said same say says see seen shall she
+    should since so some still such t take than thank thanks that the their them then there these they
+    thing things this those though through to today tomorrow too under until up us use ve very via want
+    was we well were what when where whether which while who whom why will with within without would yes
+    yet you your yours yesterday""".split()
+)
+"""Words that tell little."""
 _FIGURES = {
     word: str(number)
     for number, word in enumerate(
@@ -27,13 +38,7 @@ def stem(word: str) -> str:
     """What a word of lower case has in common with its other forms; a number in words as figures."""
     if word in _FIGURES:
         return _FIGURES[word]
-    if not word.isalpha() or len(word) <= _LEAST:
-        return word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _LEAST and not word.endswith("ss"):
-            word = word[: -len(ending)]
-            break
-    return word[:-1] if len(word) > _LEAST and word[-1] == word[-2] else word
+    return word if len(word) <= _LEAST or not word.isalpha() else _STEMMER.stemWord(word)
 
 
 def stems(text: str) -> list[str]:

@@ -29,6 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("replaying", "What would this mind have noticed? Virtual time, no server."),
     "explain": ("asking", "The lineage of a thought, down to its perceptions."),
     "ask": ("questioning", "Ask what the mind knows, with times and sources."),
+    "recall": ("recalling", "Find what was perceived, by words, meaning, time and who said it."),
+    "remember": ("recalling", "Tell the mind something that it is to keep."),
     "matters": ("following", "What is going on, and what is owed."),
     "matter": ("following", "One matter: its course, line by line, and where it stands."),
     "digest": ("following", "What happened since you last looked, in a screenful."),

@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 
 from actors.answering.answer import Reply
 from actors.matters.matter import Matter, OpenLoop
+from environment.episodes.recall import RecallFilters, Recollection
 from environment.lineage import Explanation
 from environment.marks import FeedbackMark, MarkKind, MuteScope
 from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
@@ -25,6 +26,7 @@ from orchestration.client.growth import GrowthClient
 from orchestration.client.nodes import NodeClient
 from orchestration.client.retry_policy import RetryPolicy
 from orchestration.client.upload import Upload, message_of
+from orchestration.clock import wall
 from orchestration.gateway.decode import receipts
 from orchestration.gateway.error_answers import BEGAN
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, matters_pb2, mind_pb2, perception_pb2
@@ -139,6 +141,17 @@ class MindClient:
         """The traces nearest in meaning, nearest first."""
         request = encode(environment_pb2.SearchRequest, filters or SearchFilters(), text=text, k=k)
         return [decode_hit(hit) for hit in (await self.ask("EnvironmentService/Search", request)).hits]
+
+    async def recall(self, text: str, k: int = 10, filters: RecallFilters | None = None) -> list[Recollection]:
+        """What was perceived that fits a question or a few words, best first, with reasons."""
+        request = encode(environment_pb2.RecallRequest, filters or RecallFilters(), text=text, k=k)
+        found = await self.ask("EnvironmentService/Recall", request)
+        return [decode(Recollection, one) for one in found.episodes]
+
+    async def remember(self, text: str, *, source: str) -> Receipt:
+        """Have the mind keep something: a perception of ``source``, labelled ``remember``."""
+        now = wall()
+        return (await self.perceive([NewPerception(source, now, now, text, labels={"remember": "yes"})]))[0]
 
     async def question(self, question: str, earlier: Sequence[str] = ()) -> AsyncGenerator[tuple[Reply, str], None]:
         """What is known of a question, and the state of the mind; ``earlier``: the questions that led to it.

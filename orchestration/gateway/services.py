@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 
 from actors.answering.question import asks
 from actors.submind.budget import Allowance
+from environment.episodes.recall import RecallFilters
 from environment.marks import FeedbackMark
 from environment.search import SearchFilters
 from orchestration.access.caller import CALLER
@@ -166,6 +167,12 @@ class EnvironmentService:
         hits = await self._view.search(request.text, request.k or _K, decode(SearchFilters, request))
         return environment_pb2.SearchResponse(hits=[encode_hit(hit) for hit in hits])
 
+    async def recall(self, request: environment_pb2.RecallRequest) -> environment_pb2.RecallResponse:
+        """What was perceived that fits some words. Raises ``OverAllowance``."""
+        self._allowed()
+        found = await self._view.recall(request.text, request.k or _K, decode(RecallFilters, request))
+        return encode(environment_pb2.RecallResponse, episodes=found)
+
     async def list_traces(self, request: environment_pb2.ListTracesRequest) -> environment_pb2.ListTracesResponse:
         """The live traces that are most salient now."""
         live = await self._view.live(request.limit or _LIMIT)
@@ -181,9 +188,7 @@ class EnvironmentService:
 
     async def ask(self, request: environment_pb2.AskRequest) -> AsyncGenerator[environment_pb2.AskResponse, None]:
         """What is known of a question, and then in a model's words. Raises ``OverAllowance``."""
-        if self._rate and not self._questions.take(asyncio.get_running_loop().time()):
-            self._view.hits[QUESTIONS] += 1
-            raise OverAllowance(CALLER.get().name, QUESTIONS, self._rate, 1 / self._rate)
+        self._allowed()
         return self._answers(request)
 
     async def _answers(self, request: environment_pb2.AskRequest) -> AsyncGenerator[environment_pb2.AskResponse, None]:
@@ -191,6 +196,11 @@ class EnvironmentService:
         async with aclosing(self._view.ask(request.question, request.earlier)) as replies:
             async for reply in replies:
                 yield encode(environment_pb2.AskResponse, reply, **beside)
+
+    def _allowed(self) -> None:
+        if self._rate and not self._questions.take(asyncio.get_running_loop().time()):
+            self._view.hits[QUESTIONS] += 1
+            raise OverAllowance(CALLER.get().name, QUESTIONS, self._rate, 1 / self._rate)
 
 
 class MattersService:

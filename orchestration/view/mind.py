@@ -14,6 +14,7 @@ from actors.answering.answer import NOTHING_YET, Reply
 from actors.answering.episodes import EpisodeFollower
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, MatterState, OpenLoop, as_of
 from actors.substrate.ports import Embedder
+from environment.episodes.recall import RecallFilters, Recollection
 from environment.index.ports import VectorIndex
 from environment.lineage import Explanation, NodeKind, explain
 from environment.marks import MARKS, FeedbackMark, MarkKind
@@ -121,7 +122,9 @@ class MindView:
         self._loops = CollectionFollower(LOOPS, kept, batch)
         self.matter_tail = MatterTail(kept, self._settings.changes)
         """What changes in matters and open loops, to be followed."""
-        self._episodes = EpisodeFollower(stores.perceptions, self._settings.episodes, self._around.interlocutors)
+        self._episodes = EpisodeFollower(
+            stores.perceptions, self._settings.episodes, self._around.interlocutors, embedder
+        )
 
     @property
     def mind(self) -> str:
@@ -284,6 +287,10 @@ class MindView:
             async with aclosing(_waited(words(question, found))) as told:
                 async for reply in told:
                     yield reply or replace(found, progress=_SLOW)
+
+    async def recall(self, text: str, k: int, filters: RecallFilters | None = None) -> list[Recollection]:
+        """What was perceived that fits ``text`` by words, meaning, time and who said it, best first, at most ``k``."""
+        return await self._episodes.recall(text, min(k, self._settings.search_k), self._clock(), filters)
 
     async def keep(self) -> None:
         """Have what questions are answered from read before somebody asks, until cancelled."""

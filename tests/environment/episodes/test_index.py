@@ -24,10 +24,23 @@ def test_other_forms_of_a_word_and_other_spellings_are_found():
 
 def test_what_was_said_beside_it_helps_to_find_a_line():
     index = EpisodeIndex(10)
-    index.add([line(1, "the boiler hums"), line(2, "it was a valve"), line(3, "it was a fuse", "elsewhere")])
+    index.add([line(1, "the boiler hums"), line(2, "it was a valve"), line(3, "late word", time=10_000.0)])
     assert found(index, "boiler") == ["the boiler hums", "it was a valve"]
-    index.add([line(4, "late word", time=10_000.0)])
     assert "late word" not in found(index, "valve")
+
+
+def test_two_sides_of_a_conversation_are_read_as_one_and_machines_that_talk_meanwhile_are_not():
+    index, clock = EpisodeIndex(10_000), 0.0
+    lines = []
+    for turn in range(40):  # every half hour two people speak; a machine logs each minute
+        clock = 1800.0 * turn
+        lines += [("ada", clock + 10, f"question {turn}"), ("ben", clock + 30, f"reply {turn}")]
+    lines += [("ci", 60.0 * minute, f"build {minute} passed") for minute in range(40 * 30)]
+    lines += [("web", 60.0 * minute + 20, f"request {minute} served") for minute in range(40 * 30)]
+    lines += [("ada", clock + 3600, "where is the zebra?"), ("ci", clock + 3610, "build passed")]
+    lines += [("ben", clock + 3620, "in the shed")]
+    index.add(line(n, text, source, at) for n, (source, at, text) in enumerate(sorted(lines, key=lambda x: x[1]), 1))
+    assert found(index, "zebra") == ["where is the zebra?", "in the shed"]
 
 
 def test_it_is_bounded_and_forgets_what_the_log_forgot():
@@ -36,7 +49,7 @@ def test_it_is_bounded_and_forgets_what_the_log_forgot():
     assert len(index) == 100
     assert not index.knows("900")
     assert found(index, "901")[0] == "order number 901"
-    assert sum(len(held) for held in index._postings.values()) < 3 * (100 + 64 + 100)
+    assert sum(len(held) for held in index._words.values()) < 3 * (100 + 64 + 100)
     index.forget(1000)
     assert found(index, "order") == ["order number 1000"]
     index.add([line(3, "an old one again")])

@@ -20,6 +20,11 @@ from orchestration.cli.safety import safe
 from tests.environment.stores.making import NOON, change, connection, perception, trace
 from tests.orchestration.cli.conftest import flags, start, submind
 
+
+def perception_of(n: int, text: str) -> Any:
+    return perception(n, text=text, source="door")
+
+
 HOSTILE = "x\x1b[31m\u202ey"
 CRITICAL = Severity.CRITICAL
 
@@ -227,3 +232,22 @@ async def test_the_history_of_connections_is_told_with_reasons(lived: Any, at: l
     assert (await submind("connections", "--follow", *at)).code == 2
     assert (await submind("connections", "--limit", 2, *at)).code == 2
     assert (await submind("connections", "--topic", "keys", "--json", *at)).code == 0
+
+
+async def test_what_is_told_to_be_remembered_is_recalled_with_its_reasons(lived: Any, at: list[str]) -> None:
+    kept = await submind("remember", "the spare key hangs behind the boiler", "--source", "ada", "--json", *at)
+    (perception,) = await lived.stores.perceptions.read(0, 10)
+    assert (kept.code, kept.objects[0]["id"]) == (0, perception.id)
+    assert (perception.source, perception.labels) == ("ada", {"remember": "yes"})
+    await lived.stores.perceptions.append([perception_of(2, f"the boiler hums {HOSTILE}"), perception_of(3, "lunch")])
+    shown = await submind("recall", "where is Ada's key?", "-k", 1, *at)
+    assert shown.code == 0
+    assert "[ada] the spare key hangs behind the boiler  (words: Ada, key;" in shown.out
+    assert "said by Ada" in shown.out
+    told = await submind("recall", "boiler", "--source", "door", "--until", "2100-01-01", "--json", *at)
+    assert [one["perception"]["source"] for one in told.objects] == ["door", "door"]
+    assert [(one["words"], one["near"]) for one in told.objects] == [(["boiler"], []), ([], ["boiler"])]
+    assert "\x1b" not in (await submind("recall", "boiler", "--context", *at)).out
+    nothing = await submind("recall", "zebra", "--since", "2100-01-01", *at)
+    assert (nothing.code, nothing.out) == (1, "")
+    assert [(await submind(verb, " ", *at)).code for verb in ("recall", "remember")] == [2, 2]

@@ -213,3 +213,51 @@ class Quotation(_message.Message):
     text: str
     perception: _perception_pb2.PerceptionRef
     def __init__(self, text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ...) -> None: ...
+
+class RecallRequest(_message.Message):
+    __slots__ = ("text", "k", "source", "since", "until", "budget")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    K_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    k: int
+    source: str
+    since: _timestamp_pb2.Timestamp
+    until: _timestamp_pb2.Timestamp
+    budget: int
+    def __init__(self, text: _Optional[str] = ..., k: _Optional[int] = ..., source: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., budget: _Optional[int] = ...) -> None: ...
+
+class RecallResponse(_message.Message):
+    __slots__ = ("episodes",)
+    EPISODES_FIELD_NUMBER: _ClassVar[int]
+    episodes: _containers.RepeatedCompositeFieldContainer[Recollection]
+    def __init__(self, episodes: _Optional[_Iterable[_Union[Recollection, _Mapping]]] = ...) -> None: ...
+
+class Recollection(_message.Message):
+    __slots__ = ("text", "perception", "trust", "score", "words", "near", "meaning", "when", "who", "also", "around")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTION_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    NEAR_FIELD_NUMBER: _ClassVar[int]
+    MEANING_FIELD_NUMBER: _ClassVar[int]
+    WHEN_FIELD_NUMBER: _ClassVar[int]
+    WHO_FIELD_NUMBER: _ClassVar[int]
+    ALSO_FIELD_NUMBER: _ClassVar[int]
+    AROUND_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    perception: _perception_pb2.PerceptionRef
+    trust: float
+    score: float
+    words: _containers.RepeatedScalarFieldContainer[str]
+    near: _containers.RepeatedScalarFieldContainer[str]
+    meaning: float
+    when: str
+    who: str
+    also: int
+    around: _containers.RepeatedCompositeFieldContainer[Quotation]
+    def __init__(self, text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., trust: _Optional[float] = ..., score: _Optional[float] = ..., words: _Optional[_Iterable[str]] = ..., near: _Optional[_Iterable[str]] = ..., meaning: _Optional[float] = ..., when: _Optional[str] = ..., who: _Optional[str] = ..., also: _Optional[int] = ..., around: _Optional[_Iterable[_Union[Quotation, _Mapping]]] = ...) -> None: ...

@@ -39,6 +39,11 @@ class EnvironmentServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.SearchRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.SearchResponse.FromString,
                 _registered_method=True)
+        self.Recall = channel.unary_unary(
+                '/submind.v1.EnvironmentService/Recall',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.RecallRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.RecallResponse.FromString,
+                _registered_method=True)
         self.ListTraces = channel.unary_unary(
                 '/submind.v1.EnvironmentService/ListTraces',
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.ListTracesRequest.SerializeToString,
@@ -60,6 +65,12 @@ class EnvironmentServiceServicer:
     """Missing associated documentation comment in .proto file."""
 
     def Search(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Recall(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,6 +101,11 @@ def add_EnvironmentServiceServicer_to_server(servicer, server):
                     servicer.Search,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.SearchRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.SearchResponse.SerializeToString,
+            ),
+            'Recall': grpc.unary_unary_rpc_method_handler(
+                    servicer.Recall,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.RecallRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.RecallResponse.SerializeToString,
             ),
             'ListTraces': grpc.unary_unary_rpc_method_handler(
                     servicer.ListTraces,
@@ -134,6 +150,33 @@ class EnvironmentService:
             '/submind.v1.EnvironmentService/Search',
             orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.SearchRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.SearchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Recall(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.EnvironmentService/Recall',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.RecallRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_environment__pb2.RecallResponse.FromString,
             options,
             channel_credentials,
             insecure,

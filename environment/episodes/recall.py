@@ -1,0 +1,210 @@
+"""Finding what was perceived: by words, by meaning, by time and by who said it, in one ranking."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from environment.episodes.index import Episode, EpisodeIndex
+from environment.episodes.when import Period, period
+from environment.episodes.words import STOPWORDS, compounds, stems
+from environment.messages import Instant, PerceptionRef
+
+_MEANING, _BESIDE = 0.4, 0.2
+"""What meaning counts beside words, both as z-scores; and in it a line right before or after."""
+_TIME = 2.0
+"""What it counts to be of the time that is asked for, in standard deviations of words."""
+_ALIKE = 0.95
+"""Cosine from which two lines say the same."""
+_SPARE = 5
+"""How many times as many are looked at as are asked for, as some say the same."""
+_FELT = 2.0
+"""Standard deviations of meaning from which it is a reason by itself."""
+_DAY = 86_400.0
+_WORD = re.compile(r"[\w'’-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """What somebody said, and where that stands."""
+
+    text: str
+    perception: PerceptionRef
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """An episode that was found, and why."""
+
+    text: str
+    perception: PerceptionRef
+    trust: float
+    """0..1, of its source."""
+    score: float
+    """In standard deviations; comparable within one answer alone."""
+    words: tuple[str, ...] = ()
+    """What it has of the words that were asked for."""
+    near: tuple[str, ...] = ()
+    """Further ones that stand beside it."""
+    meaning: float = 0.0
+    """Cosine to what was asked, -1..1."""
+    when: str = ""
+    """The words for a time that it is of."""
+    who: str = ""
+    """The one asked about, where they say it themselves."""
+    also: int = 0
+    """How many others say the same, and are left out."""
+    around: tuple[Quotation, ...] = ()
+    """What was said right before and after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallFilters:
+    """Which episodes count; None lets everything through."""
+
+    source: str | None = None
+    since: Instant | None = None
+    """Event time, inclusive."""
+    until: Instant | None = None
+    """Event time, exclusive."""
+    budget: int = 0
+    """Most characters of all that is told, what stands around included; 0: any number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What is looked for, read off its words."""
+
+    terms: Mapping[str, str]
+    """Each stem with the word that it is of."""
+    gist: str
+    """What is to be embedded: the telling words, without who is asked about, as their names are near everything they
+    are called in."""
+    people: frozenset[str]
+    """Terms that are names of who said something."""
+    period: Period | None
+
+    @classmethod
+    def of(cls, text: str, index: EpisodeIndex, now: Instant) -> Cue:
+        """Read a question or a few words, asked at ``now``."""
+        time = period(text, now)
+        rest = text.replace(time.said, " ") if time else text
+        words = [word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(rest)]
+        told = [word for word in words if word.casefold() not in STOPWORDS]
+        terms = {term: word for word in told for term in [*stems(word), *compounds(word)]}
+        people = frozenset(term for term in terms if index.speaks(term))
+        gist = " ".join(word for word in told if not people.issuperset(stems(word)))
+        return cls(terms, gist, people, time)
+
+
+def recall(
+    index: EpisodeIndex, cue: Cue, vector: NDArray[np.float32] | None, k: int, filters: RecallFilters | None = None
+) -> list[Recollection]:
+    """The ``k`` episodes that best fit, best first, each once and with its reasons; fewer where nothing else fits.
+
+    ``vector``: of the cue's gist. Words and meaning are added as z-scores over all that is kept, time on top.
+    """
+    filters = filters or RecallFilters()
+    if not len(index):
+        return []
+    times = index.times()
+    words = index.scores(dict.fromkeys(cue.terms, 1.0))
+    cosines = index.cosines(vector) if vector is not None and vector.any() else np.zeros(len(index), np.float32)
+    meaning = _standard(index.with_neighbours(cosines, _BESIDE))
+    near = _nearness(cue.period, times)
+    score = _standard(words) + _MEANING * meaning + _TIME * near
+    fits = ((words > 0) | (meaning >= _FELT) | (near == 1)) & _passing(index, times, filters)
+    found: list[Recollection] = []
+    rows: list[int] = []
+    for line in _best(score, fits, _SPARE * k):
+        twin = next((at for at, row in enumerate(rows) if index.alike(row, line, _ALIKE)), None)
+        if twin is not None:
+            found[twin] = replace(found[twin], also=found[twin].also + 1)
+        elif len(found) == k:
+            break
+        else:
+            rows.append(line)
+            found.append(_told(index, cue, line, float(score[line]), float(cosines[line]), near[line] == 1))
+    return _within(found, filters.budget)
+
+
+def _best(score: NDArray[np.float32], fits: NDArray[np.bool_], most: int) -> list[int]:
+    """The best of the lines that fit, best first, of equals the latest."""
+    lines = np.flatnonzero(fits)
+    if len(lines) > most:
+        lines = lines[np.argpartition(-score[lines], most)[:most]]
+    return [int(line) for line in lines[np.lexsort((-lines, -np.round(score[lines], 5)))]]
+
+
+def _standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    spread = float(values.std())
+    return (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
+
+
+def _nearness(asked: Period | None, times: NDArray[np.float64]) -> NDArray[np.float32]:
+    """1 within the period, less outside: what happened is told of later as well, the longer ago the vaguer."""
+    if asked is None:
+        return np.zeros(len(times), np.float32)
+    away = np.maximum(np.maximum(asked.since - times, times - asked.until), 0.0)
+    width = asked.until - asked.since
+    reach = 3 * min(max(width, 60.0), 7 * _DAY) if math.isfinite(width) else 7 * _DAY
+    return np.exp(-away / reach).astype(np.float32)
+
+
+def _passing(index: EpisodeIndex, times: NDArray[np.float64], filters: RecallFilters) -> NDArray[np.bool_]:
+    passing = np.ones(len(times), np.bool_)
+    if filters.since is not None:
+        passing &= times >= filters.since
+    if filters.until is not None:
+        passing &= times < filters.until
+    if filters.source is not None:
+        passing &= np.fromiter((index.episode(n).source == filters.source for n in range(len(times))), np.bool_)
+    return passing
+
+
+def _told(index: EpisodeIndex, cue: Cue, line: int, score: float, cosine: float, timed: bool) -> Recollection:
+    match = index.match(line, score, set(cue.terms))
+    one = match.episode
+    return Recollection(
+        text=one.text,
+        perception=one.ref,
+        trust=one.trust,
+        score=score,
+        words=_words(cue, match.own),
+        near=_words(cue, match.near),
+        meaning=cosine,
+        when=cue.period.said if cue.period and timed else "",
+        who=" ".join(_words(cue, cue.people & one.voice)),
+        around=tuple(_quoted(index.episode(other)) for other in index.neighbours(line)),
+    )
+
+
+def _quoted(episode: Episode) -> Quotation:
+    return Quotation(episode.text, episode.ref)
+
+
+def _words(cue: Cue, terms: frozenset[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for term, word in cue.terms.items() if term in terms))
+
+
+def _within(found: Sequence[Recollection], budget: int) -> list[Recollection]:
+    """What fits a budget of characters: hits before what stands around them."""
+    if not budget:
+        return list(found)
+    left, kept = budget, []
+    for one in found:
+        left -= len(one.text)
+        if left < 0:
+            break
+        kept.append(one)
+    left = budget - sum(len(one.text) for one in kept)
+    for at, one in enumerate(kept):
+        cost = sum(len(beside.text) for beside in one.around)
+        kept[at] = one if cost <= left else replace(one, around=())
+        left -= cost if cost <= left else 0
+    return kept

@@ -1,0 +1,106 @@
+"""``submind recall`` and ``submind remember``: what was perceived, found again, and what is to be kept."""
+
+from __future__ import annotations
+
+import getpass
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from environment.episodes.recall import Quotation, RecallFilters, Recollection
+from orchestration.cli.failure import MISUSED, Failure
+from orchestration.cli.options import Json
+from orchestration.cli.output import clock, console, emit
+from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.safety import safe
+from orchestration.cli.times import moment
+from orchestration.pb.submind.v1 import environment_pb2, perception_pb2
+from orchestration.schema.convert import encode
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+@calling
+def recall(
+    at: Server,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='A question or a few words: "what broke last Tuesday".')],
+    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="At most so many.")] = 10,
+    source: Annotated[str | None, typer.Option(help="Perceived by this source.", show_default=False)] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.", show_default=False)] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.", show_default=False)] = None,
+    budget: Annotated[int, typer.Option(min=0, help="Most characters of all that is told; 0: any number.")] = 0,
+    context: Annotated[bool, typer.Option("--context", help="With what was said right before and after.")] = False,
+    json: Json = False,
+) -> None:
+    """Find what was perceived: by words, meaning, time and who said it. Exit code 1 when there is nothing like it."""
+    if not text.strip():
+        raise Failure("there is nothing to look for: give some words", MISUSED)
+    wanted = RecallFilters(
+        source,
+        None if since is None else moment("--since", since),
+        None if until is None else moment("--until", until),
+        budget,
+    )
+    found = ask(at, lambda mind: mind.recall(text, k, wanted))
+    for one in found:
+        if json:
+            emit(encode(environment_pb2.Recollection, one))
+        else:
+            _show(one, context=context)
+    if not found:
+        console(error=True).print("nothing like that was perceived, as far as is kept")
+        raise typer.Exit(1)
+
+
+@app.command()
+@calling
+def remember(
+    at: Server,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be kept.")],
+    source: Annotated[str | None, typer.Option(help="Who says it. Default: this user.", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """Tell the mind something that it is to remember; it is kept once this returns."""
+    if not text.strip():
+        raise Failure("there is nothing to remember: give some words", MISUSED)
+    receipt = ask(at, lambda mind: mind.remember(text, source=source or getpass.getuser()))
+    if json:
+        emit(encode(perception_pb2.Receipt, receipt))
+    else:
+        console().print(f"kept as {receipt.id}")
+
+
+def _show(one: Recollection, *, context: bool) -> None:
+    place = one.perception
+    early = [beside for beside in one.around if beside.perception.time <= place.time] if context else []
+    late = [beside for beside in one.around if beside not in early] if context else []
+    for beside in early:
+        console().print(_beside(beside))
+    line = Text(overflow="fold")
+    line.append(clock(place.time), style="cyan")
+    line.append(f" [{safe(place.source)}] ", style="green")
+    line.append(safe(one.text))
+    line.append(f"  ({_reasons(one)})", style="italic")
+    line.append(f"  {place.id}", style="dim")
+    console().print(line)
+    for beside in late:
+        console().print(_beside(beside))
+
+
+def _beside(quoted: Quotation) -> Text:
+    place = quoted.perception
+    return Text(f"    {clock(place.time)} [{safe(place.source)}] {safe(quoted.text)}", style="dim", overflow="fold")
+
+
+def _reasons(one: Recollection) -> str:
+    told = [
+        f"words: {', '.join(one.words)}" if one.words else "",
+        f"beside it: {', '.join(one.near)}" if one.near else "",
+        f"meaning {one.meaning:.2f}" if one.meaning else "",
+        f"time: {one.when}" if one.when else "",
+        f"said by {one.who}" if one.who else "",
+        f"also {one.also} like it" if one.also else "",
+    ]
+    return safe("; ".join(filter(None, told)))
