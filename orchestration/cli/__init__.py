@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "subminds": ("asking", "Who lives in the mind, and how they are."),
     "connections": ("asking", "Who is connected to whom, about what, how strongly."),
     "status": ("asking", "Rates, limits, budget and health."),
+    "mcp": ("tooling", "Offer recall, remember, ask, matters and the stream to other agents."),
     "nodes": ("noding", "The nodes of the Ray cluster that the mind lives on, and who lives where."),
     "drain": ("noding", "Have a node give up its subminds without loss."),
     "restart": ("noding", "Renew the processes of subminds, one after the other."),

@@ -49,6 +49,11 @@ class Credentials:
                     self._seen = seen
         return self._token
 
+    def of_another(self, token: str) -> Credentials:
+        """The same way to the mind for somebody who shows this token, and nothing of ours."""
+        nobody = {"token_file": None, "cert_file": None, "key_file": None}
+        return Credentials(self._settings.model_copy(update=nobody), token=token)
+
     def metadata(self) -> Metadata:
         """What goes with every call."""
         token = self.token
