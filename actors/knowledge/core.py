@@ -137,11 +137,11 @@ class KnowledgeCore(Inward):
         for mark in sorted(marks, key=lambda each: (each.at, each.id)):
             entity = self._graph.entities.get(mark.target)
             if mark.kind is MarkKind.CORRECT and entity is not None:
-                ref = PerceptionRef(mark.id, mark.at, mark.by)
+                ref, relation = PerceptionRef(mark.id, mark.at, mark.by), self._reader.relation(mark.text)
                 if mark.undone:
-                    self._ledger.take_back(entity, mark.text, ref, now)
+                    self._ledger.take_back(entity, relation, ref, now)
                 else:
-                    self._ledger.correct(entity, mark.text, mark.value, ref, now)
+                    self._ledger.correct(entity, relation, mark.value, ref, now)
         return self._written()
 
     def _written(self) -> list[Effect]:

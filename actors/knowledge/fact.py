@@ -34,8 +34,6 @@ class Fact:
 
     id: str
     """``f-`` and 20 hexadecimal digits."""
-    entity: str
-    """Of its subject."""
     subject: str
     """As it was said."""
     relation: str
@@ -51,7 +49,9 @@ class Fact:
     """0..1: the least of its evidence."""
     evidence: list[PerceptionRef]
     """The first, and the latest, each with who says so; bounded."""
-    used: Instant
+    entity: str = ""
+    """Key of its subject."""
+    used: Instant = 0.0
     """Mind time at which it was last said or came to mind."""
     strength: float = 1.0
     """0..1 at ``used``."""
@@ -123,13 +123,14 @@ class Contradiction:
 
     id: str
     """``x-`` and 20 hexadecimal digits."""
-    entity: str
     subject: str
     relation: str
     facts: list[str]
     """Their ids, as they came."""
     values: list[str]
     opened: Instant
+    entity: str = ""
+    """Key of the subject."""
     settled: Instant | None = None
     right: str = ""
     """The fact that is right, where it was settled by one."""

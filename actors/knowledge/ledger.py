@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from actors.knowledge.claim import FactClaim
 from actors.knowledge.entities import CAUSES, PREVENTS, EntityGraph, named
-from actors.knowledge.fact import CONTRADICTIONS, FACTS, Contradiction, Entity, Fact, FactKind, FactStanding, Progress
+from actors.knowledge.fact import CONTRADICTIONS, FACTS, Contradiction, Entity, Fact, FactStanding, Progress
+from actors.knowledge.patterns import kind_of
 from actors.knowledge.phrases import bare
 from actors.knowledge.settings import KnowledgeSettings
 from environment.collections import RemoveDocument, WriteDocument
@@ -223,12 +224,12 @@ class FactLedger:
         self._changed[fact.key] = fact
         denial = Contradiction(
             derived("x", *sorted((fact.id, made.id))),
-            fact.entity,
             fact.subject,
             fact.relation,
             [fact.id, made.id],
             values,
             now,
+            fact.entity,
         )
         self.contradictions.setdefault(denial.id, denial)
         self._disputed[denial.id] = None
@@ -252,9 +253,8 @@ class FactLedger:
             return
         right = next((f for f in self._open(entity.key, relation) if value and self._alike(f, value)), None)
         if value and right is None:
-            right = Fact(
-                key, entity.key, entity.name, relation, value, FactKind.STANDARD, ref.time, now, _SURE, 1.0, [ref], now
-            )
+            kind = kind_of(relation, value)
+            right = Fact(key, entity.name, relation, value, kind, ref.time, now, _SURE, 1.0, [ref], entity.key, now)
             self._keep(right)
         elif right is not None:
             right.confidence, right.standing, right.reason = _SURE, FactStanding.HELD, f"corrected: {ref.id}"
@@ -270,16 +270,23 @@ class FactLedger:
                     right.since = min(right.since, fact.since)
 
     def take_back(self, entity: Entity, relation: str, ref: PerceptionRef, now: Instant) -> None:
-        """What an operator corrected is as it was."""
-        for fact in list(self.facts.get(entity.key, {}).values()):
-            if fact.id == derived("f", entity.key, relation, ref.id) and fact.standing is not FactStanding.WRONG:
+        """What an operator corrected is as it was, contradictions included."""
+        of, how = self.facts.get(entity.key, {}), f"corrected: {ref.id}"
+        for fact in [
+            f for f in of.values() if f.relation == relation and (f.reason == how or f.evidence[0].id == ref.id)
+        ]:
+            if fact.evidence[0].id == ref.id:
                 fact.standing, fact.closed, fact.reason = FactStanding.WRONG, now, f"taken back: {ref.id}"
-            elif fact.reason == f"corrected: {ref.id}":
+            else:
                 fact.standing, fact.reason = FactStanding.HELD, ""
                 fact.closed = fact.closed if fact.until is not None else None
-            else:
-                continue
+                fact.evidence = [each for each in fact.evidence if each.id != ref.id]
             self._changed[fact.key] = fact
+        for one in [c for c in self.contradictions.values() if c.how == how]:
+            one.settled, one.right, one.how = None, "", ""
+            self._disputed[one.id] = None
+            for fact in filter(None, map(of.get, one.facts)):
+                fact.standing = FactStanding.DISPUTED
 
     def _same(self, claim: FactClaim, entity: Entity, ref: PerceptionRef) -> None:
         """Two names are of one."""

@@ -21,6 +21,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "matters": ("submind matters", "submind matters --open --json | jq -r .title"),
     "matter": ("submind matter m-3f",),
     "digest": ("submind digest", "submind digest --since 2026-03-03"),
+    "know": ("submind know Mags", "submind know 'cold room 2' --at 2026-03-03T12:00Z --json | jq .facts"),
+    "believe": ("submind believe 'van 7' location",),
+    "contradictions": ("submind contradictions --all",),
+    "correct": ("submind correct 'van 7' location 'bay 3'", "submind correct Mags phone"),
     "mark": (
         "submind mark 12 --useful",
         "submind mark 12 --mute 2h --of template",

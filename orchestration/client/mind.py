@@ -14,6 +14,8 @@ import grpc
 from google.protobuf.message import Message
 
 from actors.answering.answer import Reply
+from actors.knowledge.fact import Contradiction
+from actors.knowledge.page import Belief, EntityPage
 from actors.matters.matter import Matter, OpenLoop
 from environment.episodes.recall import RecallFilters, Recollection
 from environment.lineage import Explanation
@@ -29,7 +31,14 @@ from orchestration.client.upload import Upload, message_of
 from orchestration.clock import wall
 from orchestration.gateway.decode import receipts
 from orchestration.gateway.error_answers import BEGAN
-from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, matters_pb2, mind_pb2, perception_pb2
+from orchestration.pb.submind.v1 import (
+    consciousness_pb2,
+    environment_pb2,
+    knowledge_pb2,
+    matters_pb2,
+    mind_pb2,
+    perception_pb2,
+)
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.methods import method
 from orchestration.schema.trace_messages import decode_hit, decode_trace
@@ -183,6 +192,27 @@ class MindClient:
         """A matter by its id, or how that begins. Raises ``NotFound``."""
         request = matters_pb2.GetMatterRequest(id=key)
         return decode(Matter, (await self.ask("MattersService/GetMatter", request)).matter)
+
+    async def know(self, entity: str, at: float | None = None, known: float | None = None) -> EntityPage:
+        """Everything of an entity at a world time (now), by what was learnt until ``known``. Raises ``NotFound``."""
+        request = encode(knowledge_pb2.KnowRequest, entity=entity, at=at, known=known)
+        return decode(EntityPage, (await self.ask("KnowledgeService/Know", request)).page)
+
+    async def believe(self, entity: str, relation: str = "") -> list[Belief]:
+        """Why something is believed of an entity, down to what was perceived. Raises ``NotFound``."""
+        request = knowledge_pb2.BelieveRequest(entity=entity, relation=relation)
+        return [decode(Belief, one) for one in (await self.ask("KnowledgeService/Believe", request)).beliefs]
+
+    async def correct(self, entity: str, relation: str, value: str = "", by: str = "") -> FeedbackMark:
+        """Say what is right; with no value, that nothing said of it is. Raises ``NotFound``."""
+        request = knowledge_pb2.CorrectRequest(entity=entity, relation=relation, value=value, by=by)
+        return decode(FeedbackMark, (await self.ask("KnowledgeService/Correct", request)).mark)
+
+    async def contradictions(self, *, settled: bool = False, limit: int = 100) -> list[Contradiction]:
+        """What sources deny each other, the latest first; ``settled`` ones as well."""
+        request = knowledge_pb2.ListContradictionsRequest(all=settled, limit=limit)
+        told = await self.ask("KnowledgeService/ListContradictions", request)
+        return [decode(Contradiction, one) for one in told.contradictions]
 
     async def mark(
         self, target: str, kind: MarkKind, *, of: MuteScope | None = None, until: str = "", line: str = "", by: str = ""

@@ -15,6 +15,7 @@ from environment.marks import MARKS, FeedbackMark, MarkKind, MuteScope
 from environment.messages import Instant, StreamEntry, ThoughtKind
 from orchestration.gateway.errors import Unknown
 from orchestration.schema.errors import InvalidRequest
+from orchestration.view.knowledge import entity_of
 from orchestration.view.mind import MindView
 
 _SPAN = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)")
@@ -63,6 +64,14 @@ class MarkDesk:
         if made.kind is MarkKind.WRONG and not made.traces:
             raise InvalidRequest("target", f"entry {target} joins nothing to its matter: no connection is wrong")
         return await self._write(replace(made, id=derived("k", made.target, made.kind, of or "", line)))
+
+    async def correct(self, name: str, relation: str, value: str, by: str) -> FeedbackMark:
+        """Say what is right of a relation of an entity; nothing, where ``value`` is empty."""
+        entity, now = await entity_of(self._view.stores, name), self._view.now()
+        if entity is None:
+            raise Unknown("entity", name)
+        key = derived("k", entity.key, MarkKind.CORRECT, relation, value)
+        return await self._write(FeedbackMark(key, entity.key, MarkKind.CORRECT, now, by, relation, value=value))
 
     async def undo(self, wanted: str, by: str) -> FeedbackMark:
         """Take a mark back: the one of that id, or the latest on that entry or matter."""

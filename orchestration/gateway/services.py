@@ -17,6 +17,7 @@ from environment.search import SearchFilters
 from orchestration.access.caller import CALLER
 from orchestration.access.errors import OverAllowance
 from orchestration.gateway.errors import Unknown
+from orchestration.gateway.knowing import KnowledgeService
 from orchestration.gateway.marking import MarkDesk
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, matters_pb2, mind_pb2, nodes_pb2
 from orchestration.schema.convert import decode, encode
@@ -73,10 +74,12 @@ def all_handlers(
     marks: MarkDesk | None = None,
 ) -> Handlers:
     """Of every service; of growth and nodes only where somebody is given to order there."""
+    desk_of_marks = marks or MarkDesk(view)
     found = {
         **handlers("submind.v1.ConsciousnessService", ConsciousnessService(view, tail)),
         **handlers("submind.v1.EnvironmentService", EnvironmentService(view)),
-        **handlers("submind.v1.MattersService", MattersService(view, marks or MarkDesk(view))),
+        **handlers("submind.v1.KnowledgeService", KnowledgeService(view, desk_of_marks)),
+        **handlers("submind.v1.MattersService", MattersService(view, desk_of_marks)),
         **handlers("submind.v1.MindService", MindService(view)),
     }
     if desk is not None:

@@ -38,6 +38,7 @@ class MarkKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MARK_KIND_MUTE: _ClassVar[MarkKind]
     MARK_KIND_SETTLED: _ClassVar[MarkKind]
     MARK_KIND_REMIND: _ClassVar[MarkKind]
+    MARK_KIND_CORRECT: _ClassVar[MarkKind]
 
 class MuteScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -62,6 +63,7 @@ MARK_KIND_WRONG: MarkKind
 MARK_KIND_MUTE: MarkKind
 MARK_KIND_SETTLED: MarkKind
 MARK_KIND_REMIND: MarkKind
+MARK_KIND_CORRECT: MarkKind
 MUTE_SCOPE_UNSPECIFIED: MuteScope
 MUTE_SCOPE_SOURCE: MuteScope
 MUTE_SCOPE_TEMPLATE: MuteScope

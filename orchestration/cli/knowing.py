@@ -1,0 +1,125 @@
+"""What a running mind knows: of somebody or something, why, what is denied, what is right."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from actors.knowledge.fact import Fact, FactStanding
+from orchestration.cli.growing import By
+from orchestration.cli.options import Json
+from orchestration.cli.output import bar, clock, console, emit
+from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.safety import safe
+from orchestration.cli.times import moment
+from orchestration.client.growth import caller
+from orchestration.pb.submind.v1 import knowledge_pb2, matters_pb2
+from orchestration.schema.convert import encode
+
+app = typer.Typer(add_completion=False)
+
+_STYLE = {FactStanding.DISPUTED: "red", FactStanding.WRONG: "dim strike"}
+_OTHERS = 12
+
+Name = Annotated[str, typer.Argument(metavar="ENTITY", help="Any of its names.")]
+
+
+@app.command()
+@calling
+def know(
+    at: Server,
+    entity: Name,
+    when: Annotated[str | None, typer.Option("--at", metavar="TIME", help="What was so then.")] = None,
+    known: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was learnt until then.")] = None,
+    json: Json = False,
+) -> None:
+    """Tell everything known of somebody or something: what is so, what was, who denies it, with whom it has to do."""
+    then = moment("--at", when) if when else None
+    learnt = moment("--known", known) if known else None
+    page = ask(at, lambda mind: mind.know(entity, then, learnt))
+    if json:
+        emit(encode(knowledge_pb2.EntityPage, page))
+        return
+    out = console()
+    also = f" ({', '.join(safe(one) for one in page.aliases)})" if page.aliases else ""
+    head = Text(safe(page.name), style="bold").append(also, style="dim")
+    out.print(head.append(f"  last {clock(page.last.time)} by {safe(page.last.source)}", style="dim"))
+    for fact in (*page.facts, *page.others[:_OTHERS]):
+        out.print(_told(fact, over=fact not in page.facts))
+    for loop in page.owed:
+        out.print(Text(f"due {clock(loop.due)} ", style="magenta").append(safe(loop.text), style=""))
+    if page.neighbours:
+        near = ", ".join(f"{safe(one.name)} ({safe(one.kind)})" for one in page.neighbours[:8])
+        out.print(Text(f"near: {near}", style="dim"))
+
+
+@app.command()
+@calling
+def believe(
+    at: Server,
+    entity: Name,
+    relation: Annotated[str, typer.Argument(metavar="RELATION", help="As `submind know` names it.")] = "",
+    json: Json = False,
+) -> None:
+    """Tell why something is believed of an entity, down to what was perceived."""
+    out = console()
+    for one in ask(at, lambda mind: mind.believe(entity, relation)):
+        if json:
+            emit(encode(knowledge_pb2.Belief, one))
+            continue
+        out.print(_told(one.fact, over=not one.fact.open))
+        for part in one.evidence:
+            line = Text(f"  {clock(part.perception.time)} ", style="cyan", overflow="fold")
+            line.append(f"[{safe(part.perception.source)}] ", style="green")
+            out.print(line.append(safe(part.text) or part.perception.id, style=""))
+
+
+@app.command()
+@calling
+def correct(
+    at: Server,
+    entity: Name,
+    relation: Annotated[str, typer.Argument(metavar="RELATION", help="As `submind know` names it.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="What is right; left out: nothing said is.")] = "",
+    by: By = None,
+    json: Json = False,
+) -> None:
+    """Say what is right; what was held is kept as wrong, and contradictions about it are settled."""
+    done = ask(at, lambda mind: mind.correct(entity, relation, value, by or caller()))
+    if json:
+        emit(encode(matters_pb2.Mark, done))
+        return
+    said = f"{safe(entity)}: {safe(relation)} is {safe(value)}" if value else f"no {safe(relation)} of {safe(entity)}"
+    console().print(Text(f"{said}  (submind mark {done.id} --undo takes it back)"))
+
+
+@app.command()
+@calling
+def contradictions(
+    at: Server,
+    every: Annotated[bool, typer.Option("--all", help="Settled ones as well.")] = False,
+    json: Json = False,
+) -> None:
+    """List what sources deny each other, the latest first."""
+    found = ask(at, lambda mind: mind.contradictions(settled=every))
+    for one in found:
+        if json:
+            emit(encode(knowledge_pb2.Contradiction, one))
+            continue
+        line = Text(f"{clock(one.opened)} ", style="cyan", overflow="fold")
+        line.append(f"{safe(one.subject)}, {safe(one.relation)}: ", style="bold")
+        line.append(" or ".join(safe(value) for value in one.values), style="green" if one.settled else "red")
+        console().print(line.append(f"  {safe(one.how)}", style="dim"))
+    if not found and not json:
+        console(error=True).print("nothing is denied")
+
+
+def _told(fact: Fact, *, over: bool) -> Text:
+    line = Text(f"{bar(fact.confidence)} ", style="yellow", overflow="fold")
+    line.append(f"{safe(fact.relation)}: ", style="dim" if over else "")
+    line.append(safe(fact.value), style=_STYLE.get(fact.standing, "dim" if over else "bold"))
+    until = f" until {clock(fact.until)}" if fact.until is not None else ""
+    line.append(f"  since {clock(fact.since)}{until}, {safe(fact.evidence[-1].source)}", style="dim")
+    return line.append(f"  {fact.standing.value}", style="red") if fact.standing is not FactStanding.HELD else line

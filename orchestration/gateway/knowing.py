@@ -1,0 +1,50 @@
+"""What answers the calls about knowledge."""
+
+from __future__ import annotations
+
+from orchestration.access.caller import CALLER
+from orchestration.gateway.errors import Unknown
+from orchestration.gateway.marking import MarkDesk
+from orchestration.pb.submind.v1 import knowledge_pb2
+from orchestration.schema.convert import encode
+from orchestration.schema.times import seconds_of
+from orchestration.view import knowledge
+from orchestration.view.mind import MindView
+
+_LIMIT = 100
+
+
+class KnowledgeService:
+    """``submind.v1.KnowledgeService``. Raises ``Unknown`` for a name by which nothing is known."""
+
+    def __init__(self, view: MindView, desk: MarkDesk) -> None:
+        self._view, self._desk = view, desk
+
+    async def know(self, request: knowledge_pb2.KnowRequest) -> knowledge_pb2.KnowResponse:
+        """Everything of an entity."""
+        at = seconds_of(request.at) if request.HasField("at") else self._view.now()
+        known = seconds_of(request.known) if request.HasField("known") else None
+        page = await knowledge.know(self._view.stores, request.entity, at, known)
+        if page is None:
+            raise Unknown("entity", request.entity)
+        return encode(knowledge_pb2.KnowResponse, page=page)
+
+    async def believe(self, request: knowledge_pb2.BelieveRequest) -> knowledge_pb2.BelieveResponse:
+        """Why something is believed of it."""
+        found = await knowledge.believe(self._view.stores, request.entity, request.relation, self._view.now())
+        if found is None:
+            raise Unknown("entity", request.entity)
+        return encode(knowledge_pb2.BelieveResponse, beliefs=found)
+
+    async def correct(self, request: knowledge_pb2.CorrectRequest) -> knowledge_pb2.CorrectResponse:
+        """Say what is right."""
+        signed = CALLER.get().signs(request.by)
+        made = await self._desk.correct(request.entity, request.relation, request.value, signed)
+        return encode(knowledge_pb2.CorrectResponse, mark=made)
+
+    async def list_contradictions(
+        self, request: knowledge_pb2.ListContradictionsRequest
+    ) -> knowledge_pb2.ListContradictionsResponse:
+        """What is denied."""
+        found = await knowledge.contradictions(self._view.stores, settled=request.all)
+        return encode(knowledge_pb2.ListContradictionsResponse, contradictions=found[: request.limit or _LIMIT])

@@ -1,0 +1,206 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from orchestration.pb.submind.v1 import matters_pb2 as _matters_pb2
+from orchestration.pb.submind.v1 import options_pb2 as _options_pb2
+from orchestration.pb.submind.v1 import perception_pb2 as _perception_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class FactKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FACT_KIND_UNSPECIFIED: _ClassVar[FactKind]
+    FACT_KIND_EMOTIONAL: _ClassVar[FactKind]
+    FACT_KIND_STANDARD: _ClassVar[FactKind]
+    FACT_KIND_OPERATIONAL: _ClassVar[FactKind]
+    FACT_KIND_PLACE: _ClassVar[FactKind]
+
+class FactStanding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FACT_STANDING_UNSPECIFIED: _ClassVar[FactStanding]
+    FACT_STANDING_HELD: _ClassVar[FactStanding]
+    FACT_STANDING_DISPUTED: _ClassVar[FactStanding]
+    FACT_STANDING_WRONG: _ClassVar[FactStanding]
+FACT_KIND_UNSPECIFIED: FactKind
+FACT_KIND_EMOTIONAL: FactKind
+FACT_KIND_STANDARD: FactKind
+FACT_KIND_OPERATIONAL: FactKind
+FACT_KIND_PLACE: FactKind
+FACT_STANDING_UNSPECIFIED: FactStanding
+FACT_STANDING_HELD: FactStanding
+FACT_STANDING_DISPUTED: FactStanding
+FACT_STANDING_WRONG: FactStanding
+
+class Fact(_message.Message):
+    __slots__ = ("id", "subject", "relation", "value", "kind", "since", "until", "learned", "closed", "confidence", "trust", "evidence", "sightings", "standing", "reason")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    RELATION_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    LEARNED_FIELD_NUMBER: _ClassVar[int]
+    CLOSED_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    TRUST_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    SIGHTINGS_FIELD_NUMBER: _ClassVar[int]
+    STANDING_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    subject: str
+    relation: str
+    value: str
+    kind: FactKind
+    since: _timestamp_pb2.Timestamp
+    until: _timestamp_pb2.Timestamp
+    learned: _timestamp_pb2.Timestamp
+    closed: _timestamp_pb2.Timestamp
+    confidence: float
+    trust: float
+    evidence: _containers.RepeatedCompositeFieldContainer[_perception_pb2.PerceptionRef]
+    sightings: int
+    standing: FactStanding
+    reason: str
+    def __init__(self, id: _Optional[str] = ..., subject: _Optional[str] = ..., relation: _Optional[str] = ..., value: _Optional[str] = ..., kind: _Optional[_Union[FactKind, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., learned: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., closed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., evidence: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., sightings: _Optional[int] = ..., standing: _Optional[_Union[FactStanding, str]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class Neighbour(_message.Message):
+    __slots__ = ("name", "kind", "strength")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    STRENGTH_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    kind: str
+    strength: float
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., strength: _Optional[float] = ...) -> None: ...
+
+class Contradiction(_message.Message):
+    __slots__ = ("id", "subject", "relation", "facts", "values", "opened", "settled", "right", "how")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    RELATION_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    OPENED_FIELD_NUMBER: _ClassVar[int]
+    SETTLED_FIELD_NUMBER: _ClassVar[int]
+    RIGHT_FIELD_NUMBER: _ClassVar[int]
+    HOW_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    subject: str
+    relation: str
+    facts: _containers.RepeatedScalarFieldContainer[str]
+    values: _containers.RepeatedScalarFieldContainer[str]
+    opened: _timestamp_pb2.Timestamp
+    settled: _timestamp_pb2.Timestamp
+    right: str
+    how: str
+    def __init__(self, id: _Optional[str] = ..., subject: _Optional[str] = ..., relation: _Optional[str] = ..., facts: _Optional[_Iterable[str]] = ..., values: _Optional[_Iterable[str]] = ..., opened: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., settled: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., right: _Optional[str] = ..., how: _Optional[str] = ...) -> None: ...
+
+class EntityPage(_message.Message):
+    __slots__ = ("name", "aliases", "first", "last", "sightings", "facts", "others", "neighbours", "contradictions", "owed")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ALIASES_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    LAST_FIELD_NUMBER: _ClassVar[int]
+    SIGHTINGS_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    OTHERS_FIELD_NUMBER: _ClassVar[int]
+    NEIGHBOURS_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTIONS_FIELD_NUMBER: _ClassVar[int]
+    OWED_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    aliases: _containers.RepeatedScalarFieldContainer[str]
+    first: _perception_pb2.PerceptionRef
+    last: _perception_pb2.PerceptionRef
+    sightings: int
+    facts: _containers.RepeatedCompositeFieldContainer[Fact]
+    others: _containers.RepeatedCompositeFieldContainer[Fact]
+    neighbours: _containers.RepeatedCompositeFieldContainer[Neighbour]
+    contradictions: _containers.RepeatedCompositeFieldContainer[Contradiction]
+    owed: _containers.RepeatedCompositeFieldContainer[_matters_pb2.OpenLoop]
+    def __init__(self, name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., first: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., last: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., sightings: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., others: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., neighbours: _Optional[_Iterable[_Union[Neighbour, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ..., owed: _Optional[_Iterable[_Union[_matters_pb2.OpenLoop, _Mapping]]] = ...) -> None: ...
+
+class KnowRequest(_message.Message):
+    __slots__ = ("entity", "at", "known")
+    ENTITY_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_FIELD_NUMBER: _ClassVar[int]
+    entity: str
+    at: _timestamp_pb2.Timestamp
+    known: _timestamp_pb2.Timestamp
+    def __init__(self, entity: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class KnowResponse(_message.Message):
+    __slots__ = ("page",)
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    page: EntityPage
+    def __init__(self, page: _Optional[_Union[EntityPage, _Mapping]] = ...) -> None: ...
+
+class FactEvidence(_message.Message):
+    __slots__ = ("perception", "text")
+    PERCEPTION_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    perception: _perception_pb2.PerceptionRef
+    text: str
+    def __init__(self, perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., text: _Optional[str] = ...) -> None: ...
+
+class Belief(_message.Message):
+    __slots__ = ("fact", "evidence")
+    FACT_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    fact: Fact
+    evidence: _containers.RepeatedCompositeFieldContainer[FactEvidence]
+    def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ..., evidence: _Optional[_Iterable[_Union[FactEvidence, _Mapping]]] = ...) -> None: ...
+
+class BelieveRequest(_message.Message):
+    __slots__ = ("entity", "relation")
+    ENTITY_FIELD_NUMBER: _ClassVar[int]
+    RELATION_FIELD_NUMBER: _ClassVar[int]
+    entity: str
+    relation: str
+    def __init__(self, entity: _Optional[str] = ..., relation: _Optional[str] = ...) -> None: ...
+
+class BelieveResponse(_message.Message):
+    __slots__ = ("beliefs",)
+    BELIEFS_FIELD_NUMBER: _ClassVar[int]
+    beliefs: _containers.RepeatedCompositeFieldContainer[Belief]
+    def __init__(self, beliefs: _Optional[_Iterable[_Union[Belief, _Mapping]]] = ...) -> None: ...
+
+class CorrectRequest(_message.Message):
+    __slots__ = ("entity", "relation", "value", "by")
+    ENTITY_FIELD_NUMBER: _ClassVar[int]
+    RELATION_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    entity: str
+    relation: str
+    value: str
+    by: str
+    def __init__(self, entity: _Optional[str] = ..., relation: _Optional[str] = ..., value: _Optional[str] = ..., by: _Optional[str] = ...) -> None: ...
+
+class CorrectResponse(_message.Message):
+    __slots__ = ("mark",)
+    MARK_FIELD_NUMBER: _ClassVar[int]
+    mark: _matters_pb2.Mark
+    def __init__(self, mark: _Optional[_Union[_matters_pb2.Mark, _Mapping]] = ...) -> None: ...
+
+class ListContradictionsRequest(_message.Message):
+    __slots__ = ("all", "limit")
+    ALL_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    all: bool
+    limit: int
+    def __init__(self, all: _Optional[bool] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListContradictionsResponse(_message.Message):
+    __slots__ = ("contradictions",)
+    CONTRADICTIONS_FIELD_NUMBER: _ClassVar[int]
+    contradictions: _containers.RepeatedCompositeFieldContainer[Contradiction]
+    def __init__(self, contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ...) -> None: ...
