@@ -14,6 +14,7 @@ class FactClaim:
 
     subject: str
     relation: str
+    """``alias``: subject and value are names of one."""
     value: str
     kind: FactKind = FactKind.STANDARD
     since: Instant | None = None
@@ -24,5 +25,3 @@ class FactClaim:
     ended: bool = False
     takes_from: str = ""
     """Whom the value takes it over from: the relation is then the one that this one had, if any."""
-    alias: bool = False
-    """Subject and value are names of one."""

@@ -46,7 +46,7 @@ class KnowledgeCore(Inward):
         self._settings = settings
         self._graph = EntityGraph(entities, names, settings)
         self._ledger = FactLedger(facts, contradictions, progress, self._graph, settings)
-        self._reader = FactReader(settings, self._known, self._speaks)
+        self._reader = FactReader(self._known, self._speaks)
         self._last: OrderedDict[str, tuple[FactClaim, Instant]] = OrderedDict()
         self._due: Instant = 0.0
         self._marks: tuple[FeedbackMark, ...] = ()
@@ -63,7 +63,6 @@ class KnowledgeCore(Inward):
                 return self._marked(event.marks, now)
             case Configured(section=KnowledgeSettings() as settings):
                 self._settings = self._graph.settings = self._ledger.settings = settings
-                self._reader = FactReader(settings, self._known, self._speaks)
                 return []
             case Started():
                 self._due = now + self._settings.consolidate
@@ -94,7 +93,7 @@ class KnowledgeCore(Inward):
     def _learn(self, perception: Perception, now: Instant) -> int:
         source, text, ref = (
             perception.source,
-            perception.text or "",
+            (perception.text or "")[: self._settings.longest],
             PerceptionRef(perception.id, perception.time, perception.source),
         )
         last = self._last.get(source)

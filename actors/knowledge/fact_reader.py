@@ -17,11 +17,10 @@ _PAIR = re.compile(r"(?<![\w.])([A-Za-z][\w.-]{1,30})=(\"[^\"]{1,60}\"|[^\s,;\"]
 
 
 class FactReader(Lexicon):
-    """Reads texts by the words of the settings. Under a millisecond a line."""
+    """Reads texts for claims. Under a millisecond a line."""
 
     def read(self, text: str, source: str, time: Instant, last: FactClaim | None = None) -> tuple[str, list[FactClaim]]:
         """(Who speaks, what that one claims). ``last``: what was last claimed there, which "no, it's …" corrects."""
-        text = text[: self.longest]
         records = list(self._record(text))
         if records:
             return source, records
@@ -29,7 +28,7 @@ class FactReader(Lexicon):
         self.speaker = speaker
         found: list[FactClaim] = []
         for sentence in sentences(said):
-            for clause in clauses(sentence, speaker, time, self.doubt):
+            for clause in clauses(sentence, speaker, time):
                 claim = self._resolved(clause, time, found[-1] if found else None, last)
                 if claim is not None and claim not in found:
                     found.append(claim)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from actors.knowledge.claim import FactClaim
 from actors.knowledge.entities import CAUSES, PREVENTS, EntityGraph, named
 from actors.knowledge.fact import CONTRADICTIONS, FACTS, Contradiction, Entity, Fact, FactStanding, Progress
+from actors.knowledge.grammar import words
 from actors.knowledge.patterns import kind_of
 from actors.knowledge.phrases import bare
 from actors.knowledge.settings import KnowledgeSettings
@@ -77,7 +78,7 @@ class FactLedger:
 
     def functional(self, relation: str) -> bool:
         """Whether it has one value at a time, by how it was used until now."""
-        if relation in self.settings.plural:
+        if relation in words("plural"):
             return False
         changes, returns = (of.get(relation, 0) for of in (self.progress.changes, self.progress.returns))
         return changes < _KNOWN_CHANGES or returns <= self.settings.several * changes
@@ -86,7 +87,7 @@ class FactLedger:
         """Learn what somebody claims."""
         ref = PerceptionRef(perception.id, perception.time, perception.source)
         entity = self.graph.find(claim.subject)
-        if claim.alias:
+        if claim.relation == "alias":
             self._same(claim, entity or self.graph.meet(claim.subject, ref), ref)
             return
         if claim.ended:

@@ -27,10 +27,6 @@ TIME = re.compile(
     r"(?:\s*(?:utc|sharp|o'clock))?",
     re.IGNORECASE,
 )
-SPAN = re.compile(
-    r"(?:(?:all|the whole|this|for this|for the)\s+(?:week|month|morning|afternoon|evening|weekend|moment))\b",
-    re.IGNORECASE,
-)
 
 
 def parsed(text: str, now: Instant) -> tuple[Instant, bool] | None:

@@ -5,10 +5,9 @@ import time
 import pytest
 
 from actors.knowledge.fact_reader import FactReader
-from actors.knowledge.settings import KnowledgeSettings
 
 NOON = 1_772_539_200.0  # Tuesday, 2026-03-03T12:00:00Z
-READER = FactReader(KnowledgeSettings())
+READER = FactReader()
 
 
 def read(text: str, source: str = "chat") -> list[tuple[str, str, str]]:
