@@ -88,7 +88,8 @@ class KnowledgeCore(Inward):
             if one.seq > self._ledger.progress.cursor:
                 self._ledger.progress.cursor = one.seq
                 claimed += self._learn(one, now) if one.text else 0
-        return [*self._written(), *([Count("claims_total", claimed)] if claimed else [])]
+        counts = [Count("claims_total", claimed)] if claimed else []
+        return [*(self._consolidate(now) if self._ledger.full else self._written()), *counts]
 
     def _learn(self, perception: Perception, now: Instant) -> int:
         source, text, ref = (
@@ -123,10 +124,11 @@ class KnowledgeCore(Inward):
         if now < self._due:
             return [WakeAt(self._due)]
         self._due = now + self._settings.consolidate
-        faded, beyond = self._ledger.consolidate(now)
-        counts: list[Effect] = [Count("facts_faded_total", faded)] if faded else []
-        counts += [Count("limit_hits:facts", beyond)] if beyond else []
-        return [*self._written(), *counts, WakeAt(self._due)]
+        return [*self._consolidate(now), WakeAt(self._due)]
+
+    def _consolidate(self, now: Instant) -> list[Effect]:
+        gone = self._ledger.consolidate(now)
+        return [*self._written(), *(Count(name, count) for name, count in gone.items() if count)]
 
     def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:
         """Do what operators corrected; what was done is not done again."""

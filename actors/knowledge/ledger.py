@@ -22,6 +22,7 @@ _TRUSTED = 0.7
 """Trust above which a fact is no better defended."""
 _QUICK = 12.0
 """How many times sooner a state or a reading is another."""
+_AHEAD = 1.1
 _THRICE = 3
 """Uses after which the half-life is doubled."""
 _KNOWN_CHANGES = 6
@@ -336,29 +337,42 @@ class FactLedger:
                 self._of.pop(ref.id, None)
         self._changed[fact.key] = None
 
-    def consolidate(self, now: Instant) -> tuple[int, int]:
-        """Let what doubles reinforce what it doubles, and let go of what faded: (faded, beyond a bound)."""
+    @property
+    def full(self) -> bool:
+        """Whether it is so far beyond a bound that it cannot wait for the next look."""
+        facts, entities = self.settings.facts, self.settings.entities
+        return self.count > _AHEAD * facts or len(self.graph.entities) > _AHEAD * entities
+
+    def consolidate(self, now: Instant) -> dict[str, int]:
+        """Let what doubles reinforce what it doubles, and let go of what faded or is too much: how many, by counter."""
         for of in list(self.facts.values()):
             self._fold(of, now)
-        every = [fact for of in self.facts.values() for fact in of.values()]
-        weak = [(not fact.open, -self.strength(fact, now), fact.key, fact) for fact in every]
-        faded = [fact for over, strength, _, fact in weak if over and -strength < self.settings.forget]
-        for fact in faded:
+        weak = [(not f.open, -self.strength(f, now), f.key, f) for of in self.facts.values() for f in of.values()]
+        faded = [one for one in weak if one[0] and -one[1] < self.settings.forget]
+        rest = sorted((one for one in weak if not one[0] or -one[1] >= self.settings.forget), reverse=True)
+        beyond = rest[: max(0, len(rest) - self.settings.facts)]
+        for *_, fact in (*faded, *beyond):
             self._let_go(fact)
-        surplus = sorted((w for w in weak if w[3].id in self.facts.get(w[3].entity, {})), reverse=True)
-        beyond = [fact for *_, fact in surplus[: max(0, len(surplus) - self.settings.facts)]]
-        for fact in beyond:
-            self._let_go(fact)
-        for entity in self.graph.surplus(self.facts):
+        surplus = self.graph.surplus(self.facts)
+        for entity in surplus:
             for fact in list(self.facts.get(entity.key, {}).values()):
                 self._let_go(fact)
             self.graph.drop(entity.key)
-        old = sorted(self.contradictions.values(), key=lambda c: (c.settled is not None, -c.opened, c.id))
-        kept = [c for c in old if any(i in self.facts.get(c.entity, {}) for i in c.facts)]
-        for one in [c for c in old if c not in kept[: self.settings.contradictions]]:
-            del self.contradictions[one.id]
-            self._disputed[one.id] = None
-        return len(faded), len(beyond)
+        self._forget_denials()
+        return {
+            "facts_faded_total": len(faded),
+            "limit_hits:facts": len(beyond),
+            "limit_hits:entities": len(surplus),
+        }
+
+    def _forget_denials(self) -> None:
+        """Of facts that are gone, and those beyond the bound."""
+        known = [c for c in self.contradictions.values() if any(i in self.facts.get(c.entity, {}) for i in c.facts)]
+        known.sort(key=lambda c: (c.settled is not None, -c.opened, c.id))
+        kept = {one.id for one in known[: self.settings.contradictions]}
+        for key in [key for key in self.contradictions if key not in kept]:
+            del self.contradictions[key]
+            self._disputed[key] = None
 
     def _fold(self, of: Mapping[str, Fact], now: Instant) -> None:
         """What is one by now, since its names are, or since one value only says more."""

@@ -212,6 +212,7 @@ def test_what_is_over_fades_what_is_used_stays_and_all_is_bounded() -> None:
     world = World(facts=20, entities=30)
     for n in range(40):
         world.line(f"ladder {n} is in bay {n}", NOON + n)
+        assert len(world.facts) <= 23, "also before the next look"
     world.line("ladder 39 was moved to hall 2", NOON + DAY)
     world.tell(Tick(), NOON + 2 * DAY)
     assert len(world.facts) <= 20
