@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import getpass
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from google.protobuf.message import Message
 
+from actors.answering.answer import Reply
 from environment.episodes.recall import RecallFilters
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.remote import Server, calling, connected
@@ -111,7 +113,12 @@ def mind_tools(at: Server, speaker: str, host: str, port: int, *, own: bool) -> 
     @offered.tool(structured_output=False)
     async def ask(question: str, earlier: list[str] | None = None) -> dict[str, Any]:
         """Ask what the mind knows, from all it keeps, with times and sources; earlier: the questions before."""
-        reply, state = await asked(lambda mind: mind.question(question, (earlier or [])[-16:]))
+
+        async def told(mind: MindClient) -> tuple[Reply, str]:
+            async with aclosing(mind.question(question, (earlier or [])[-16:])) as replies:
+                return [each async for each in replies][-1]
+
+        reply, state = await asked(told)
         return to_json(encode(environment_pb2.AskResponse, reply, state=state))
 
     @offered.tool(structured_output=False)
