@@ -138,8 +138,10 @@ class MattersCore(Inward):
     def _add(self, matter: Matter, trace: Trace, link: tuple[str, str], now: Instant) -> list[Effect]:
         cue = self._reader.settles(trace.thought.text)
         said = any(cue in each.text.lower() for each in matter.lines)
-        cited = self._cited(trace.thought)  # of what it settles something, where it says that
-        settles = bool(cue) and (cited is matter if len(trace.thought.perceptions) > 1 else not said)
+        cites = {perception.id for perception in trace.thought.perceptions[1:]}  # of what it says that it is over
+        worst = max(matter.lines, key=lambda each: (each.salience, each.trace))
+        alarms = {matter.lines[0].perception.id, worst.perception.id}
+        settles = bool(cue) and (not cites.isdisjoint(alarms) if cites else not said)
         before = matter.state
         line = join(matter, trace, link, now, self._settings.lines, settles=settles, over=bool(cue))
         self._belongs(trace, matter)
@@ -147,10 +149,9 @@ class MattersCore(Inward):
         if (until := self._marks.muted(matter.id)) > now:
             return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
         if settles and before is not MatterState.SETTLED and matter.entries and matter.salience >= self._settings.worth:
-            worst = max(matter.lines, key=lambda each: (each is not line, each.salience, each.trace))
             text = f"Settled: {matter.title}. {_quoted(line)}"
             effects += self._say(text, (line, worst), trace.thought.vector, matter.terms, "settled", now, matter.id)
-            effects.append(Count("matters_settled_total"))
+            effects += [Count("matters_settled_total")]
         return effects
 
     def _belongs(self, trace: Trace, matter: Matter) -> None:

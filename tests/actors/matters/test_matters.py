@@ -289,6 +289,17 @@ def test_what_cites_a_line_settles_the_matter_of_that_line_and_no_other() -> Non
     assert [matter.open for matter in world.matters.values()] == [False, True]
 
 
+def test_the_end_of_a_lesser_line_does_not_settle_the_matter_it_came_to() -> None:
+    world = World()
+    world.line("air of room 1 rose to 19", NOON, "room 1", conscious=1, salience=0.8)
+    world.line("no readings of room 1", NOON + 60, "room 1", salience=0.5)
+    silence = world.last.thought.perceptions[0]
+    back = PerceptionRef("p-back", NOON + HOUR, "chat")
+    assert world.line("readings of room 1 are back", back.time, "room 1", perceptions=(back, silence)) == []
+    (matter,) = world.matters.values()
+    assert (matter.count, matter.open) == (3, True)
+
+
 def going_on() -> tuple[World, Matter]:
     """A matter of two lines, from chat and from guard."""
     world = World()
