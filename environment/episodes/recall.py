@@ -15,7 +15,7 @@ from environment.episodes.when import Period, period
 from environment.episodes.words import STOPWORDS, compounds, stems
 from environment.messages import Instant, PerceptionRef
 
-_MEANING, _BESIDE = 0.4, 0.2
+_MEANING, _BESIDE = 0.5, 0.2
 """What meaning counts beside words, both as z-scores; and in it a line right before or after."""
 _TIME = 2.0
 """What it counts to be of the time that is asked for, in standard deviations of words."""
