@@ -47,7 +47,7 @@ async def open_session(
     try:
         secret, tls = address.password(), address.tls_context()
     except UnusableFile as error:
-        raise StoreBroken(str(error.path), f"as {error.option} it {error.why}") from None
+        raise StoreBroken(str(error.path), f"{error.option} {error.why}") from None
     try:
         async with asyncio.timeout(settings.connect_timeout):
             cluster, driver = await in_thread(

@@ -167,11 +167,11 @@ async def test_plain_speech_to_a_server_with_tls_is_told_to_use_it(server, optio
 @pytest.mark.parametrize(
     ("part", "text", "what"),
     [
-        ("ca_file", None, "holds no certificates"),
-        ("ca_file", "not PEM", "holds no certificates"),
-        ("cert_file", "not PEM", "no certificate and its key"),
-        ("password_file", None, "as password_file it cannot be read: No such file"),
-        ("password_file", "\n", "as password_file it is empty"),
+        ("ca_file", None, "ca_file cannot be read: No such file"),
+        ("ca_file", "not PEM", "ca_file holds no certificate in PEM form"),
+        ("cert_file", "not PEM", "are not a certificate and its own key"),
+        ("password_file", None, "password_file cannot be read: No such file"),
+        ("password_file", "\n", "password_file is empty"),
     ],
 )
 async def test_files_that_are_not_what_they_should_be_are_named(server, options, tmp_path, part, text, what):
