@@ -126,7 +126,7 @@ async def test_matters_and_a_digest(lived: Any, at: list[str]) -> None:
 async def test_matters_are_followed_as_they_change(lived: Any, at: list[str]) -> None:
     ref = PerceptionRef("p-1", NOON, "guard")
     line = MatterLine("t-1", f"brine {HOSTILE}", ref, 0.5)
-    wet = Matter("m-1a", "brine", MatterState.GROWING, NOON, 9e9, 0.8, CRITICAL, [line], 1, ["guard"], [], [1])
+    wet = Matter("m-1a", "brine", MatterState.GROWING, NOON, 9e9, 0.8, [line], 1, ["guard"], [], [1])
     loop = OpenLoop("l-1", "could somebody look?", ref, NOON, asked=True, dated=False)
     following = [await start("matters", "--follow", *more, *at) for more in ((), ("--json",))]
     shown: list[str] = []

@@ -7,7 +7,6 @@ from actors.matters.matter import MATTERS, Matter, MatterLine, MatterState
 from environment.marks import MARKS, FeedbackMark
 from environment.messages import PerceptionRef, ThoughtKind
 from environment.ports import WriteEntries, WriteTrace
-from environment.severity import Severity
 from environment.stores.sqlite import open_stores
 from orchestration.schema.times import instant
 from orchestration.view.settings import ViewSettings
@@ -21,9 +20,7 @@ async def lived(feed):
     """Two entries, the first of a matter with two lines."""
     base = said(1, "disk 7 is 81 % full", kind=ThoughtKind.PERCEPT, perceptions=(REF,), parents=(REF.id,))
     lines = [MatterLine("t-1", "disk 7", REF, 0.5), MatterLine("t-2", "lunch?", OTHER, 0.2, link="names 7")]
-    matter = Matter(
-        "m-1a", "disk 7", MatterState.GROWING, NOON, NOON, 0.8, Severity.NOTABLE, lines, 2, ["nginx", "chat"], [], [1]
-    )
+    matter = Matter("m-1a", "disk 7", MatterState.GROWING, NOON, NOON, 0.8, lines, 2, ["nginx", "chat"], [], [1])
     changes = {"focus": base.id, "lineage": (base.id,), "perceptions": (REF, OTHER)}
     entries = WriteEntries((entry(1, **changes), entry(2, lineage=(base.id,))))
     await feed.stores.commit([WriteTrace(base), entries, MATTERS.write(matter.id, matter)])

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from environment.messages import PerceptionRef
-from environment.severity import Severity
 from tests.environment.stores.making import NOON
 from tests.orchestration.feed.test_reads import get
 
 REF = PerceptionRef("p-1", NOON, "nginx")
 LINES = [MatterLine(f"t-{n}", f"disk 7 is {80 + n} % full", REF, 0.5) for n in range(3)]
-MATTER = Matter("m-1a", "disk 7", MatterState.GROWING, NOON, NOON, 0.8, Severity.WARNING, LINES, 3, ["nginx"], [])
+MATTER = Matter("m-1a", "disk 7", MatterState.GROWING, NOON, NOON, 0.8, LINES, 3, ["nginx"], [])
 LOOP = OpenLoop("l-1", "could somebody look?", REF, NOON + 3600, asked=True, dated=False)
 
 

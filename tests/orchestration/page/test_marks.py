@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from actors.matters.matter import MATTERS, Matter, MatterLine, MatterState
 from environment.marks import MARKS
-from environment.severity import Severity
 from tests.orchestration.page.conftest import finish
 
 HOSTILE = "nginx<img src=x onerror=alert(1)>"
@@ -19,7 +18,7 @@ def test_an_entry_and_a_matter_are_marked_by_buttons_and_keys_and_undone(world, 
     ref = world.perceive("disk 7 is full", HOSTILE)
     (entry,) = world.conscious("disk 7 is full", refs=(ref,))
     line = MatterLine("t-1", "disk 7 is full", ref, 0.7)
-    given = (world.now - 900, world.now - 60, 0.7, Severity.NOTABLE, [line], 1, [HOSTILE], ["disk 7"], [entry.seq])
+    given = (world.now - 900, world.now - 60, 0.7, [line], 1, [HOSTILE], ["disk 7"], [entry.seq])
     finish(world.stores.commit([MATTERS.write("m-1", Matter("m-1", "disk 7", MatterState.NEW, *given))]))
     reader = read()
     reader.expected = ("422",)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
-from environment.severity import Severity
 from tests.orchestration.page.conftest import finish
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -18,12 +17,12 @@ def test_shows_matters_their_course_and_what_is_owed(world, read):
     ]
     growing = Matter(
         "m-1", f"room 2: the box clicks {HOSTILE}", MatterState.GROWING, world.now - 900, world.now - 60, 0.7,
-        Severity.CRITICAL, lines, 5,
+        lines, 5,
         ["mags", "coldstore"], ["room 2"], [entry.seq],
     )  # fmt: skip
     over = Matter(
         "m-2", "lag of the database", MatterState.SETTLED, world.now, world.now, 0.9,
-        Severity.WARNING, lines[:1], 1, ["oncall"], [],
+        lines[:1], 1, ["oncall"], [],
         settled_by=lines[0],
     )  # fmt: skip
     loop = OpenLoop("l-1", "i'll put the pages back after lunch", refs[0], world.now + 7200, asked=False)
