@@ -64,20 +64,32 @@ def _stems(words: Iterable[str]) -> list[str]:
 def made_of(request: Request) -> str:
     """A regular expression of the sentences that have no number, name or longer word but those of the material.
 
-    A longer word is known by how it begins, as ever. What is admitted may still be untrue to the material, and is
-    judged like any other answer. Of the plainest kind, since servers make a grammar of it: no escape, no look around.
+    They begin with one of what they are about. A longer word is known by how it begins, as ever. What is admitted may
+    still be untrue to the material, and is judged like any other answer. Of the plainest kind, since servers make a
+    grammar of it: no escape, no look around.
     """
     given = _given(request.materials)
-    told = [time[0] for time in _TIME.finditer(given)] + _NUMBER.findall(_TIME.sub(" ", given))
-    told += [word for word in _TOKEN.findall(given) if _CODE.search(word) and not word.isdigit()]
-    fixed = [unit.replace(".", "[.]") for unit in dict.fromkeys(told[:_ADMITTED])]
-    known = list(dict.fromkeys(_stems(_WORD.findall(given))))[:_ADMITTED]
-    longer = [f"({'|'.join(known)}){_LETTER}*"] if known else []
-    opening = [f"({'|'.join(map(str.capitalize, known))}){_LETTER}*"] if known else []
     caseless = any(c.isalpha() and c.lower() == c.upper() for c in given)  # words have no bounds there
     short = f"{_LETTER}+" if caseless else f"{_LETTER}{{1,{_STEM - 1}}}"
-    first, units = "|".join([f"[A-Z]?{short}", *opening]), "|".join([short, *longer, *fixed])
-    return f"^({first}|{units})(([,;:]? |['/-])({units})){{{_LEAST},{_MOST}}}[.]$"
+    units = "|".join([short, *_units(given)])
+    opening = "|".join([] if caseless else _units(_given(_focus(request)), opening=True)) or units
+    return f"^([A-Z]?{short} )?({opening})(([,;:]? |['/-])({units})){{{_LEAST},{_MOST}}}[.]$"
+
+
+def _units(given: str, *, opening: bool = False) -> list[str]:
+    """What its longer words begin with, its times, numbers, names and codes, as parts of a regular expression."""
+    told = [time[0] for time in _TIME.finditer(given)] + _NUMBER.findall(_TIME.sub(" ", given))
+    told += [word for word in _TOKEN.findall(given) if _CODE.search(word) and not word.isdigit()]
+    known = list(dict.fromkeys(_stems(_WORD.findall(given))))
+    if opening:
+        known = [f"[{stem[0].upper()}{stem[0]}]{stem[1:]}" for stem in known]
+    fixed = [unit.replace(".", "[.]") for unit in dict.fromkeys(told[:_ADMITTED])]
+    return [*([f"({'|'.join(known[:_ADMITTED])}){_LETTER}*"] if known else []), *fixed]
+
+
+def _focus(request: Request) -> Sequence[Material]:
+    """What an answer is about: of a reply all that there is, since a question need not be said again."""
+    return request.materials if request.act is Act.REPLY else request.materials[:1]
 
 
 def _given(materials: Sequence[Material]) -> str:
@@ -109,7 +121,7 @@ def ungrounded(answer: str, request: Request) -> Ungrounded | None:
     tokens = [token.casefold() for token in _TOKEN.findall(answer)]
     if len(tokens) > 2 * len(set(tokens)):
         return Ungrounded("words", "answer repeats itself")
-    about = _telling(request.materials if request.act is Act.REPLY else request.materials[:1])
+    about = _telling(_focus(request))
     if about and len(about & {*tokens, *said}) < (1 if len(about) < _MUCH else 2):
         return Ungrounded("words", "answer hardly names what it is about")
     return None

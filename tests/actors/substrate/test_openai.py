@@ -334,6 +334,8 @@ def test_the_same_number_time_or_name_may_be_written_otherwise(said):
         ("The compressor of Hall KR-4410 drew 8.1 bar at 09:41.", True),
         ("Hall says, it's over: 1,250 for all.", True),
         ("The compressor of Hall drew nonsense.", False),
+        ("It is over for the compressor.", False),
+        ("Compressor KR-4410, says Hall.", True),
         ("The compressor drew 8.2 bar, it says.", False),
         ("The compressor of Ruth drew 8.1 bar.", False),
         ("Stopped.", False),
@@ -344,3 +346,9 @@ def test_a_server_is_asked_for_sentences_without_numbers_and_names_of_their_own(
     asked = request("Hall: the compressor KR-4410 drew 8.1 bar at 09:41, 1,250 in all")
     assert bool(re.fullmatch(made_of(asked), said)) is fits
     assert not fits or ungrounded(said, asked) is None
+
+
+def test_where_words_have_no_bounds_any_are_admitted():
+    asked = request("压缩机 KR-4410 在 09:41 停了")
+    assert re.fullmatch(made_of(asked), "压缩机, 停了, 在 09:41, KR-4410 停了.")
+    assert not re.fullmatch(made_of(asked), "压缩机, 停了, 在 09:42, KR-4410 停了.")
