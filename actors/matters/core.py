@@ -18,7 +18,6 @@ from actors.matters.matter import (
     MATTERS,
     Matter,
     MatterLine,
-    MatterState,
     OpenLoop,
     begun,
     join,
@@ -103,12 +102,8 @@ class MattersCore(Inward):
     def _perceived(self, trace: Trace, now: Instant) -> list[Effect]:
         """A line was perceived: it may belong to a matter, open a loop, or close one."""
         thought = trace.thought
-        if (
-            thought.kind is not ThoughtKind.PERCEPT
-            or not thought.perceptions
-            or trace.id in self._recent
-            or trace.id in self._of
-        ):
+        known = trace.id in self._recent or trace.id in self._of
+        if known or thought.kind is not ThoughtKind.PERCEPT or not thought.perceptions:
             return []
         effects = self._owed.heard(thought, self._rarity, now)
         matter, link = self._cited(thought), ("cites one of its lines", "")
@@ -142,17 +137,23 @@ class MattersCore(Inward):
         worst = max(matter.lines, key=lambda each: (each.salience, each.trace))
         alarms = {matter.lines[0].perception.id, worst.perception.id}
         settles = bool(cue) and (not cites.isdisjoint(alarms) if cites else not said)
-        before = matter.state
+        ends = settles and matter.open
         line = join(matter, trace, link, now, self._settings.lines, settles=settles, over=bool(cue))
         self._belongs(trace, matter)
+        until = self._marks.muted(matter.id)
+        told = ends and until <= now and matter.take_back(self._settings.worth)
         effects = self._write(matter, now)
-        if (until := self._marks.muted(matter.id)) > now:
+        if until > now:
             return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
-        if settles and before is not MatterState.SETTLED and matter.entries and matter.salience >= self._settings.worth:
+        if told:
             text = f"Settled: {matter.title}. {_quoted(line)}"
             effects += self._say(text, (line, worst), trace.thought.vector, matter.terms, "settled", now, matter.id)
             effects += [Count("matters_settled_total")]
         return effects
+
+    def _began(self, trace: str) -> bool:
+        """Whether a matter began with it, since it became conscious."""
+        return self._of.get(trace) == derived("m", trace)
 
     def _belongs(self, trace: Trace, matter: Matter) -> None:
         """A line is of a matter; of those that are not kept only so many are remembered."""
@@ -166,9 +167,8 @@ class MattersCore(Inward):
         """What became conscious is a matter, or belongs to one."""
         if entry.kind is not EntryKind.THOUGHT or focus is None:
             return []
-        known = [self._of[i] for i in (*entry.lineage, *focus.thought.parents) if i in self._of]
         effects: list[Effect] = []
-        if known:
+        if known := [self._of[i] for i in (*entry.lineage, *focus.thought.parents) if i in self._of]:
             matter = self._matters[known[0]]
         elif focus.thought.kind in {ThoughtKind.PERCEPT, ThoughtKind.INSIGHT}:
             trace = focus if focus.thought.kind is ThoughtKind.PERCEPT else self._first(focus)
@@ -241,7 +241,7 @@ class MattersCore(Inward):
     def _tend(self, now: Instant) -> list[Effect]:
         """Remind of what falls due or was missed; say what had to wait; let go of what rests."""
         effects = self._say_later(now)
-        for loop, text, told in self._owed.due(now, self._allowance.ready):
+        for loop, text, told in self._owed.due(now, self._allowance.ready, self._began):
             effects += told
             if text:
                 line = MatterLine("", loop.text, loop.perception, _TOLD, loop.trust)
@@ -382,8 +382,7 @@ class MattersCore(Inward):
         self._allowance.left, self._allowance.at = saved.left, saved.at
         self._unacknowledged.load(saved.waiting)
         self._later = saved.later
-        if saved.owed is not None:
-            self._owed.load(*saved.owed)
+        self._owed.load(saved.owed)
 
 
 class _Saved(msgspec.Struct):
@@ -394,7 +393,7 @@ class _Saved(msgspec.Struct):
     at: Instant | None
     waiting: list[Thought]
     later: list[tuple[str, Thought]] = []
-    owed: tuple[list[Thought], dict[str, int], dict[str, int]] | None = None
+    owed: list[Thought] = []
 
 
 def _quoted(line: MatterLine) -> str:

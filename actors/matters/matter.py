@@ -80,11 +80,20 @@ class Matter:
     settled_by: MatterLine | None = None
     severity: Severity = Severity.INFO
     """The worst that a line was which did not settle it."""
+    taken_back: int = 0
+    """Number of its latest entry when it was last said that it is settled."""
 
     @property
     def open(self) -> bool:
         """Whether it is not settled."""
         return self.state is not MatterState.SETTLED
+
+    def take_back(self, least: float) -> bool:
+        """Whether there is something of it to take back: said since that was last done, and of that salience."""
+        if not self.entries or self.entries[-1] <= self.taken_back or self.salience < least:
+            return False
+        self.taken_back = self.entries[-1]
+        return True
 
 
 @dataclass(slots=True)

@@ -10,7 +10,6 @@ from actors.effects import Commit, Count, Effect, WakeAt
 from actors.matters.cues import CueReader
 from actors.matters.matter import LOOPS, REMINDERS, OpenLoop
 from actors.matters.settings import MattersSettings
-from actors.running import FadingCounts
 from actors.submind.composing import apart, clock_time
 from actors.submind.linking import Rarity, answers
 from actors.substrate.sentences import speaker, words
@@ -22,13 +21,9 @@ _WHOLE = 200
 """Characters of a line that is quoted whole; of a longer one only the sentence that says what is owed."""
 _SAYS = 2
 """Terms of a question, at least: "any news?" is none to come back to."""
-_DOUBT = 2
-"""Questions that nobody answered, in any source, before anything is known of it."""
 _DAY = 86_400.0
 _CLOSES = 0.8
 """How telling must be what a line and an open loop both name, for the line to close it."""
-_SOURCES = 256
-"""Sources of which it is counted how many questions were answered, half of that for each of the two counts."""
 
 
 class Owed:
@@ -38,7 +33,6 @@ class Owed:
         self.configure(settings)
         self._loops = {key: loop for key, loop in loops.items() if loop.open}
         self._asking: OrderedDict[str, Thought] = OrderedDict()
-        self._asked, self._answered = FadingCounts(_SOURCES), FadingCounts(_SOURCES)
 
     def configure(self, settings: MattersSettings) -> None:
         """From now on by these settings."""
@@ -115,13 +109,11 @@ class Owed:
         if loop.dated:
             del self._loops[loop.id]
             return [self._keep(loop), Count("loops_closed_total")]
-        self._answered.add([loop.perception.source])
         return [self._let_go(loop), Count("loops_closed_total")]
 
     def _let_go(self, loop: OpenLoop) -> Effect:
         """Of a question that needs no word any more nothing is kept."""
         del self._loops[loop.id]
-        self._asked.add([loop.perception.source])
         self._asking.pop(loop.id, None)
         return Commit(LOOPS.remove(loop.id, time=loop.due))
 
@@ -139,15 +131,18 @@ class Owed:
         """When one is to be told; None: no loop is open."""
         return min(map(self.remind_at, self._loops.values()), default=None)
 
-    def due(self, now: Instant, room: Callable[[Instant], bool]) -> Iterator[tuple[OpenLoop, str, list[Effect]]]:
+    def due(
+        self, now: Instant, room: Callable[[Instant], bool], told: Callable[[str], bool]
+    ) -> Iterator[tuple[OpenLoop, str, list[Effect]]]:
         """Each loop that is to be told by now, with the words, as long as there is room: what has a time first.
 
-        Without words one that is let go instead, and one that has to wait.
+        Without words one that is let go instead, and one that has to wait. ``told``: whether a trace became conscious.
         """
         for loop in sorted(self._loops.values(), key=lambda each: (not each.dated, each.due, each.id)):
             if self.remind_at(loop) > now:
                 continue
-            if not loop.dated and not self._missed(loop):
+            asked = self._asking.get(loop.id)
+            if not loop.dated and (asked is None or not told(asked.id)):  # of small talk nobody wants to know
                 yield loop, "", [self._let_go(loop)]
                 continue
             if not room(now):
@@ -158,7 +153,6 @@ class Owed:
             loop.told = REMINDERS if missed or once else 1
             if not loop.open:
                 del self._loops[loop.id]
-                self._asked.add([loop.perception.source] * (not loop.dated))
             said = f"“{loop.text}” ({loop.perception.source}, {apart(loop.perception.time, now)})"
             text = f"Due {_when(loop.due, now)}: {said}."
             if not loop.dated:
@@ -167,21 +161,13 @@ class Owed:
                 text = f"Missed, it was due {_when(loop.due, now)}: {said}. Nothing since says that it is done."
             yield loop, text, [self._keep(loop), Count("reminders_total")]
 
-    def _missed(self, loop: OpenLoop) -> bool:
-        """Whether it says something that nobody answered: of what matters, or where answers are usual."""
-        source = loop.perception.source
-        usual = self._answered.get(source) / (self._asked.get(source) + _DOUBT)
-        return loop.salience >= self._settings.unanswered or usual > self._settings.answered
-
-    def dump(self) -> tuple[list[Thought], dict[str, int], dict[str, int]]:
+    def dump(self) -> list[Thought]:
         """For a snapshot; the loops themselves are documents."""
-        return list(self._asking.values()), self._asked.dump(), self._answered.dump()
+        return list(self._asking.values())
 
-    def load(self, asking: list[Thought], asked: dict[str, int], answered: dict[str, int]) -> None:
+    def load(self, asking: list[Thought]) -> None:
         """From a snapshot."""
         self._asking.update((derived("l", thought.id), thought) for thought in asking)
-        self._asked.load(asked)
-        self._answered.load(answered)
 
     def remind(self, loop: OpenLoop, now: Instant) -> list[Effect]:
         """Put in a reminder that somebody asks for, or take it out."""

@@ -41,10 +41,6 @@ class MattersSettings(Section):
     """How long before it falls due one is reminded, at most a quarter of the time there was."""
     patience: Seconds = 6 * 3600.0
     """How long a question or request without a time may wait for an answer before that is said, once. 0: for ever."""
-    unanswered: Share = 0.25
-    """Salience of a question from which it is said that nobody answered, wherever it was asked."""
-    answered: Share = 0.5
-    """Share of a source's questions that are answered, as far as is heard, above which it is said of all others."""
     reminders_per_hour: float = Field(default=4.0, gt=0)
     """Reminders and settlements said, in the long run; more wait, counted as ``limit_hits:reminders``."""
     languages: tuple[str, ...] = Field(default=("en",), min_length=1)
