@@ -47,7 +47,10 @@ def period(text: str, now: Instant) -> Period | None:
     if found is None or found.lastgroup is None:
         return None
     kind, said = found.lastgroup, found[0]
-    begin, end = _bounds(kind, said, datetime.fromtimestamp(now, UTC))
+    try:
+        begin, end = _bounds(kind, said, datetime.fromtimestamp(now, UTC))
+    except OverflowError:  # it ends after the year 9999
+        return None
     if begin is None or end is None:
         return None
     since, until = begin.timestamp(), end.timestamp()

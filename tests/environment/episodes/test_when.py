@@ -40,7 +40,7 @@ def test_it_is_read(asked, since, until):
 
 
 @pytest.mark.parametrize(
-    "asked", ["May I come in?", "they march on", "what is 2026?", "the second pump", "", "31 February"]
+    "asked", ["May I come in?", "they march on", "what is 2026?", "the second pump", "", "31 February", "by 9999-12-31"]
 )
 def test_what_is_no_time_is_none(asked):
     assert period(asked, NOW.timestamp()) is None
