@@ -142,7 +142,8 @@ def cost(count: int) -> dict[str, float]:
     index = EpisodeIndex(count)
     for at in range(0, count, 64):
         index.add(lines[at : at + 64])
-        index.give(embedder.embed_now(index.lacking(64)))
+        place, lacking = index.lacking(64)
+        index.give(place, embedder.embed_now(lacking))
     ours = time.process_time() - began
     chance, delays, busy = random.Random(2), [], []
     for line in chance.sample(lines, 200):

@@ -50,10 +50,7 @@ def wording(settings: Settings) -> Callable[[str, Reply], Coroutine[Any, Any, Re
 
 
 class LazyEmbedder:
-    """An embedder of what somebody asks for, loaded when it is first needed, on a thread: nobody waits for it before.
-
-    What it is given is a query, and has the prefix of one where the model wants that.
-    """
+    """An embedder of what somebody asks for, loaded on a thread when it is first needed: nobody waits for it before."""
 
     def __init__(self, settings: Settings, collections: Collections) -> None:
         """``collections``: those of the mind, by which the vectors are as long as there."""
@@ -79,7 +76,7 @@ class LazyEmbedder:
 
                 loaded = await asyncio.to_thread(self._load)
                 self._inner, _ = await told_apart(loaded, chosen, self._collections)
-        return await self._inner.embed([chosen.query_prefix + text for text in texts])
+        return await self._inner.embed(texts)
 
     def _load(self) -> Embedder:
         from actors.substrate.build import build_embedder  # noqa: PLC0415 - half a second

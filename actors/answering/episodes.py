@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 from actors.answering.answer import Reply, answer
 from actors.answering.question import Question, asked_by
@@ -16,11 +17,16 @@ from environment.errors import StoreUnavailable
 from environment.messages import Instant
 from environment.ports import PerceptionLog
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
 _BATCH = 1000
 _EMBEDDED = 64
 """Lines that are embedded at a time."""
-_PATIENCE = 2.0
-"""Seconds that who asks waits for lines to be embedded; those that are not are found by their words."""
+_PATIENCE = 4.0
+"""Seconds that who asks waits for vectors; lines that have none by then are found by their words."""
 
 
 class EpisodeFollower:
@@ -32,18 +38,24 @@ class EpisodeFollower:
     """
 
     def __init__(
-        self, log: PerceptionLog, most: int, interlocutors: Sequence[str], embedder: Embedder | None = None
+        self,
+        log: PerceptionLog,
+        most: int,
+        interlocutors: Sequence[str],
+        embedder: Embedder | None = None,
+        query_prefix: str = "",
     ) -> None:
-        """Without an ``embedder`` everything goes by words."""
+        """Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there."""
         self._log = log
         self._most = most
         self._interlocutors = tuple(interlocutors)
         self._embedder = embedder
+        self._query_prefix = query_prefix
         self._meant = False
         """Whether somebody has asked by meaning, so that vectors are kept."""
         self._index = EpisodeIndex(most)
         self._cursor = 0
-        self._lock = asyncio.Lock()
+        self._lock, self._embedding = asyncio.Lock(), asyncio.Lock()
 
     async def answer(self, question: str, earlier: Sequence[str], now: Instant, before: int | None = None) -> Reply:
         """What is known of a question, after those before it in the same conversation. Raises ``StoreUnavailable``.
@@ -55,20 +67,29 @@ class EpisodeFollower:
             pointed = Question.of(one, pointed)
         async with self._lock:
             await self._catch_up(before)
-            return await asyncio.to_thread(answer, Question.of(question, pointed), self._index, now, before)
+            return await _done(answer, Question.of(question, pointed), self._index, now, before)
 
     async def recall(self, text: str, k: int, now: Instant, filters: RecallFilters | None = None) -> list[Recollection]:
         """What was perceived that fits a question or a few words, best first. Raises ``StoreUnavailable``."""
         async with self._lock:
             await self._catch_up()
-            cue = await asyncio.to_thread(Cue.of, text, self._index, now)
-            vector = None
-            if self._embedder is not None:
-                self._meant = True
-                with suppress(SubstrateError):
-                    await self._embed(_PATIENCE)
-                    (vector,) = await self._embedder.embed([cue.gist])
-            return await asyncio.to_thread(recall, self._index, cue, vector, k, filters)
+            cue = await _done(Cue.of, text, self._index, now)
+        vector = await self._meaning(cue.gist)
+        async with self._lock:
+            return await _done(recall, self._index, cue, vector, k, filters)
+
+    async def _meaning(self, gist: str) -> NDArray[np.float32] | None:
+        """The vector of what is looked for, while lines are given theirs; None where none comes in time."""
+        if self._embedder is None:
+            return None
+        self._meant = True
+        vector = None
+        with suppress(SubstrateError, TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                (vector,) = await self._embedder.embed([self._query_prefix + gist])
+                while await self._embed(self._embedder):
+                    pass
+        return vector
 
     async def keep(self, every: float) -> None:
         """Have the index caught up with the log before somebody asks, each so many seconds, until cancelled."""
@@ -76,9 +97,8 @@ class EpisodeFollower:
             with suppress(StoreUnavailable, SubstrateError):
                 async with self._lock:
                     await self._catch_up()
-                while self._meant and self._index.lacking(1):
-                    async with self._lock:  # let go of in between: somebody may ask
-                        await self._embed(_PATIENCE)
+                while self._meant and self._embedder and await self._embed(self._embedder):
+                    pass
             await asyncio.sleep(every)
 
     async def _catch_up(self, before: int | None = None) -> None:
@@ -90,17 +110,30 @@ class EpisodeFollower:
             found = await self._log.read(self._cursor, _BATCH)
             if not found:
                 break
-            self._cursor = found[-1].seq
             told = [one for one in found if not asked_by(one, self._interlocutors)]
-            await asyncio.to_thread(self._index.add, told)
+            await _done(self._index.add, told)
+            self._cursor = found[-1].seq
         oldest = await self._log.read(0, 1)
-        self._index.forget(oldest[0].seq if oldest else head + 1)
+        await _done(self._index.forget, oldest[0].seq if oldest else head + 1)
 
-    async def _embed(self, patience: float) -> None:
-        """Give lines their vectors, for about so many seconds."""
-        if self._embedder is None:
-            return
-        now = asyncio.get_running_loop().time
-        begun = now()
-        while (lacking := self._index.lacking(_EMBEDDED)) and now() - begun < patience:
-            self._index.give(await self._embedder.embed(lacking))
+    async def _embed(self, embedder: Embedder) -> bool:
+        """Give some lines their vectors; whether any had none. Who asks meanwhile is not kept waiting."""
+        async with self._embedding:
+            async with self._lock:
+                place, lacking = self._index.lacking(_EMBEDDED)
+            if lacking:
+                vectors = await embedder.embed(lacking)
+                async with self._lock:
+                    self._index.give(place, vectors)
+                await asyncio.sleep(0)  # some embedders never suspend
+            return bool(lacking)
+
+
+async def _done(work: Callable[..., T], *given: object) -> T:
+    """What comes of work on a thread. Who is cancelled waits for its end: nobody else may use the index before."""
+    running = asyncio.ensure_future(asyncio.to_thread(work, *given))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise

@@ -281,13 +281,20 @@ class EpisodeIndex:
             self._beside = _Beside(tuple(near), tuple(far), norm)
         return self._beside
 
-    def lacking(self, most: int) -> list[str]:
-        """The texts of the oldest lines that have no vector yet, at most so many."""
+    def lacking(self, most: int) -> tuple[int, list[str]]:
+        """The texts of the oldest lines that have no vector yet, at most so many, and the place of the first."""
         self._scales.extend([0.0] * (self._dead - len(self._scales)))  # forgotten before they had any
-        return [one.text for one in self._held[len(self._scales) : len(self._scales) + most]]
+        begin = len(self._scales)
+        return self._base + begin, [one.text for one in self._held[begin : begin + most]]
 
-    def give(self, vectors: NDArray[np.float32]) -> None:
-        """The vectors ``(n, dim)`` of what ``lacking`` told. Kept in 8 bits: a cosine moves by some thousandths."""
+    def give(self, place: int, vectors: NDArray[np.float32]) -> None:
+        """The vectors ``(n, dim)`` of what ``lacking`` told; those of lines forgotten since are passed over.
+
+        Kept in 8 bits: a cosine moves by some thousandths.
+        """
+        vectors = vectors[self._base + len(self._scales) - place :]
+        if not len(vectors):
+            return
         begin, end = len(self._scales), len(self._scales) + len(vectors)
         if end > len(self._vectors):
             grown = np.zeros((max(end, len(self._vectors) * 5 // 4), vectors.shape[1]), np.int8)

@@ -175,6 +175,7 @@ class Front:
                 limit_hits=self._hits,
                 words=wording(settings),
                 interlocutors=settings.perception.interlocutors,
+                query_prefix=settings.substrate.embedder.query_prefix,
             ),
         )
         view.watch_over(asked, self._hits)

@@ -276,6 +276,7 @@ class Host:
             substrate=described,
             words=wording(self.settings),
             interlocutors=self.settings.perception.interlocutors,
+            query_prefix=self.settings.substrate.embedder.query_prefix,
         )
 
     def _limit_hits(self) -> Mapping[str, float]:

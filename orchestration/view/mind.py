@@ -70,6 +70,8 @@ class ViewContext:
     """Given a question and what was found: the same in the words of a model, where one is configured."""
     interlocutors: Sequence[str] = ()
     """Sources that speak to the mind: what they ask answers nothing."""
+    query_prefix: str = ""
+    """Put before what somebody looks for, where the embedder tells that from what is found."""
 
 
 async def _waited(work: Coroutine[Any, Any, T]) -> AsyncGenerator[T | None, None]:
@@ -123,7 +125,11 @@ class MindView:
         self.matter_tail = MatterTail(kept, self._settings.changes)
         """What changes in matters and open loops, to be followed."""
         self._episodes = EpisodeFollower(
-            stores.perceptions, self._settings.episodes, self._around.interlocutors, embedder
+            stores.perceptions,
+            self._settings.episodes,
+            self._around.interlocutors,
+            embedder,
+            self._around.query_prefix,
         )
 
     @property
@@ -267,7 +273,7 @@ class MindView:
 
         Empty where the embedder knows none of the words.
         """
-        (vector,) = await self._embedder.embed([text])
+        (vector,) = await self._embedder.embed([self._around.query_prefix + text])
         most = min(k, self._settings.search_k)
         return await self._follower.search(vector, most, filters or SearchFilters(), self._clock())
 

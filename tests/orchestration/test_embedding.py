@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from actors.substrate.build import build_embedder
+from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.lengths import LENGTHS
 from actors.substrate.settings import EmbedderSettings, SubstrateSettings
 from environment.ports import WriteTrace
 from environment.stores.sqlite import open_stores
 from orchestration.embedding import LazyEmbedder
 from orchestration.settings import Settings
-from orchestration.view.mind import MindView
+from orchestration.view.mind import MindView, ViewContext
 from tests.actors.substrate.models import tiny_model
-from tests.environment.stores.making import NOON, trace
+from tests.environment.stores.making import NOON, perception, trace
 
 
 @pytest.fixture
@@ -23,10 +24,31 @@ async def stores(tmp_path):
     await opened.close()
 
 
-async def test_a_query_has_its_prefix_and_the_length_that_vectors_have_in_the_mind(stores):
-    chosen = EmbedderSettings(
-        kind="onnx", model_file=tiny_model(24) / "model.onnx", pooling="mean", query_prefix="compressor "
-    )
+class Noted:
+    """An embedder that notes what it is given."""
+
+    dim = 256
+
+    def __init__(self):
+        self.given = []
+
+    async def embed(self, texts):
+        self.given += texts
+        return WordLlamaEmbedder().embed_now(texts)
+
+
+async def test_what_is_looked_for_has_the_prefix_of_a_query_and_what_is_found_has_none(stores):
+    await stores.perceptions.append([perception(1, text="the boiler hums"), perception(2, text="lunch is at noon")])
+    embedder = Noted()
+    around = ViewContext(query_prefix="query: ")
+    view = MindView(stores, embedder, mind="mind", clock=lambda: NOON, wall=lambda: NOON, surroundings=around)
+    await view.recall("boiler", 5)
+    await view.search("room 2", 5)
+    assert sorted(embedder.given) == ["lunch is at noon", "query: boiler", "query: room 2", "the boiler hums"]
+
+
+async def test_vectors_have_the_length_that_they_have_in_the_mind(stores):
+    chosen = EmbedderSettings(kind="onnx", model_file=tiny_model(24) / "model.onnx", pooling="mean")
     await stores.commit([LENGTHS.write("another", 24)], 0)
     settings = Settings(substrate=SubstrateSettings(embedder=chosen))
     lazy = LazyEmbedder(settings, stores.collections)
@@ -35,7 +57,7 @@ async def test_a_query_has_its_prefix_and_the_length_that_vectors_have_in_the_mi
     view = MindView(stores, lazy, mind="mind", clock=lambda: NOON, wall=lambda: NOON)
     assert [found.id for found, _ in await view.live()] == [trace(1).id]  # the first that asks for its length
     assert lazy.dim == 25
-    (query,) = await lazy.embed(["of room 2"])
+    (query,) = await lazy.embed(["compressor of room 2"])
     (passage,) = await build_embedder(settings.substrate).embed(["compressor of room 2"])
     assert query == pytest.approx([*passage, 0.0])
     assert await view.search("room 2", 5) == []  # the trace is another embedder's, and nobody has embedded it anew

@@ -1,6 +1,7 @@
 """Recalling follows the log, and goes by words while there are no vectors."""
 
 import asyncio
+import time
 
 import numpy as np
 import pytest
@@ -45,6 +46,13 @@ class Slow:
         return WordLlamaEmbedder().embed_now(texts)
 
 
+class Hung(Away):
+    """An embedder whose server never answers."""
+
+    async def embed(self, texts):
+        await asyncio.Event().wait()
+
+
 async def texts(follower, asked):
     return [one.text for one in await follower.recall(asked, 1, NOON)]
 
@@ -67,3 +75,49 @@ async def test_meaning_counts_from_the_first_time_that_somebody_asks(log):
     assert await texts(follower, "nurse") == ["a nurse came"]
     assert len(embedder.given) == len(set(embedder.given)) == 15 + 1 + 2
     assert np.isfinite(follower._index.cosines(np.ones(256, np.float32))).all()
+
+
+async def test_an_embedder_that_hangs_holds_up_no_question(log, monkeypatch):
+    monkeypatch.setattr("actors.answering.episodes._PATIENCE", 0.2)
+    follower = EpisodeFollower(log, 100, (), Hung())
+    assert await texts(follower, "boiler") == ["the boiler hums"]
+    keeping = asyncio.create_task(follower.keep(0.01))
+    try:
+        await asyncio.sleep(0.1)
+        async with asyncio.timeout(5):
+            assert "hums" in (await follower.answer("what hums?", (), NOON)).text
+    finally:
+        keeping.cancel()
+
+
+async def test_who_is_cancelled_leaves_the_index_whole(log, monkeypatch):
+    follower = EpisodeFollower(log, 100, ())
+    add, threads = follower._index.add, []
+
+    def slow(told):
+        threads.append(len(threads))
+        assert len(threads) == 1
+        time.sleep(0.2)
+        add(told)
+        threads.pop()
+
+    monkeypatch.setattr(follower._index, "add", slow)
+    gone = asyncio.create_task(follower.answer("what hums?", (), NOON))
+    await asyncio.sleep(0.1)
+    gone.cancel()
+    await log.append([perception(40, text="a nurse came")])
+    assert await texts(follower, "nurse") == ["a nurse came"]
+    assert await texts(follower, "boiler") == ["the boiler hums"]
+    assert gone.cancelled()
+
+
+async def test_what_else_runs_is_not_held_up_while_lines_are_given_vectors(log):
+    await log.append([perception(n, text=f"gate {n} shut", time=NOON) for n in range(100, 1000)])
+    follower = EpisodeFollower(log, 2000, (), WordLlamaEmbedder())
+    recalling = asyncio.create_task(texts(follower, "doctor medicine"))
+    turns = 0
+    while not recalling.done():
+        turns += 0 < len(follower._index._scales) < len(follower._index)
+        await asyncio.sleep(0)
+    assert turns > 5
+    assert await recalling == ["the physician prescribed antibiotics"]

@@ -30,9 +30,15 @@ def kept(*lines):
     return index
 
 
+def embedded(index, most):
+    place, lacking = index.lacking(most)
+    index.give(place, EMBEDDER.embed_now(lacking))
+    return lacking
+
+
 def ask(index, text, k=10, filters=None, *, meant=True):
-    while lacking := index.lacking(5) if meant else []:
-        index.give(EMBEDDER.embed_now(lacking))
+    while meant and embedded(index, 5):
+        pass
     cue = Cue.of(text, index, NOON)
     return recall(index, cue, EMBEDDER.embed_now([cue.gist])[0] if meant else None, k, filters)
 
@@ -94,8 +100,8 @@ def test_vectors_go_with_their_lines():
         text = f"line {n} of the {'zebra' if n == 950 else 'yard'}"
         index.add([Perception(source="a", time=60.0 * n, received=0.0, text=text, id=perception_id(n), seq=n)])
         if n % 7 == 0:
-            index.give(EMBEDDER.embed_now(index.lacking(100)))
-    index.give(EMBEDDER.embed_now(index.lacking(100)))
+            embedded(index, 100)
+    embedded(index, 100)
     index.forget(901)
     cosines = index.cosines(EMBEDDER.embed_now(["line 950 of the zebra"])[0])
     assert len(cosines) == len(index) == 100
