@@ -60,6 +60,7 @@ _EMPTY_OF_PROMISE = frozenset(
     stems("promise promised promises owe owes committed agreed left outstanding unfinished open said")
 )
 _NAME = re.compile(r"(?<!^)(?<![.!?:] )\b[A-Z][\w'’-]+|\b\w*\d[\w.:-]*")
+_OWNING = re.compile(r"['’]s$")
 _POINTING = re.compile(
     r"\b(?:he|she|it|they|him|her|his|hers|its|them|their|that|this|those|these|there|then|one|ones)\b|"
     r"^\W*(?:and|but|so|what about|how about|since when|until when|why|when|where|who|how (?:much|many|long))\W*\??$|"
@@ -101,7 +102,7 @@ class Question:
         low = text.casefold()
         kind = next((kind for kind, pattern in _KINDS if re.search(pattern, low)), Asks.WHAT)
         empty = _STOP | _ASKING | (_EMPTY_OF_PROMISE if kind is Asks.PROMISE else frozenset())
-        names = tuple(dict.fromkeys(match[0].rstrip(".:,-") for match in _NAME.finditer(text)))
+        names = tuple(dict.fromkeys(_OWNING.sub("", match[0].rstrip(".:,-")) for match in _NAME.finditer(text)))
         named = {stem for name in names for stem in stems(name)}
         run = stems(_ROLE.sub(" ", text))
         terms = {

@@ -56,6 +56,11 @@ def test_each_kind_of_question_has_its_answer_with_time_and_source(question, kin
     assert wanted in told.parts[0].text
 
 
+def test_whose_something_is_is_asked_about_by_their_name_alone():
+    assert Question.of("where is Olu's ticket for the Aurelia?").names == ("Olu", "Aurelia")
+    assert "s" not in Question.of("where is Olu’s ticket?").terms
+
+
 def test_what_is_not_known_is_said_and_the_nearest_named():
     told = answer(Question.of("When does the Borealis board its pilot?"), PORT, NOON)
     assert not told.known
