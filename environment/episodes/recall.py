@@ -193,16 +193,15 @@ def _words(cue: Cue, terms: frozenset[str]) -> tuple[str, ...]:
 
 
 def _within(found: Sequence[Recollection], budget: int) -> list[Recollection]:
-    """What fits a budget of characters: hits before what stands around them."""
-    if not budget:
+    """What fits a budget of characters: hits before what stands around them, of a best one that is longer the begin."""
+    if not budget or not found:
         return list(found)
-    left, kept = budget, []
-    for one in found:
-        left -= len(one.text)
-        if left < 0:
-            break
-        kept.append(one)
-    left = budget - sum(len(one.text) for one in kept)
+    kept = [replace(found[0], text=found[0].text[:budget])]
+    left = budget - len(kept[0].text)
+    for one in found[1:]:
+        if len(one.text) <= left:
+            kept.append(one)
+            left -= len(one.text)
     for at, one in enumerate(kept):
         cost = sum(len(beside.text) for beside in one.around)
         kept[at] = one if cost <= left else replace(one, around=())

@@ -85,6 +85,8 @@ def test_filters_hold_and_a_budget_bounds_what_is_told():
     told = ask(index, "valve", filters=RecallFilters(budget=20))
     assert sum(len(one.text) + sum(len(b.text) for b in one.around) for one in told) <= 20
     assert len(told) == 1
+    told = ask(index, "leaks", filters=RecallFilters(budget=16))
+    assert [one.text for one in told] == ["the other valve "]
 
 
 def test_what_says_the_same_is_told_once():
