@@ -68,7 +68,7 @@ class LazyEmbedder:
         return chosen.dim if chosen.kind == "wordllama" else 0
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As ``Embedder.embed``; the first call takes half a second longer, and may raise ``StoreUnavailable``."""
+        """As ``Embedder.embed``, half a second later at first. Raises also ``StoreUnavailable``, ``UnusableModel``."""
         chosen = self._settings.substrate.embedder
         async with self._loading:
             if self._inner is None:
@@ -81,8 +81,12 @@ class LazyEmbedder:
     def _load(self) -> Embedder:
         from actors.substrate.build import build_embedder  # noqa: PLC0415 - half a second
         from actors.substrate.embedding import WordLlamaEmbedder  # noqa: PLC0415
+        from actors.substrate.errors import UnusableModel  # noqa: PLC0415
 
-        embedder = build_embedder(self._settings.substrate, wall, account="host", shares=64)
+        try:
+            embedder = build_embedder(self._settings.substrate, wall, account="host", shares=64)
+        except ValueError as error:  # an unfit key
+            raise UnusableModel(str(error)) from None
         if isinstance(embedder, WordLlamaEmbedder):
             embedder.embed_now(["a"])  # reads its table
         return embedder

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
+from actors.substrate.errors import SubstrateUnavailable
 from environment.errors import StoreUnavailable
 from environment.lineage import UnknownId
 from orchestration.access.errors import AccessError, Forbidden, Unauthenticated
@@ -171,6 +172,7 @@ _FORESEEN: tuple[type[Exception], ...] = (
     GrowthError,
     PlacementError,
     StoreUnavailable,
+    SubstrateUnavailable,
 )
 
 

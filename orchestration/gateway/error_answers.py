@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2 as details
 from google.rpc.status_pb2 import Status
 
+from actors.substrate.errors import SubstrateUnavailable
 from environment.errors import StoreBroken, StoreFull, StoreUnavailable
 from environment.lineage import UnknownId
 from orchestration.access.errors import Forbidden, LoginThrottled, OverAllowance, Unauthenticated
@@ -106,6 +107,8 @@ def describe(error: Exception) -> ErrorAnswer:
             return told(code.UNAVAILABLE, 503, "standing-by", text, [led], retry_after=error.retry_after)
         case StoreUnavailable():
             return told(code.UNAVAILABLE, 503, "store-unavailable", text, retry_after=error.retry_after)
+        case SubstrateUnavailable():
+            return told(code.UNAVAILABLE, 503, "substrate-unavailable", text, retry_after=error.retry_after)
         case TooSlow():
             return told(code.ABORTED, 408, "too-slow", text, retry_after=1.0)
         case Stopping():

@@ -67,3 +67,12 @@ async def test_the_default_is_not_loaded_for_its_length(stores):
     lazy = LazyEmbedder(Settings(), stores.collections)
     assert lazy.dim == 256
     assert lazy._inner is None
+
+
+async def test_without_a_fit_key_words_find_it(stores, tmp_path):
+    await stores.perceptions.append([perception(1, text="the boiler hums")])
+    server = {"base_url": "http://127.0.0.1:9/v1", "api_key_file": tmp_path / "none"}
+    chosen = SubstrateSettings(server=server, embedder={"kind": "openai", "model": "small"})
+    lazy = LazyEmbedder(Settings(substrate=chosen), stores.collections)
+    view = MindView(stores, lazy, mind="mind", clock=lambda: NOON, wall=lambda: NOON)
+    assert [one.text for one in await view.recall("boiler", 5)] == ["the boiler hums"]

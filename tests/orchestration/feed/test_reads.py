@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from actors.substrate.embedding import WordLlamaEmbedder
+from actors.substrate.errors import SubstrateUnavailable
+from environment.errors import StoreUnavailable
 from environment.messages import Level, PerceptionRef
 from environment.ports import WriteEntries
 from environment.severity import Severity
@@ -48,6 +50,23 @@ async def test_an_empty_mind_has_empty_answers(feed):
     assert await get(feed, "/v1/search", q="pump") == {"hits": []}
     assert await get(feed, "/v1/connections") == {"connections": [], "next_page_token": "", "total": None}
     assert await get(feed, "/v1/connections/history") == {"changes": [], "older": ""}
+
+
+async def test_what_is_away_is_said_with_when_to_come_back(feed, monkeypatch):
+    async def away(*_):
+        raise SubstrateUnavailable("embedding server: refused", 7.0)
+
+    async def locked(*_):
+        raise StoreUnavailable("perceptions.db is busy", 2.0)
+
+    await feed.stores.perceptions.append([perception(1, text="the boiler hums")])
+    monkeypatch.setattr(WordLlamaEmbedder, "embed", away)
+    problem = await get(feed, "/v1/search", 503, q="boiler")
+    assert (problem["type"], problem["retry_after"]) == ("urn:submind:problem:substrate-unavailable", 7.0)
+    assert len((await get(feed, "/v1/recall", q="boiler"))["episodes"]) == 1
+    monkeypatch.setattr(feed.stores.perceptions, "head", locked)
+    problem = await get(feed, "/v1/recall", 503, q="boiler")
+    assert (problem["type"], problem["detail"]) == ("urn:submind:problem:store-unavailable", "perceptions.db is busy")
 
 
 ABSENT = ["/v1/explain/9", "/v1/explain/t-00000000000000000000", "/v1/explain/x", "/v1/traces/t-0"]
@@ -171,7 +190,8 @@ async def test_the_interface_is_described_whole(feed):
     described = (await feed.client.get("/openapi.json")).json()
     paths = described["paths"]
     assert {
-        "/v1/stream", "/v1/stream/events", "/v1/ask", "/v1/explain/{id}", "/v1/search", "/v1/traces", "/v1/traces/{id}",
+        "/v1/stream", "/v1/stream/events", "/v1/ask", "/v1/explain/{id}", "/v1/search", "/v1/recall",
+        "/v1/traces", "/v1/traces/{id}",
         "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/connections/events",
         "/v1/matters", "/v1/matters/{id}", "/v1/matters/events", "/v1/marks", "/v1/marks/undo",
         "/v1/know/{entity}", "/v1/believe/{entity}", "/v1/correct", "/v1/contradictions",
