@@ -12,6 +12,7 @@ from actors.knowledge.claim import FactClaim
 from actors.knowledge.entities import WITH, EntityGraph
 from actors.knowledge.fact import PROGRESS, Contradiction, Entity, Fact, Progress
 from actors.knowledge.fact_reader import FactReader
+from actors.knowledge.hearing import Hearing
 from actors.knowledge.ledger import FactLedger
 from actors.knowledge.sentences import split_speaker
 from actors.knowledge.settings import KnowledgeSettings
@@ -22,6 +23,8 @@ _PLACES = 256
 """Sources of which it is remembered what was last said there."""
 _TOGETHER = 4
 """Entities of one line that are joined, at most."""
+_UNWRITTEN = 1024
+"""Lines after which how far the log was read is written though nothing was learnt."""
 
 
 class KnowledgeCore(Inward):
@@ -46,7 +49,9 @@ class KnowledgeCore(Inward):
         self._settings = settings
         self._graph = EntityGraph(entities, names, settings)
         self._ledger = FactLedger(facts, contradictions, progress, self._graph, settings)
+        self._hearing = Hearing(settings, progress.pace)
         self._reader = FactReader(self._known, self._speaks)
+        self._saved = progress.cursor
         self._last: OrderedDict[str, tuple[FactClaim, Instant]] = OrderedDict()
         self._due: Instant = 0.0
         self._marks: tuple[FeedbackMark, ...] = ()
@@ -62,7 +67,7 @@ class KnowledgeCore(Inward):
             case Marked():
                 return self._marked(event.marks, now)
             case Configured(section=KnowledgeSettings() as settings):
-                self._settings = self._graph.settings = self._ledger.settings = settings
+                self._settings = self._graph.settings = self._ledger.settings = self._hearing.settings = settings
                 return []
             case Started():
                 self._due = now + self._settings.consolidate
@@ -87,8 +92,16 @@ class KnowledgeCore(Inward):
         for one in perceptions:
             if one.seq > self._ledger.progress.cursor:
                 self._ledger.progress.cursor = one.seq
-                claimed += self._learn(one, now) if one.text else 0
+                known = self._hearing.hears(one) if one.text else None
+                if known is not None:
+                    claims = self._learn(one, now)
+                    claimed += claims
+                    if not claims and not self._reader.depends:
+                        self._hearing.told_nothing(one, known)
         counts = [Count("claims_total", claimed)] if claimed else []
+        if self._hearing.passed:
+            counts.append(Count("limit_hits:pace", self._hearing.passed))
+            self._hearing.passed = 0
         return [*(self._consolidate(now) if self._ledger.full else self._written()), *counts]
 
     def _learn(self, perception: Perception, now: Instant) -> int:
@@ -147,8 +160,9 @@ class KnowledgeCore(Inward):
 
     def _written(self) -> list[Effect]:
         writes = [*self._ledger.writes(), *self._graph.writes()]
-        if not writes:
+        if not writes and self._ledger.progress.cursor - self._saved < _UNWRITTEN:
             return []
+        self._saved = self._ledger.progress.cursor
         return [Commit(write) for write in (*writes, PROGRESS.write("progress", self._ledger.progress))]
 
     def describe(self) -> Description:

@@ -13,7 +13,6 @@ from actors.knowledge.sentences import Clause, clauses, sentences, split_speaker
 from environment.messages import Instant
 
 _RECORD = re.compile(r"^\s*[-*]?\s*(?P<r>[A-Za-z][\w /-]{1,30}?)\s*:\s+(?P<v>\S.{0,80}?)\s*$")
-_PAIR = re.compile(r"(?<![\w.])([A-Za-z][\w.-]{1,30})=(\"[^\"]{1,60}\"|[^\s,;\"]{1,60})")
 
 
 class FactReader(Lexicon):
@@ -21,6 +20,7 @@ class FactReader(Lexicon):
 
     def read(self, text: str, source: str, time: Instant, last: FactClaim | None = None) -> tuple[str, list[FactClaim]]:
         """(Who speaks, what that one claims). ``last``: what was last claimed there, which "no, it's …" corrects."""
+        self.depends = False
         records = list(self._record(text))
         if records:
             return source, records
@@ -35,16 +35,13 @@ class FactReader(Lexicon):
         return speaker, found
 
     def _record(self, text: str) -> Iterator[FactClaim]:
-        """Lines of names and values, the first of which names what they are of; pairs of a log line are readings."""
+        """Lines of names and values, the first of which names what they are of."""
         lines = [line for line in text.splitlines() if line.strip()]
         pairs = [found for line in lines if (found := _RECORD.match(line))]
         if len(pairs) < 3 or 2 * len(pairs) < len(lines):  # noqa: PLR2004 - two colons are also in prose
-            keyed: dict[str, str] = dict(_PAIR.findall(text))
-            of = next((keyed.pop(name) for name in ("asset", "id", "name", "host", "item") if name in keyed), "")
-            named = [(k, v.strip('"')) for k, v in keyed.items() if re.search(r"[^\W\d_]{2}", v) and of]
-        else:
-            of = pairs[0]["v"] if lines[0] == pairs[0].string else lines[0]
-            named = [(one["r"], one["v"]) for one in pairs[lines[0] == pairs[0].string :]]
+            return
+        of = pairs[0]["v"] if lines[0] == pairs[0].string else lines[0]
+        named = [(one["r"], one["v"]) for one in pairs[lines[0] == pairs[0].string :]]
         for name, value in named:
             relation = self.relation(name)
             made = claim_of(of, relation, value, kind_of(relation, value))
@@ -61,6 +58,7 @@ class FactReader(Lexicon):
             r"(?:it|he|she)(?:'s|’s|\s+(?=is\b|was\b|sits\b|costs\b|weighs\b|moved\b))", text, re.IGNORECASE
         )
         if pronoun:
+            self.depends = True
             if about is None:
                 return None
             text = f"{about.subject} {'is ' if pronoun[0][-1] == 's' else ''}{text[pronoun.end() :].strip()}"

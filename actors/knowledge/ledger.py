@@ -235,6 +235,8 @@ class FactLedger:
         )
         self.contradictions.setdefault(denial.id, denial)
         self._disputed[denial.id] = None
+        if len(self.contradictions) > _AHEAD * self.settings.contradictions:
+            self._forget_denials()
 
     def _settle(self, gone: Fact, right: str, how: str, now: Instant) -> None:
         """What one of the two is no more is no contradiction any more."""

@@ -51,12 +51,14 @@ class _Reading:
         return claim_of(self.group("s"), relation, value, FactKind(self.rule.kind))
 
     def promise(self) -> FactClaim | None:
+        self.lexicon.depends = True
         due, made = parsed(self.group("w"), self.time), self.plain()
         if made is None or due is None or due[0] + _DAY <= self.time:
             return None
         return replace(made, until=due[0] if due[1] else due[0] + _DAY - 1)
 
     def appointment(self) -> FactClaim | None:
+        self.lexicon.depends = True
         at = parsed(self.group("v"), self.time)
         if at is None or self.group("v").strip().lower() in {"", "now", "today", "tonight", "yesterday"}:
             return None

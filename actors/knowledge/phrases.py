@@ -70,6 +70,8 @@ class Lexicon:
     def __init__(self, known: Callable[[str], bool] = _nobody, speaks: Callable[[str], bool] = _nobody) -> None:
         """``known``: whether something is known of a name; ``speaks``: whether somebody speaks by it."""
         self.speaker = ""
+        self.depends = False
+        """Whether what was read last may be read otherwise with more known, at another time, or after something else."""
         self._known, self._speaks = known, speaks
         self._synonyms = {said: kept for kept, every in language().synonyms.items() for said in every}
 
@@ -84,9 +86,13 @@ class Lexicon:
 
     def person(self, subject: str) -> bool:
         """Whether somebody speaks by that name."""
+        self.depends = True
         return bare(subject) == self.speaker or self._speaks(bare(subject))
 
     def specific(self, subject: str) -> bool:
         """Whether it names one thing and not just any: by a number, a capital, a second word, or since it is known."""
         said = bare(subject)
-        return bool(re.search(r"\d|[A-Z]|\w[ -]\w", said)) or self._known(said)
+        if re.search(r"\d|[A-Z]|\w[ -]\w", said):
+            return True
+        self.depends = True
+        return self._known(said)

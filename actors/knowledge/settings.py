@@ -16,6 +16,12 @@ class KnowledgeSettings(Section):
     """Perceptions read at a time."""
     longest: int = Field(default=2000, ge=80, le=100_000)
     """Characters of a text that are read."""
+    pace: int = Field(default=20, ge=1, le=100_000)
+    """Lines of one source that are read within one second of their times; what comes beyond it is said by a machine in
+    haste, is passed over and counted as ``limit_hits:pace``."""
+    templates: int = Field(default=10_000, ge=1, le=1_000_000)
+    """Lines that told nothing, numbers aside, that are remembered by source: said again they are not read. Each costs
+    about 200 bytes of memory."""
     facts: int = Field(default=20_000, ge=16, le=1_000_000)
     """Facts kept; beyond it those go first that are over or wrong, the weakest before others, counted as
     ``limit_hits:facts``. Each costs about a kilobyte of memory."""

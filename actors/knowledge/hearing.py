@@ -1,0 +1,48 @@
+"""Which lines are read: one that its source says over and over, or too fast for anybody to mean it, is passed over."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from actors.knowledge.settings import KnowledgeSettings
+from actors.perception.folding import mark
+from actors.perception.wording import template
+from environment.messages import Perception
+
+_SOURCES = 64
+"""Sources whose lines of this second are counted: those that spoke last."""
+
+
+class Hearing:
+    """Remembers, bounded, how many lines a source has said this second and what it said that told nothing."""
+
+    def __init__(self, settings: KnowledgeSettings, pace: dict[str, tuple[int, int]]) -> None:
+        """``pace``: by source the second of its last line, and its lines in that second; it is written to."""
+        self.settings = settings
+        self._pace = pace
+        self._told_nothing: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self.passed = 0
+        """Lines beyond the pace, since it was last set to 0."""
+
+    def hears(self, one: Perception) -> str | None:
+        """What the line is remembered by, where it is to be read; None where it is passed over."""
+        second = int(one.time)
+        then, count = self._pace.pop(one.source, (second, 0))
+        count = count + 1 if then == second else 1
+        self._pace[one.source] = second, count
+        if len(self._pace) > _SOURCES:
+            del self._pace[next(iter(self._pace))]
+        if count > self.settings.pace:
+            self.passed += 1
+            return None
+        known = mark(template((one.text or "")[: self.settings.longest]))
+        if (one.source, known) not in self._told_nothing:
+            return known
+        self._told_nothing.move_to_end((one.source, known))
+        return None
+
+    def told_nothing(self, one: Perception, known: str) -> None:
+        """Nothing was in it: the same with other numbers is not read again while it is remembered."""
+        self._told_nothing[one.source, known] = None
+        if len(self._told_nothing) > self.settings.templates:
+            self._told_nothing.popitem(last=False)
