@@ -54,7 +54,6 @@ class KnowledgeCore(Inward):
         self._saved = progress.cursor
         self._last: OrderedDict[str, tuple[FactClaim, Instant]] = OrderedDict()
         self._due: Instant = 0.0
-        self._marks: tuple[FeedbackMark, ...] = ()
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
@@ -145,12 +144,13 @@ class KnowledgeCore(Inward):
 
     def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:
         """Do what operators corrected; what was done is not done again."""
-        if marks == self._marks:
-            return []
-        self._marks = marks
-        for mark in sorted(marks, key=lambda each: (each.at, each.id)):
+        done, every = self._ledger.progress.marks, [one for one in marks if one.kind is MarkKind.CORRECT]
+        for gone in done.keys() - {one.id for one in every}:
+            del done[gone]
+        for mark in sorted(every, key=lambda each: (each.at, each.id)):
             entity = self._graph.entities.get(mark.target)
-            if mark.kind is MarkKind.CORRECT and entity is not None:
+            if entity is not None and done.get(mark.id) != mark.at:
+                done[mark.id] = mark.at
                 ref, relation = PerceptionRef(mark.id, mark.at, mark.by), self._reader.relation(mark.text)
                 if mark.undone:
                     self._ledger.take_back(entity, relation, ref, now)

@@ -147,6 +147,8 @@ class Progress:
     """How often a new value took the place of another, by relation."""
     returns: dict[str, int] = field(default_factory=dict)
     """How often the other was said again soon after that: it has several values at a time."""
+    marks: dict[str, Instant] = field(default_factory=dict)
+    """By id of a correction that stands or was taken back, when that was: what was done is not done again."""
     pace: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By source the second of its last line, and its lines in that second; bounded."""
 

@@ -250,11 +250,8 @@ class FactLedger:
                     self._changed[fact.key] = fact
 
     def correct(self, entity: Entity, relation: str, value: str, ref: PerceptionRef, now: Instant) -> None:
-        """An operator says what is right, or with no value that nothing of it is. Said again it changes nothing."""
+        """An operator says what is right, or with no value that nothing of it is."""
         key = derived("f", entity.key, relation, ref.id)
-        known = self.facts.get(entity.key, {})
-        if key in known or any(fact.reason == f"corrected: {ref.id}" for fact in known.values()):
-            return
         right = next((f for f in self._open(entity.key, relation) if value and self._alike(f, value)), None)
         if value and right is None:
             kind = kind_of(relation, value)

@@ -71,7 +71,7 @@ class Lexicon:
         """``known``: whether something is known of a name; ``speaks``: whether somebody speaks by it."""
         self.speaker = ""
         self.depends = False
-        """Whether what was read last may be read otherwise with more known, at another time, or after something else."""
+        """Whether what was read last may be read otherwise with more known, at another time or after other words."""
         self._known, self._speaks = known, speaks
         self._synonyms = {said: kept for kept, every in language().synonyms.items() for said in every}
 

@@ -208,6 +208,22 @@ def test_an_operator_corrects_and_takes_it_back() -> None:
     assert "bay 9" not in world.values("location", NOON + 3 * DAY)
 
 
+def test_a_correction_is_not_done_again_when_it_starts_anew_and_may_be_made_again() -> None:
+    world = World()
+    world.line("ladder 7 is in bay 3", NOON, "ana")
+    key = world.entity("ladder 7").key
+    said = FeedbackMark(derived("k", "x"), key, MarkKind.CORRECT, NOON + 60, "op", "location", value="bay 3")
+    world.tell(Marked((said,)), NOON + 60)
+    world.line("ladder 7 was moved to hall 2", NOON + DAY)
+    world.born()
+    world.tell(Marked((said,)), NOON + 2 * DAY)
+    assert world.values("location", NOON + 3 * DAY) == ["hall 2"]
+    other = replace(said, id=derived("k", "y"), value="bay 9", at=NOON + 2 * DAY)
+    for undone, at in ((False, NOON + 2 * DAY), (True, NOON + 3 * DAY), (False, NOON + 4 * DAY)):
+        world.tell(Marked((said, replace(other, undone=undone, at=at))), at)
+        assert world.values("location", NOON + 5 * DAY) == (["hall 2"] if undone else ["bay 9"])
+
+
 def test_what_is_over_fades_what_is_used_stays_and_all_is_bounded() -> None:
     world = World(facts=20, entities=30)
     for n in range(40):
