@@ -31,6 +31,7 @@ def mind_of(directory, names):
     subminds = [{"name": "text", "role": "perceptual", "goals": ["Hear."]}]
     subminds += [{"name": name, "goals": ["Find out why."]} for name in names]
     given = {"mind": {"subminds": subminds}, "growth": {"cooldown": 0, "settle": 0}}
+    given["store"] = {"address": "cassandra://nowhere/minds?dc=dc1"}  # budgets are shares where a mind has machines
     settings = load_settings(flags={name: (name, values) for name, values in given.items()})
     run = RunOrders(settings, directory, directory, WallClock(), seed=1)
     return MindProcess(run, SimpleNamespace(tell=lambda **_: None))
@@ -150,7 +151,7 @@ async def test_who_is_configured_under_the_name_of_one_that_was_born_lives_as_th
     (own,) = [order for order in orders if order.name == child]
     assert [plan.goal for plan in own.plans] == ["Find out why."]
     assert own.parts[child] == (1.0 if ended else 0.5)
-    assert len({order.name for order in orders}) == len(orders) == 9
+    assert len({order.name for order in orders}) == len(orders) == 10
     assert sum(1 / shares_of(order) for order in orders) <= 1 + 1e-9
     population._links = told = Told()
     for name in ("causes", child):
