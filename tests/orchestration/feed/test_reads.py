@@ -190,7 +190,8 @@ async def test_the_interface_is_described_whole(feed):
     described = (await feed.client.get("/openapi.json")).json()
     paths = described["paths"]
     assert {
-        "/v1/stream", "/v1/stream/events", "/v1/ask", "/v1/explain/{id}", "/v1/search", "/v1/recall", "/v1/traces", "/v1/traces/{id}",
+        "/v1/stream", "/v1/stream/events", "/v1/ask", "/v1/explain/{id}", "/v1/search", "/v1/recall",
+        "/v1/traces", "/v1/traces/{id}",
         "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/connections/events",
         "/v1/matters", "/v1/matters/{id}", "/v1/matters/events", "/v1/marks", "/v1/marks/undo",
         "/v1/know/{entity}", "/v1/believe/{entity}", "/v1/correct", "/v1/contradictions",
