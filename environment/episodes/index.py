@@ -7,7 +7,6 @@ Scores are BM25F with these as fields (Robertson & Zaragoza 2009).
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
@@ -34,7 +33,6 @@ _TEXT = 2000
 """Characters of a line that are kept."""
 _BLOCK = 1024
 """Vectors that are made whole at a time: they fit the cache."""
-_NUMBER = re.compile(r"\d+")
 _LONGEST_NAME = 3
 """Words of who speaks, in front of a colon."""
 
@@ -316,16 +314,16 @@ class EpisodeIndex:
         own[:held] *= np.array(self._scales[self._dead :], np.float32)
         return own[:n]
 
-    def alike(self, one: int, other: int, least: float) -> bool:
-        """Whether two lines say the same but for their numbers, or nearly, by their vectors."""
-        first, second = self.episode(one).text, self.episode(other).text
-        if _NUMBER.sub("#", first.casefold()) == _NUMBER.sub("#", second.casefold()):
-            return True
-        rows = (self._dead + one, self._dead + other)
-        if max(rows) >= len(self._scales):
-            return False
-        a, b = (self._vectors[row].astype(np.float32) for row in rows)
-        return float(a @ b) >= least * float(np.linalg.norm(a) * np.linalg.norm(b)) > 0
+    def alike(self, line: int, others: Sequence[int], least: float) -> list[int]:
+        """Which of other lines, by their position in the list, mean the same as one; without a vector none does."""
+        rows = self._dead + np.array([line, *others], np.intp)
+        there = np.flatnonzero(rows < len(self._scales))
+        if not there.size or there[0]:
+            return []
+        vectors = self._vectors[rows[there]].astype(np.float32)
+        norms = np.linalg.norm(vectors, axis=1)
+        cosines = vectors[1:] @ vectors[0] / np.maximum(norms[1:] * norms[0], 1e-12)
+        return [int(one) for one in there[1:][cosines >= least] - 1]
 
     def with_neighbours(self, values: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
         """``(lines,)``: a figure of each line and, weighted, of those right before and after it."""

@@ -26,6 +26,7 @@ _SPARE = 5
 _FELT = 2.0
 """Standard deviations of meaning from which it is a reason by itself."""
 _DAY = 86_400.0
+_NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[\w'’-]+")
 
 
@@ -121,13 +122,16 @@ def recall(
     fits = ((words > 0) | (meaning >= _FELT) | (near == 1)) & _passing(index, times, filters)
     found: list[Recollection] = []
     rows: list[int] = []
+    said: dict[str, int] = {}
     for line in _best(score, fits, _SPARE * k):
-        twin = next((at for at, row in enumerate(rows) if index.alike(row, line, _ALIKE)), None)
+        text = _NUMBER.sub("#", index.episode(line).text.casefold())
+        twin = said.get(text, next(iter(index.alike(line, rows, _ALIKE)), None))
         if twin is not None:
             found[twin] = replace(found[twin], also=found[twin].also + 1)
         elif len(found) == k:
             break
         else:
+            said[text] = len(rows)
             rows.append(line)
             found.append(_told(index, cue, line, float(score[line]), float(cosines[line]), near[line] == 1))
     return _within(found, filters.budget)
