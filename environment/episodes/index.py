@@ -252,9 +252,10 @@ class EpisodeIndex:
         scores = self.scores(weights)
         if before is not None:
             scores = scores[: bisect_left(self._held, before, self._dead, key=lambda one: one.seq) - self._dead]
-        best = sorted(range(len(scores)), key=lambda line: (-round(float(scores[line]), 6), -line))[:k]
+        lines = np.flatnonzero(scores > 0)
+        best = lines[np.lexsort((-lines, -np.round(scores[lines].astype(np.float64), 6)))][:k]
         known = {term for term in weights if self.knows(term)}
-        return [self.match(line, float(scores[line]), known) for line in best if scores[line] > 0]
+        return [self.match(int(line), float(scores[line]), known) for line in best]
 
     def match(self, line: int, score: float, terms: set[str]) -> EpisodeMatch:
         """A line, with which of the terms it and those beside it have."""
