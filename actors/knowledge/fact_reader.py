@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from actors.knowledge.claim import FactClaim
 from actors.knowledge.patterns import claim_of, claimed, kind_of
-from actors.knowledge.phrases import Lexicon, bare
+from actors.knowledge.phrases import Lexicon, bare, definite, noun_phrase
 from actors.knowledge.sentences import Clause, clauses, sentences, split_speaker
 from environment.messages import Instant
 
@@ -30,9 +30,16 @@ class FactReader(Lexicon):
         for sentence in sentences(said):
             for clause in clauses(sentence, speaker, time):
                 claim = self._resolved(clause, time, found[-1] if found else None, last)
-                if claim is not None and claim not in found:
+                if claim is not None and claim not in found and not self._garbled(claim, sentence):
                     found.append(claim)
         return speaker, found
+
+    def _garbled(self, claim: FactClaim, said: str) -> bool:
+        """Whether who speaks was put for an "I" that is no name of its own: in the middle of a subject or a value."""
+        return any(
+            self.speaker in part and part not in said and part.partition("'s ")[0] != self.speaker
+            for part in (claim.subject, claim.value)
+        )
 
     def _record(self, text: str) -> Iterator[FactClaim]:
         """Lines of names and values, the first of which names what they are of."""
@@ -64,7 +71,13 @@ class FactReader(Lexicon):
             text = f"{about.subject} {'is ' if pronoun[0][-1] == 's' else ''}{text[pronoun.end() :].strip()}"
         made = claimed(text, self, time)
         if made is None and pronoun and about and clause.corrects:
-            made = replace(about, value=bare(text.partition(" is ")[2]), since=None, until=None)
+            said = text.partition(" is ")[2]
+            fits = (
+                self.state(bare(said))
+                if about.relation == "state"
+                else re.search(r"\d", said) or (definite(said) and noun_phrase(said))
+            )
+            made = replace(about, value=bare(said), since=None, until=None) if fits else None
         if made is None or len(made.value) > 80:  # noqa: PLR2004
             return None
         return replace(

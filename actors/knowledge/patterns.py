@@ -8,20 +8,28 @@ from dataclasses import dataclass, replace
 from actors.knowledge.claim import FactClaim
 from actors.knowledge.fact import FactKind
 from actors.knowledge.grammar import Rule, any_of, part, rules, words
-from actors.knowledge.phrases import Lexicon, bare, may_be_had, noun_phrase, praises, subject_phrase
+from actors.knowledge.phrases import Lexicon, bare, definite, may_be_had, noun_phrase, praises, subject_phrase
 from actors.knowledge.said_times import parsed, shown
 from environment.messages import Instant
 
 _HERE = frozenset({"in", "at", "on", "inside"})
 _MEASURED = {"weighs": "weight", "costs": "price", "holds": "capacity", "carries": "capacity"}
+_DETERMINED = re.compile(r"(?:the|our|this|that)\s", re.IGNORECASE)
+_DOERS = frozenset({"we", "they", "he", "she", "somebody", "someone"})
+_SURFACE = re.compile(r"(?:the|an?|our|his|her|its|their|this|that)\s|.*\d|.*['’]s\s", re.IGNORECASE)
+"""Where something may lie on: "on" and a bare word is mostly how something is."""
 _LONGEST = 6
 """Words of the value of an attribute."""
 _DAY = 86_400.0
 
 
 def claim_of(subject: str, relation: str, value: str, kind: FactKind = FactKind.STANDARD) -> FactClaim | None:
-    """A claim, where its subject may be spoken of and its value is there."""
+    """A claim, where its subject may be spoken of and its value is there; a cause may be any of its kind."""
+    if not definite(subject) and relation not in {"causes", "prevents"}:
+        return None
     subject, value = subject_phrase(subject), value.strip(" .,")
+    if value.lower() in words("unsaid"):
+        return None
     return FactClaim(subject, relation, value, kind) if subject and value else None
 
 
@@ -78,8 +86,10 @@ class _Reading:
         relation, value = bare(self.group("r")).lower(), bare(self.group("v"))
         if self.lexicon.relation(relation) == "location":
             value = re.sub(rf"^{part('prep').pattern}\s+", "", value, flags=re.IGNORECASE)
-        odd = not value or len(value.split()) > _LONGEST or any_of("vague").search(value) or praises(value)
-        if not may_be_had(relation) or (odd and not self.lexicon.state(value)):
+        doing = re.match(r"(?:to\s|[a-z]+ing\s)", value)
+        odd = doing or not value or len(value.split()) > _LONGEST or any_of("vague").search(value) or praises(value)
+        name = re.search(r"\s[A-Z][a-z]", self.group("r"))
+        if name or not may_be_had(relation) or (odd and not self.lexicon.state(value)):
             return None
         made = claim_of(self.group("s"), relation, value, kind_of(self.lexicon.relation(relation), value))
         return made and replace(made, changed=bool(self.group("new") or self.group("to")))
@@ -95,10 +105,17 @@ class _Reading:
     def place(self) -> FactClaim | None:
         place, prep = noun_phrase(self.group("v")), (self.group("p") or "in").lower()
         said = bare(self.group("v")).lower()
+        thing = self.group("s") or self.group("found")
+        doer = self.group("who")
+        if doer and doer.lower() not in _DOERS and not noun_phrase(doer, 3):
+            return None  # "and then put"
+        own = self.lexicon.specific(thing) or (not doer and _DETERMINED.match(thing))
+        if not own or (prep == "on" and (self.lexicon.person(thing) or not _SURFACE.match(self.group("v")))):
+            return None  # "took kids to", "is on fire"
         if not place or (not self.group("who") and (said in words("abstract") or said.isdigit())):
             return None
         where = place if prep in _HERE else f"{prep} {place}"
-        return claim_of(self.group("s") or self.group("found"), "location", where, FactKind.PLACE)
+        return claim_of(thing, "location", where, FactKind.PLACE)
 
     def feeling(self) -> FactClaim | None:
         said, verb = self.group("s"), self.group("verb").lower()
@@ -114,9 +131,11 @@ class _Reading:
 
     def state(self) -> FactClaim | None:
         subject, value = self.group("s"), part("adverb").sub("", self.group("v"))
+        if not self.lexicon.specific(subject):
+            return None
         if part("quantity").fullmatch(value):
             return claim_of(subject, "level", value, FactKind.OPERATIONAL)
-        if not self.lexicon.specific(subject) or not self.lexicon.state(value):
+        if not self.lexicon.state(value):
             return None
         if self.lexicon.person(subject) and not value.lower().startswith(("on ", "away", "out of", "off")):
             return None

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from actors.knowledge.grammar import any_of, language, words
 
-_FILLER = re.compile(r"^(?:the|a|an|our|that|this|its|their|his|her|new|old)\s+", re.IGNORECASE)
+_FILLER = re.compile(r"^(?:(?:the|a|an|our|that|this|its|their|his|her)(?:\s+|$)|(?:new|old)\s+)", re.IGNORECASE)
+_AIM = re.compile(r"\bto (?!(?:the|an?|our)\b)[a-z]+\b(?! [\dA-Z])")
+"""What is to be done."""
 _ODD = re.compile(
     r"[?!(){}<>|]|://|\b(?:\w+['’](?:ve|re|ll|d|m)|(?:that|it|there|he|she|what|who|let|here)['’]s)\b", re.IGNORECASE
 )
@@ -39,12 +41,12 @@ def noun_phrase(text: str, most: int = 5) -> str:
 
 
 def subject_phrase(text: str) -> str:
-    """A noun phrase that may be what is spoken of: no doing, and no words that run into a name."""
+    """A noun phrase that may be what is spoken of: no doing or aim, and no words that run into a name."""
     said = noun_phrase(text)
     tokens = said.split()
     doing = bool(tokens) and tokens[0].lower().endswith("ing") and tokens[0].lower() not in words("things")
     runs_on = len(tokens) > 1 and tokens[0].islower() and tokens[0].isalpha() and bool(_CAPITAL.fullmatch(tokens[-1]))
-    return "" if doing or runs_on else said
+    return "" if doing or runs_on or _AIM.search(said) else said
 
 
 def may_be_had(relation: str) -> bool:
@@ -58,6 +60,12 @@ def may_be_had(relation: str) -> bool:
 def praises(value: str) -> bool:
     """Whether it judges, and tells nothing that could be looked up."""
     return value.split(maxsplit=1)[0].lower() in words("judged") or bool(_PRAISE.fullmatch(value))
+
+
+def definite(text: str) -> bool:
+    """Whether a phrase means a particular thing, and not any of its kind or so many of them."""
+    first = {token.lower() for said in (text, bare(text)) for token in said.split(maxsplit=1)[:1]}
+    return bool(first) and first.isdisjoint(words("indefinite"))
 
 
 def _nobody(_: str) -> bool:

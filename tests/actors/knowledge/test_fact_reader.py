@@ -47,6 +47,13 @@ def test_facts_of_one_line(said: str, known: tuple[str, str, str]) -> None:
         *("it is broken", "they moved it to hall 2", "press 4 is not in hall 2", "haha Ana is the boss of press 4"),
         *("what a day", "everyone is tired", "we've got guts", "Taking a risk is scary", "that sounds like fun"),
         *("ok thanks Ana", "in hall 2", "press 4 should be in hall 2", "the talk was really inspiring", ""),
+        # no particular thing, or none that is known
+        *("a ladder is in bay 3", "some water is in the cellar", "next week is paid", "six pallets are in hall 2"),
+        *("the owner of press 4 is unknown", "the remainder of the load is paid", "yeah Bo is a plumber"),
+        # how somebody is, what somebody does or is to do
+        *("the pump 4 is on fire", "I'm on page 27", "my goal is to win it", "Bo's wife is freaking out again"),
+        *("Bo took the kids to the museum", "we have some noise in the speaker 4", "and then put valve 4 into hall 2"),
+        *("the power to change is in the machine", "Ana: you know I am ok", "ladder 7 is in the"),
     ],
 )
 def test_what_asks_doubts_denies_or_judges_is_no_fact(said: str) -> None:

@@ -126,6 +126,16 @@ def test_a_correction_keeps_what_was_said() -> None:
     assert (wrong.standing, wrong.reason) == (FactStanding.WRONG, f"corrected: {perception_id(2)}")
 
 
+def test_what_does_not_fit_corrects_nothing() -> None:
+    world = World()
+    world.line("Ana: ladder 7 is in bay 3", NOON)
+    world.line("Ana: no, it's a slow process", NOON + 60)
+    world.line("Ana: press 4 is jammed", NOON + 120)
+    world.line("Ana: no, it's in the", NOON + 180)
+    assert world.values("location", NOON + HOUR) == ["bay 3"]
+    assert world.values("state", NOON + HOUR) == ["jammed"]
+
+
 def test_saying_it_again_makes_it_surer_and_no_double_and_the_least_trust_remains() -> None:
     world = World()
     world.line("Ana: ladder 7 is in bay 3", NOON, trust=0.8)
