@@ -146,7 +146,7 @@ class MattersCore(Inward):
         if until > now:
             return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
         if told:
-            text = f"Settled: {matter.title}. {_quoted(line)}"
+            text = f"Settled: {matter.title}{'' if matter.title.endswith('…') else '.'} {_quoted(line)}"
             effects += self._say(text, (line, worst), trace.thought.vector, matter.terms, "settled", now, matter.id)
             effects += [Count("matters_settled_total")]
         return effects
@@ -206,9 +206,10 @@ class MattersCore(Inward):
     ) -> tuple[Matter, list[Effect]]:
         """One matter of all that a line is about, which began first; what a line only turns to stays apart."""
         effects: list[Effect] = []
-        about = {key: tied for key, tied, _ in found if not tied.turn and tied.strength >= self._settings.merge}
-        for key, tied in about.items() if matter.id in about else ():
-            if key != matter.id:
+        least = self._settings.merge or float("inf")
+        about = {key: tied for key, tied, _ in found if not tied.turn and tied.strength >= least}
+        if about.pop(matter.id, None) is not None:
+            for key, tied in about.items():
                 matter, other = sorted((matter, self._matters[key]), key=lambda each: (each.began, each.id))
                 effects += self._absorb(matter, other, tied.reason, now)
         return matter, effects
@@ -220,7 +221,8 @@ class MattersCore(Inward):
         return [Commit(MATTERS.remove(other.id, time=now)), Count("matters_merged_total")]
 
     def _lines_of(self, matter: Matter) -> tuple[str, ...]:
-        return tuple(trace for trace, key in self._of.items() if key == matter.id)
+        known = [trace for trace, key in self._of.items() if key == matter.id]
+        return tuple(dict.fromkeys([*known, *self._members.of(matter.id)]))
 
     def _move(self, lines: Iterable[str], matter: Matter) -> None:
         """Lines belong to another matter from now on."""
@@ -397,4 +399,5 @@ class _Saved(msgspec.Struct):
 
 
 def _quoted(line: MatterLine) -> str:
-    return f"{line.perception.source} {clock_time(line.perception.time)}: “{line.text}”"
+    source = line.perception.source
+    return f"{source} {clock_time(line.perception.time)}: “{line.text.removeprefix(f'{source}: ')}”"

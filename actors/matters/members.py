@@ -45,9 +45,13 @@ class Members:
         for term in trace.thought.associations:
             self._named[term][trace.id] = None
 
+    def of(self, matter: str) -> list[str]:
+        """The traces held of a matter, the one held longest first."""
+        return [trace for trace, (of, _, _) in self._held.items() if of == matter]
+
     def release(self, matter: str) -> None:
         """Let go of a matter's lines."""
-        for trace in [i for i, (of, _, _) in self._held.items() if of == matter]:
+        for trace in self.of(matter):
             self._remove(trace)
 
     def drop(self, trace_id: str) -> None:

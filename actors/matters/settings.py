@@ -12,8 +12,8 @@ class MattersSettings(Section):
 
     join: float = Field(default=0.75, ge=0)
     """Strength of a link (cosine, more for what both name) from which a line belongs to a matter."""
-    merge: float = Field(default=1.0, ge=0)
-    """Strength of its links to lines of two matters from which a line shows that they are one."""
+    merge: float = Field(default=0.0, ge=0)
+    """Strength of its links to lines of two matters from which a line shows that they are one. 0: none does."""
     most: int = Field(default=200, ge=1, le=10_000)
     """Matters followed at a time; beyond it the one that changed longest ago is let go, settled ones first, counted as
     ``limit_hits:matters``. It is kept until it expires."""

@@ -40,6 +40,7 @@ class World:
                 document = effect.write.document
                 if document.removed:
                     self.loops.pop(document.key, None)
+                    self.matters.pop(document.key, None)
                 elif document.collection == "matters":
                     self.matters[document.key] = MATTERS.value(document)
                 else:
@@ -101,6 +102,14 @@ def test_what_settles_a_trouble_is_said_once_and_what_comes_then_reopens_it() ->
     assert matter.state is MatterState.SETTLED
     world.line("pump B dry again, brine rises", NOON + 600, "pump b")
     assert world.matters[matter.id].state is MatterState.REOPENED
+
+
+def test_what_is_said_of_a_settled_matter_can_be_read() -> None:
+    world = World()
+    air = "coldstore: air of room 2 rose to 8.1 °C (usually 3.2 °C) and its compressor rises: 7.4 A, from 6.3 A"
+    world.line(air, NOON, "room 2", conscious=1, salience=0.8, source="coldstore")
+    (said,) = world.line("coldstore: room 2 is back at 3.2 °C", NOON + 60, "room 2", source="coldstore")
+    assert "7.4 A … coldstore 12:01: “room 2 is back" in said.text
 
 
 def test_routine_that_is_done_is_no_news() -> None:
@@ -367,24 +376,25 @@ def test_lines_of_a_muted_matter_are_told_to_attention_as_they_come() -> None:
     assert hushed() == [(3, float("-inf"))]
 
 
-def test_a_line_about_two_matters_merges_the_later_into_the_earlier_which_says_so() -> None:
-    world = World(merge=0.9)
+def about_both(world: World, *cites: PerceptionRef) -> None:
+    """Two matters begin, of a pump and of a hall; then somebody says something of both."""
     world.line("pump B is dry", NOON, "pump b", conscious=1, salience=0.6)
     world.line("brine reaches hall 3", NOON + 60, "hall 3", conscious=2, salience=0.8, about=2, source="guard")
-    first, second = world.matters
     both = near(1) + near(2)
-    vector = (both / np.linalg.norm(both)).astype(np.float32)
     said = thought(
         text="pump B lets brine into hall 3",
         time=NOON + 120,
         source="mags",
         associations=("pump b", "hall 3"),
-        vector=vector,
+        vector=(both / np.linalg.norm(both)).astype(np.float32),
     )
-    world.tell(Salient((trace(said),)), NOON + 120)
-    gone = [e.write.key for e in world.effects if isinstance(e, Commit) and e.write.document.removed]
-    assert gone == [second]
-    matter = world.matters[first]
+    world.tell(Salient((trace(replace(said, perceptions=(*said.perceptions, *cites))),)), NOON + 120)
+
+
+def test_a_line_about_two_matters_merges_the_later_into_the_earlier_which_says_so() -> None:
+    world = World(merge=0.9)
+    about_both(world)
+    ((first, matter),) = world.matters.items()
     assert (matter.title, matter.count, matter.entries) == ("brine reaches hall 3", 3, [1, 2])
     assert [line.text for line in matter.lines] == [
         "pump B is dry",
@@ -396,8 +406,32 @@ def test_a_line_about_two_matters_merges_the_later_into_the_earlier_which_says_s
     assert world.matters[first].count == 4, "what would have been of the later one"
 
 
+def test_matters_are_merged_only_where_one_asks_for_it() -> None:
+    world = World()
+    about_both(world)
+    assert len(world.matters) == 2
+
+
+def test_a_line_that_cites_the_later_of_two_matters_merges_them_as_well() -> None:
+    world = World(merge=0.75)
+    world.line("water in hall 3", NOON + 30, "hall 3", conscious=3, about=2, source="guard")
+    about_both(world, *world.last.thought.perceptions)
+    (matter,) = world.matters.values()
+    assert (matter.count, matter.entries) == (4, [1, 2, 3])
+
+
+def test_of_a_long_matter_that_was_merged_every_line_belongs_to_the_other() -> None:
+    world = World(most=3, lines=2, merge=0.75)
+    for n in range(31):  # more than are remembered beside those that are kept
+        world.line(f"hall 3 hums {n}", NOON + 60 + n, "hall 3", conscious=2 * (n == 0), about=2, source="guard")
+    about_both(world)
+    world.line("hall 3 hums on", NOON + 180, "hall 3", about=2, source="guard")
+    (matter,) = world.matters.values()
+    assert matter.count == 35
+
+
 def test_who_turns_to_two_matters_merges_nothing() -> None:
-    world = World(merge=0.0)
+    world = World(merge=0.01)
     for n, who in enumerate(("ann", "bob")):
         world.line(f"kelgo{n} burns", NOON + n, f"kelgo{n}", conscious=n + 1, about=20 + n, source=who)
     world.line("ann: bob: call the guard", NOON + 60, "guard", about=30, source="mags")
