@@ -165,12 +165,29 @@ class Collection(Generic[T]):
         found = await collections.get(self.name, [key])
         return self.value(found[key]) if found else None
 
-    async def all_of(self, collections: Collections, prefix: str = "", page: int = 1000) -> dict[str, T]:
-        """All values whose keys begin so, in the order of their keys."""
+    def readable(self, document: Document) -> bool:
+        """Whether it holds such a value: another version may have written it in a form of its own."""
+        try:
+            self.value(document)
+        except msgspec.DecodeError:
+            return False
+        return True
+
+    async def all_of(
+        self, collections: Collections, prefix: str = "", page: int = 1000, unread: list[str] | None = None
+    ) -> dict[str, T]:
+        """All values whose keys begin so, in the order of their keys.
+
+        What is not ``readable`` is left out, its key put into ``unread``; without that it is raised, as by ``value``.
+        """
         found: dict[str, T] = {}
         after = ""
         while some := await collections.scan(self.name, prefix, after=after, limit=page):
-            found.update((each.key, self.value(each)) for each in some)
+            for each in some:
+                if unread is None or self.readable(each):
+                    found[each.key] = self.value(each)
+                else:
+                    unread.append(each.key)
             after = some[-1].key
         return found
 

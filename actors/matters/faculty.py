@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from actors.core import Core
+from actors.effects import Note
 from actors.events import Broadcast, Marked, Posted, Salient
 from actors.faculty import BuildContext, Faculty
 from actors.matters.settings import MattersSettings
@@ -13,8 +14,13 @@ async def _build(context: BuildContext) -> Core:
     from actors.matters import matter
     from actors.matters.core import MattersCore
 
-    kept = context.stores.collections
-    matters, loops = await matter.MATTERS.all_of(kept), await matter.LOOPS.all_of(kept)
+    kept, unread = context.stores.collections, list[str]()
+    matters = await matter.MATTERS.all_of(kept, unread=unread)
+    loops = await matter.LOOPS.all_of(kept, unread=unread)
+    if unread:  # better forgetful than dead: what goes on is found anew
+        context.note(
+            Note("matters_not_read", "warning", {"count": len(unread), "reason": "written by another version"})
+        )
     return MattersCore(context.name, context.dim, matters, loops, context.section(MattersSettings))
 
 

@@ -162,7 +162,7 @@ class MarkDesk:
         raise InvalidRequest("of", f"what entry {entry.seq} rests on is not kept any more: mute its source")
 
     async def _matter_of(self, number: int) -> Matter | None:
-        kept = await MATTERS.all_of(self._view.stores.collections)
+        kept = await MATTERS.all_of(self._view.stores.collections, unread=[])
         return next((matter for matter in kept.values() if number in matter.entries), None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, OpenLoop
 from environment.collections import Collection, Collections, Document
@@ -16,12 +16,14 @@ from orchestration.view.tail import Tail
 
 T = TypeVar("T")
 _TRIES = 3
+_OF: dict[str, Collection[Any]] = {each.name: each for each in (MATTERS, LOOPS)}
 
 
 class CollectionFollower(Generic[T]):
     """The documents of one collection, in memory: read when somebody asks first, then as far as they changed.
 
-    A store error leaves them as they were, to be caught up later.
+    A store error leaves them as they were, to be caught up later. What another version wrote in a form that this one
+    cannot read is not there.
     """
 
     def __init__(self, collection: Collection[T], collections: Collections, batch: int) -> None:
@@ -60,7 +62,7 @@ class CollectionFollower(Generic[T]):
                 return
 
     def _take(self, document: Document) -> None:
-        if document.removed:
+        if document.removed or not self._collection.readable(document):
             self._held.pop(document.key, None)
         else:
             self._held[document.key] = (self._collection.value(document), document.expires)
@@ -122,14 +124,14 @@ class MatterTail(Tail[MatterChange, int]):
     async def _changed(self, after: int, limit: int) -> list[MatterChange]:
         found: list[Document] = []
         upto: list[int] = []
-        for name in (MATTERS.name, LOOPS.name):
+        for name, kind in _OF.items():
             try:
                 reached, changed = await self._collections.changes(name, after, limit)
             except ChangesGone:  # the changes since are forgotten: what there is stands for them
                 reached = await self._collections.head()
                 changed = [one for one in await scanned(self._collections, name, limit) if one.change > after]
             upto.append(reached)
-            found += changed
+            found += [one for one in changed if one.removed or kind.readable(one)]
         told = sorted((one for one in found if one.change <= min(upto)), key=lambda one: one.change)
         return [_change(one) for one in told]
 

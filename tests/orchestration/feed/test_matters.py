@@ -3,7 +3,15 @@
 import json
 from dataclasses import replace
 
+import msgspec
+
+from actors.faculty import BuildContext
+from actors.matters.faculty import FACULTY
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
+from actors.matters.settings import MattersSettings
+from actors.peers import PeerDirectory
+from actors.substrate.embedding import WordLlamaEmbedder
+from environment.collections import Document, WriteDocument
 from environment.messages import PerceptionRef
 from tests.environment.stores.making import NOON
 from tests.orchestration.feed.test_reads import get
@@ -60,3 +68,20 @@ async def test_changes_are_followed_from_a_mark_on(feed):
     ]
     assert [line["text"] for line in told[0]["matter"]["lines"]] == [line.text for line in LINES[-2:]]
     assert told[2]["matter"]["state"] == "settled"
+
+
+async def test_what_another_version_wrote_in_a_form_of_its_own_is_left_out(feed):
+    """The severity of a matter was a number once: its follower and its readers live on, and one is told."""
+    said = msgspec.msgpack.decode(MATTERS.write("m-1a", MATTER).document.body)
+    before = Document(MATTERS.name, "m-0", msgspec.msgpack.encode(said | {"severity": 0.7}))
+    await feed.stores.commit([WriteDocument(before), MATTERS.write("m-1a", MATTER)])
+    assert [one["id"] for one in (await get(feed, "/v1/matters"))["matters"]] == ["m-1a"]
+    async with feed.client.stream("GET", "/v1/matters/events", headers={"Last-Event-ID": "0"}) as answer:
+        event = await anext(line async for line in answer.aiter_lines() if line.startswith("data: "))
+    assert json.loads(event.removeprefix("data: "))["id"] == "m-1a"
+    notes = []
+    sections, alone = (MattersSettings(),), PeerDirectory()
+    given = WordLlamaEmbedder(), feed.stores, notes.append, 0, alone, lambda _: ()
+    core = await FACULTY.build(BuildContext("matters", (), (), sections, *given))
+    assert core.describe().figures["matters_open"] == 1
+    assert [(note.event, note.fields["count"]) for note in notes] == [("matters_not_read", 1)]
