@@ -80,7 +80,7 @@ function why(evidence, decision) {
   parts.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const told = parts.map(([name, value]) => `${name} ${value > 0 ? "+" : "\u2212"}${Math.abs(value).toFixed(1)}`);
   const words = decision ? `Why now: ${visible(decision.words)}` : "Why";
-  return el("p", { class: "detail", title: "What spoke for it, in log odds", text: [words, told.join(", ")].filter(Boolean).join(": ") });
+  return el("p", { class: "why", title: "What spoke for it, in log odds", text: [words, told.join(", ")].filter(Boolean).join(decision ? ". For and against: " : ": ") });
 }
 
 function item(node, level, open, onOpen, above = null) {

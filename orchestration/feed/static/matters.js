@@ -17,11 +17,12 @@ const sources = (names) => el("span", { class: "sources" }, ...names.slice(0, 4)
 
 function line(each) {
   const { source, time } = each.perception;
+  const said = each.text.startsWith(`${source}: `) ? each.text.slice(source.length + 2) : each.text;
   return el(
     "li",
     {},
     el("time", { class: "quiet", datetime: time, text: short(time) }),
-    el("div", {}, el("span", { class: "source" }, outside(source)), " ", outside(each.text), each.link && el("i", { class: "quiet", text: ` ${each.link}` })),
+    el("div", {}, el("span", { class: "source" }, outside(source)), " ", outside(said), each.link && el("i", { class: "quiet", text: ` ${each.link}` })),
   );
 }
 

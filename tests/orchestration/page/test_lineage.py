@@ -32,7 +32,7 @@ def test_a_click_opens_the_lineage_down_to_the_perceptions(story, read):
     assert sum("words small-model" in each for each in words) == 2, "of the entry and of its trace"
     assert "2 perceptions from 2 sources" in page.inner_text("#panel .rests")
     assert page.locator("#panel .strip li").count() == 2
-    why = page.locator("#panel .of-entry > .content > .detail").inner_text()
+    why = page.locator("#panel .of-entry > .content > .why").inner_text()
     assert "Why now: stood at 0.90 among the last 64 winners, 0.80 was needed, and a salience of 0.50" in why
     assert "it beat “<b>lunch</b>”" in why
     assert page.get_attribute('article[data-seq="1"]', "aria-current") == "true"
