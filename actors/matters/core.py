@@ -23,6 +23,7 @@ from actors.matters.matter import (
     join,
     linked_to,
     merge,
+    part,
     split,
 )
 from actors.matters.members import Members
@@ -151,10 +152,6 @@ class MattersCore(Inward):
             effects += [Count("matters_settled_total")]
         return effects
 
-    def _began(self, trace: str) -> bool:
-        """Whether a matter began with it, since it became conscious."""
-        return self._of.get(trace) == derived("m", trace)
-
     def _belongs(self, trace: Trace, matter: Matter) -> None:
         """A line is of a matter; of those that are not kept only so many are remembered."""
         self._of[trace.id] = matter.id
@@ -171,7 +168,8 @@ class MattersCore(Inward):
         if known := [self._of[i] for i in (*entry.lineage, *focus.thought.parents) if i in self._of]:
             matter = self._matters[known[0]]
         elif focus.thought.kind in {ThoughtKind.PERCEPT, ThoughtKind.INSIGHT}:
-            trace = focus if focus.thought.kind is ThoughtKind.PERCEPT else self._first(focus)
+            lines = (self._recent[i] for i in focus.thought.parents if i in self._recent)
+            trace = focus if focus.thought.kind is ThoughtKind.PERCEPT else next(lines, None)
             if trace is None:
                 return []
             matter, effects = self._begin(trace, now)
@@ -180,10 +178,6 @@ class MattersCore(Inward):
         if entry.seq not in matter.entries:
             matter.entries = [*matter.entries, entry.seq][-ENTRIES:]
         return [*effects, *self._write(matter, now)]
-
-    def _first(self, focus: Trace) -> Trace | None:
-        """The line that an insight focuses on."""
-        return next((self._recent[i] for i in focus.thought.parents if i in self._recent), None)
 
     def _begin(self, trace: Trace, now: Instant) -> tuple[Matter, list[Effect]]:
         matter = begun(trace, derived("m", trace.id), now)
@@ -243,7 +237,8 @@ class MattersCore(Inward):
     def _tend(self, now: Instant) -> list[Effect]:
         """Remind of what falls due or was missed; say what had to wait; let go of what rests."""
         effects = self._say_later(now)
-        for loop, text, told in self._owed.due(now, self._allowance.ready, self._began):
+        owed = self._owed.due(now, self._allowance.ready, lambda i: self._of.get(i) == derived("m", i))
+        for loop, text, told in owed:
             effects += told
             if text:
                 line = MatterLine("", loop.text, loop.perception, _TOLD, loop.trust)
@@ -276,12 +271,13 @@ class MattersCore(Inward):
         effects: list[Effect] = []
         for line in [line for line in matter.lines[1:] if line.trace in mark.traces]:
             gone = linked_to(matter, line)
+            if not gone:  # with one before it
+                continue
+            part(matter, gone)
             for each in gone:
-                matter.lines.remove(each)
                 self._of.pop(each.trace, None)
-            matter.count -= len(gone)
-            effects += self._write(matter, now) if gone else []
-            if len(gone) <= 1:
+            effects += self._write(matter, now)
+            if len(gone) == 1:
                 self._members.drop(line.trace)
                 continue
             other = split(gone, derived("m", line.trace), f"was taken out of “{matter.title}”", now)

@@ -212,6 +212,17 @@ def linked_to(matter: Matter, line: MatterLine) -> list[MatterLine]:
     return [each for each in matter.lines if each.trace in gone]
 
 
+def part(matter: Matter, gone: list[MatterLine]) -> None:
+    """Take lines out of a matter, not the first one, with the end and the title that they gave it."""
+    matter.lines = [line for line in matter.lines if line not in gone]
+    matter.count -= len(gone)
+    if matter.settled_by in gone:
+        matter.state, matter.settled_by = MatterState.GROWING, None
+    if max(line.salience for line in gone) >= matter.salience:
+        worst = max((line for line in matter.lines if line != matter.settled_by), key=lambda each: each.salience)
+        matter.salience, matter.title = worst.salience, title_of(worst.text)
+
+
 def split(lines: list[MatterLine], key: str, why: str, now: Instant) -> Matter:
     """The matter that lines of another make, the first of which says why."""
     worst = max(lines, key=lambda each: (each.salience, each.trace))

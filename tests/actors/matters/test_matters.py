@@ -438,6 +438,21 @@ def test_who_turns_to_two_matters_merges_nothing() -> None:
     assert len(world.matters) == 2
 
 
+def test_a_wrong_line_takes_the_end_and_the_title_that_it_gave_with_it() -> None:
+    world = World()
+    world.line("pump B hums", NOON, "pump b", conscious=1, salience=0.6)
+    world.line("PANIC pump B of another hall dry", NOON + 60, "pump b", source="guard", salience=0.9)
+    wrong = [world.last.id]
+    world.line("pump B of another hall is fixed", NOON + 120, "pump b", source="mags", salience=0.5)
+    (matter,) = world.matters.values()
+    assert (matter.state, matter.title) == (MatterState.SETTLED, "PANIC pump B of another hall dry")
+    wrong.append(world.last.id)
+    mark = FeedbackMark("k-1", "1", MarkKind.WRONG, NOON, "ann", "", matter=matter.id, traces=tuple(wrong))
+    world.tell(Marked((mark,)), NOON + 600)
+    matter = world.matters[matter.id]
+    assert (matter.state, matter.settled_by, matter.title) == (MatterState.GROWING, None, "pump B hums")
+
+
 def test_what_hung_on_a_wrong_line_is_a_matter_of_its_own_until_that_is_undone() -> None:
     world = World()
     world.line("PANIC pump B dry", NOON, "pump b", conscious=1, salience=0.8)
