@@ -122,7 +122,7 @@ export class Matters {
         {},
         el("span", { class: "state", text: matter.state }),
         el("span", { class: "words" }, outside(matter.title)),
-        el("span", { class: "meta" }, sources(matter.sources), ` ${count} `, agoElement(matter.changed), " ", matter.severity === "critical" && el("b", { class: "critical", text: "critical " }), gauge(matter.salience, "salience")),
+        el("span", { class: "meta" }, sources(matter.sources), ` ${count} `, agoElement(matter.changed), " ", matter.state !== "settled" && matter.severity === "critical" && el("b", { class: "critical", text: "critical " }), gauge(matter.salience, "salience")),
       ),
       body,
     );
