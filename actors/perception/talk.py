@@ -16,7 +16,7 @@ from actors.running import RunningRank
 
 _WINDOW = 500
 """Lines of talk among which a new one is ranked."""
-_KNOWN = 500
+_KNOWN = 700
 """Lines of talk after which standing out counts as much as evidence does."""
 _FRESH = (0.6, 0.8)
 """Share of lines that are no repeats: up to the first a source is no talker, from the second on it is."""
