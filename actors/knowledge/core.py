@@ -149,8 +149,8 @@ class KnowledgeCore(Inward):
             del done[gone]
         for mark in sorted(every, key=lambda each: (each.at, each.id)):
             entity = self._graph.entities.get(mark.target)
-            if entity is not None and done.get(mark.id) != mark.at:
-                done[mark.id] = mark.at
+            if entity is not None and done.get(mark.id) != (mark.at, mark.undone):
+                done[mark.id] = mark.at, mark.undone
                 ref, relation = PerceptionRef(mark.id, mark.at, mark.by), self._reader.relation(mark.text)
                 if mark.undone:
                     self._ledger.take_back(entity, relation, ref, now)

@@ -147,8 +147,8 @@ class Progress:
     """How often a new value took the place of another, by relation."""
     returns: dict[str, int] = field(default_factory=dict)
     """How often the other was said again soon after that: it has several values at a time."""
-    marks: dict[str, Instant] = field(default_factory=dict)
-    """By id of a correction that stands or was taken back, when that was: what was done is not done again."""
+    marks: dict[str, tuple[Instant, bool]] = field(default_factory=dict)
+    """By id of a correction when it was made or taken back, and whether it was: what was done is not done again."""
     pace: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By source the second of its last line, and its lines in that second; bounded."""
 
