@@ -27,6 +27,8 @@ _THRICE = 3
 """Uses after which the half-life is doubled."""
 _KNOWN_CHANGES = 6
 """Changes of a relation before its use says how many values it has."""
+_RELATIONS = 256
+"""... of which its use is counted, at most."""
 _NUMBER = re.compile(r"(\d+)[.,](\d*?)0*(?!\d)")
 
 
@@ -203,8 +205,7 @@ class FactLedger:
     def _remember(self, fact: Fact, ref: PerceptionRef) -> None:
         fact.evidence.append(ref)
         if len(fact.evidence) > self.settings.evidence:
-            self._of.get(fact.evidence[1].id, {}).pop(fact.key, None)
-            del fact.evidence[1]
+            self._forget(fact.evidence.pop(1), fact)
         self._of.setdefault(ref.id, {})[fact.key] = None
 
     def _returned(self, made: Fact, now: Instant) -> None:
@@ -218,21 +219,16 @@ class FactLedger:
     @staticmethod
     def _add(counts: dict[str, int], relation: str) -> None:
         counts[relation] = counts.get(relation, 0) + 1
+        if len(counts) > _RELATIONS:
+            del counts[min(counts, key=counts.__getitem__)]
 
     def _dispute(self, made: Fact, fact: Fact, now: Instant, values: list[str]) -> None:
         """Neither is overwritten: both wait for somebody to say which is right."""
         for one, other in ((made, fact), (fact, made)):
             one.standing, one.reason = FactStanding.DISPUTED, f"denied by {other.id}"
         self._changed[fact.key] = fact
-        denial = Contradiction(
-            derived("x", *sorted((fact.id, made.id))),
-            fact.subject,
-            fact.relation,
-            [fact.id, made.id],
-            values,
-            now,
-            fact.entity,
-        )
+        key, ids = derived("x", *sorted((fact.id, made.id))), [fact.id, made.id]
+        denial = Contradiction(key, fact.subject, fact.relation, ids, values, now, fact.entity)
         self.contradictions.setdefault(denial.id, denial)
         self._disputed[denial.id] = None
         if len(self.contradictions) > _AHEAD * self.settings.contradictions:
@@ -282,6 +278,7 @@ class FactLedger:
                 fact.standing, fact.reason = FactStanding.HELD, ""
                 fact.closed = fact.closed if fact.until is not None else None
                 fact.evidence = [each for each in fact.evidence if each.id != ref.id]
+                self._forget(ref, fact)
             self._changed[fact.key] = fact
         for one in [c for c in self.contradictions.values() if c.how == how]:
             one.settled, one.right, one.how = None, "", ""
@@ -330,11 +327,14 @@ class FactLedger:
         if not kept:
             del self.facts[fact.entity]
         for ref in fact.evidence:
-            of = self._of.get(ref.id, {})
-            of.pop(fact.key, None)
-            if not of:
-                self._of.pop(ref.id, None)
+            self._forget(ref, fact)
         self._changed[fact.key] = None
+
+    def _forget(self, ref: PerceptionRef, fact: Fact) -> None:
+        of = self._of.get(ref.id, {})
+        of.pop(fact.key, None)
+        if not of:
+            self._of.pop(ref.id, None)
 
     @property
     def full(self) -> bool:

@@ -71,6 +71,15 @@ def test_pairs_of_a_log_line_are_no_facts() -> None:
     assert not effects
 
 
+def test_what_is_said_over_and_over_leaves_nothing_behind() -> None:
+    world = World(evidence=2)
+    told(world, ["ladder 7 is in bay 3"] * 50, 60.0)
+    assert world.facts[0].sightings == 50
+    assert len(world.core._ledger._of) == 2
+    told(world, [line for n in range(300) for line in (f"Ana's k{n} is 1 kg", f"Ana's k{n} is 2 kg")], 60.0)
+    assert 200 < len(world.core._ledger.progress.changes) <= 256
+
+
 def test_denials_are_bounded_between_looks_as_well() -> None:
     world = World(contradictions=10)
     for n in range(60):
