@@ -124,20 +124,20 @@ class MatterTail(Tail[MatterChange, int]):
     async def _changed(self, after: int, limit: int) -> list[MatterChange]:
         found: list[Document] = []
         upto: list[int] = []
-        for name, kind in _OF.items():
+        for name in _OF:
             try:
                 reached, changed = await self._collections.changes(name, after, limit)
             except ChangesGone:  # the changes since are forgotten: what there is stands for them
                 reached = await self._collections.head()
                 changed = [one for one in await scanned(self._collections, name, limit) if one.change > after]
             upto.append(reached)
-            found += [one for one in changed if one.removed or kind.readable(one)]
+            found += changed
         told = sorted((one for one in found if one.change <= min(upto)), key=lambda one: one.change)
         return [_change(one) for one in told]
 
 
 def _change(document: Document) -> MatterChange:
-    if document.removed:
+    if document.removed or not _OF[document.collection].readable(document):
         return MatterChange(MatterChangeKind.CLOSED, document.key, document.change)
     if document.collection == MATTERS.name:
         matter = MATTERS.value(document)

@@ -77,8 +77,9 @@ async def test_what_another_version_wrote_in_a_form_of_its_own_is_left_out(feed)
     await feed.stores.commit([WriteDocument(before), MATTERS.write("m-1a", MATTER)])
     assert [one["id"] for one in (await get(feed, "/v1/matters"))["matters"]] == ["m-1a"]
     async with feed.client.stream("GET", "/v1/matters/events", headers={"Last-Event-ID": "0"}) as answer:
-        event = await anext(line async for line in answer.aiter_lines() if line.startswith("data: "))
-    assert json.loads(event.removeprefix("data: "))["id"] == "m-1a"
+        events = (json.loads(line[6:]) async for line in answer.aiter_lines() if line.startswith("data: "))
+        told = [await anext(events), await anext(events)]
+    assert [(one["kind"], one["id"]) for one in told] == [("closed", "m-0"), ("matter", "m-1a")]
     notes = []
     sections, alone = (MattersSettings(),), PeerDirectory()
     given = WordLlamaEmbedder(), feed.stores, notes.append, 0, alone, lambda _: ()
