@@ -24,6 +24,7 @@ from actors.matters.matter import (
     linked_to,
     merge,
     part,
+    settled_text,
     split,
 )
 from actors.matters.members import Members
@@ -32,7 +33,6 @@ from actors.matters.settings import MattersSettings
 from actors.names import ATTENTION, ENVIRONMENT
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
-from actors.submind.composing import clock_time
 from actors.submind.linking import Rarity, Tie, numbered
 from actors.submind.retransmit import RetransmitBuffer
 from environment.identity import derived, thought_id
@@ -74,7 +74,7 @@ class MattersCore(Inward):
         self._members = Members(dim, settings.most * _MEMBERS)
         self._recent: OrderedDict[str, Trace] = OrderedDict()
         self._rarity = Rarity()
-        self._allowance = Allowance(settings.reminders_per_hour)
+        self._allowance = Allowance(settings.reminders_per_hour, settings.reminders_per_hour / 2)
         self._unacknowledged = RetransmitBuffer(name)
         self._marks = StandingMarks()
         self._later: list[tuple[str, Thought]] = []
@@ -93,7 +93,7 @@ class MattersCore(Inward):
             case Configured(section=MattersSettings() as settings):
                 self._settings, self._reader = settings, CueReader(settings)
                 self._owed.configure(settings)
-                self._allowance.configure(settings.reminders_per_hour, now)
+                self._allowance.configure(settings.reminders_per_hour, now, settings.reminders_per_hour / 2)
                 return self._tend(now)
             case Started() | Tick():
                 return [*self._unacknowledged.tend(now), *self._tend(now)]
@@ -147,7 +147,7 @@ class MattersCore(Inward):
         if until > now:
             return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
         if told:
-            text = f"Settled: {matter.title}{'' if matter.title.endswith('…') else '.'} {_quoted(line)}"
+            text = settled_text(matter, line)
             effects += self._say(text, (line, worst), trace.thought.vector, matter.terms, "settled", now, matter.id)
             effects += [Count("matters_settled_total")]
         return effects
@@ -237,8 +237,7 @@ class MattersCore(Inward):
     def _tend(self, now: Instant) -> list[Effect]:
         """Remind of what falls due or was missed; say what had to wait; let go of what rests."""
         effects = self._say_later(now)
-        owed = self._owed.due(now, self._allowance.ready, lambda i: self._of.get(i) == derived("m", i))
-        for loop, text, told in owed:
+        for loop, text, told in self._owed.due(now, self._room, lambda i: self._of.get(i) == derived("m", i)):
             effects += told
             if text:
                 line = MatterLine("", loop.text, loop.perception, _TOLD, loop.trust)
@@ -341,6 +340,10 @@ class MattersCore(Inward):
         self._later = [*self._later, (settled, thought)][-ENTRIES:]
         return [Count("limit_hits:reminders"), WakeAt(now + _PATIENCE)]
 
+    def _room(self, now: Instant) -> bool:
+        """Whether there is room for a reminder: it leaves some for what settles a matter, which cannot wait."""
+        return self._allowance.ready(now) and self._allowance.left >= min(2.0, self._settings.reminders_per_hour / 2)
+
     def _say_later(self, now: Instant) -> list[Effect]:
         """What had no room, if it still holds."""
         effects: list[Effect] = []
@@ -392,8 +395,3 @@ class _Saved(msgspec.Struct):
     waiting: list[Thought]
     later: list[tuple[str, Thought]] = []
     owed: list[Thought] = []
-
-
-def _quoted(line: MatterLine) -> str:
-    source = line.perception.source
-    return f"{source} {clock_time(line.perception.time)}: “{line.text.removeprefix(f'{source}: ')}”"

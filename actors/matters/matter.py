@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from actors.submind.composing import clock_time
 from environment.collections import Collection
 from environment.messages import Instant, PerceptionRef, Trace
 from environment.severity import Severity, salience_of, severity
@@ -266,3 +267,10 @@ def as_of(matter: Matter, now: Instant) -> Matter:
     """Where it stands by now: one of which nothing came for a while is steady."""
     still = matter.open and now - matter.changed >= QUIET
     return replace(matter, state=MatterState.STEADY) if still else matter
+
+
+def settled_text(matter: Matter, line: MatterLine) -> str:
+    """What is said of a matter that a line settles: its title, and that line with who said it and when."""
+    source, stop = line.perception.source, "" if matter.title.endswith("…") else "."
+    quoted = line.text.removeprefix(f"{source}: ")
+    return f"Settled: {matter.title}{stop} {source} {clock_time(line.perception.time)}: “{quoted}”"

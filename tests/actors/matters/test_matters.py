@@ -227,6 +227,15 @@ def test_a_settlement_without_room_is_said_later_where_it_still_holds() -> None:
     assert ["kelgo0" in said[0].text, "kelgo2" in said[1].text, len(said)] == [True, True, 2]
 
 
+def test_a_reminder_leaves_room_for_what_settles_a_matter() -> None:
+    world = World()
+    world.line("I'll send the kelgo report by 4 March, 10:00", NOON, "kelgo", about=10)
+    world.line("pump B is on fire", NOON + 20 * HOUR, "pump b", conscious=1, salience=0.8)
+    assert [one.insights for one in world.tell(Tick(), NOON + 21 * HOUR)] == [("due",)]
+    (said,) = world.line("fire of pump B was a false alarm", NOON + 21 * HOUR + 60, "pump b")
+    assert said.text.startswith("Settled: pump B is on fire")
+
+
 def test_reminders_are_rationed_and_none_is_lost() -> None:
     world = World(reminders_per_hour=1.0)
     for n in range(3):
