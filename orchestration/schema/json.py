@@ -48,7 +48,7 @@ def dumps(value: object) -> str:
 
 
 def to_json(message: Message) -> JsonObject:
-    """A message as a JSON object, every field of it in the order of their numbers."""
+    """A message as a JSON object, every field of it in the order of their numbers, maps in that of their keys."""
     return {name: write(message) for name, write in _writers(message.DESCRIPTOR)}
 
 
@@ -61,7 +61,7 @@ def _writer(field: FieldDescriptor) -> _Write:
     name = field.name
     if is_map(field):
         value = _item(held(field).fields_by_name["value"])
-        return lambda message: {str(key): value(each) for key, each in getattr(message, name).items()}
+        return lambda message: {str(key): value(each) for key, each in sorted(getattr(message, name).items())}
     one = _item(field)
     if field.is_repeated:
         return lambda message: [one(each) for each in getattr(message, name)]
@@ -77,7 +77,7 @@ def _item(field: FieldDescriptor) -> _Write:
     if name == DURATION:
         return seconds_of
     if name == STRUCT:
-        return lambda sent: {key: _finite(value) for key, value in sent.items()}
+        return lambda sent: {key: _finite(value) for key, value in sorted(sent.items())}
     if name:
         return to_json
     if field.enum_type is not None:

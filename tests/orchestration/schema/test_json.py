@@ -146,3 +146,9 @@ def test_what_is_no_time_is_refused_with_the_form(text):
 def test_times_beyond_the_calendar_are_kept_within_it():
     assert rfc3339(1e300).startswith("9999-")
     assert rfc3339(-1e300).startswith("0001-")
+
+
+def test_maps_are_told_in_the_order_of_their_keys():
+    parts = dict.fromkeys("tempo feeling goal alarm information threat talk surprise".split(), 1.0)
+    told = to_json(consciousness_pb2.Decision(parts=parts))
+    assert list(told["parts"]) == sorted(parts)
