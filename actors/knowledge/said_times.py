@@ -35,15 +35,14 @@ def parsed(text: str, now: Instant) -> tuple[Instant, bool] | None:
     found = TIME.fullmatch(text) if text else None
     if found is None:
         return None
-    at = datetime.fromtimestamp(now, UTC)
-    day = at.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
-        day, dated = _day(found, day)
+        at = datetime.fromtimestamp(now, UTC)
+        day, dated = _day(found, at.replace(hour=0, minute=0, second=0, microsecond=0))
         hour = _hour(found)
-    except ValueError:
+        if hour is not None:
+            return (day + timedelta(hours=hour)).timestamp(), True
+    except (ValueError, OverflowError):  # no such day, or one beyond the years there are
         return None
-    if hour is not None:
-        return (day + timedelta(hours=hour)).timestamp(), True
     if found["rel"] in {"now", "Now"}:
         return now, True
     return (day.timestamp(), False) if dated else None

@@ -67,6 +67,14 @@ def test_times_say_from_when_and_until_when_it_is_so() -> None:
     assert claim.until == NOON + 17.5 * 86_400 - 1
 
 
+@pytest.mark.parametrize("now", [NOON, 253_402_300_000.0, -62_135_596_800.0, 1e15])
+def test_no_time_that_a_line_may_say_or_have_ends_the_reader(now: float) -> None:
+    for said in ("yesterday", "tomorrow at 14:00", "monday", "9999-12-31 24:00", "31 February", "2026-99-99 12am"):
+        READER.read(f"from {said} press 4 is jammed until {said}", "chat", now)
+        READER.read(f"the meeting is on {said}", "chat", now)
+        READER.read(f"Ana will fix press 4 by {said}", "chat", now)
+
+
 def test_a_correction_says_what_it_corrects() -> None:
     _, (first,) = READER.read("Bo: the ladder 7 is in bay 3", "chat", NOON)
     _, (claim,) = READER.read("Bo: no, it's in bay 4", "chat", NOON + 60, first)
