@@ -42,7 +42,7 @@ class MattersSettings(Section):
     patience: Seconds = 6 * 3600.0
     """How long a question or request without a time may wait for an answer before that is said, once. 0: for ever."""
     reminders_per_hour: float = Field(default=4.0, gt=0)
-    """Reminders and settlements said, in the long run, half of that at once, of which the last is for a settlement; more
+    """Reminders and settlements said, in the long run, half of that at once, the last of it for settlements; more
     wait, counted as ``limit_hits:reminders``."""
     languages: tuple[str, ...] = Field(default=("en",), min_length=1)
     """In which dates are read: codes of dateparser."""
