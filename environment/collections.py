@@ -8,7 +8,7 @@ What a new part of the mind needs of a store is here: no table, migration, copy,
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -165,31 +165,39 @@ class Collection(Generic[T]):
         found = await collections.get(self.name, [key])
         return self.value(found[key]) if found else None
 
-    def readable(self, document: Document) -> bool:
-        """Whether it holds such a value: another version may have written it in a form of its own."""
+    def read(self, document: Document) -> T | None:
+        """What a document holds; None where another version wrote it in a form of its own."""
         try:
-            self.value(document)
+            return self.value(document)
         except msgspec.DecodeError:
-            return False
-        return True
+            return None
 
     async def all_of(
         self, collections: Collections, prefix: str = "", page: int = 1000, unread: list[str] | None = None
     ) -> dict[str, T]:
         """All values whose keys begin so, in the order of their keys.
 
-        What is not ``readable`` is left out, its key put into ``unread``; without that it is raised, as by ``value``.
+        What ``read`` cannot read is left out, its key put into ``unread``; without that it is raised, as by ``value``.
         """
         found: dict[str, T] = {}
-        after = ""
-        while some := await collections.scan(self.name, prefix, after=after, limit=page):
-            for each in some:
-                if unread is None or self.readable(each):
-                    found[each.key] = self.value(each)
-                else:
-                    unread.append(each.key)
-            after = some[-1].key
+        async for each in scanned(collections, self.name, prefix, page):
+            value = self.value(each) if unread is None else self.read(each)
+            if value is not None:
+                found[each.key] = value
+            elif unread is not None:
+                unread.append(each.key)
         return found
+
+
+async def scanned(
+    collections: Collections, name: str, prefix: str = "", page: int = 1000
+) -> AsyncGenerator[Document, None]:
+    """All documents of a collection whose keys begin so, in the order of their keys, read a page at a time."""
+    after = ""
+    while some := await collections.scan(name, prefix, after=after, limit=page):
+        for each in some:
+            yield each
+        after = some[-1].key
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=encode_vector)

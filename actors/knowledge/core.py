@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 
 from actors.core import Description, Inward
@@ -16,6 +15,7 @@ from actors.knowledge.hearing import Hearing
 from actors.knowledge.ledger import FactLedger
 from actors.knowledge.sentences import split_speaker
 from actors.knowledge.settings import KnowledgeSettings
+from environment.latest import Latest
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import Instant, Modality, Perception, PerceptionRef
 
@@ -52,7 +52,7 @@ class KnowledgeCore(Inward):
         self._hearing = Hearing(settings, progress.pace)
         self._reader = FactReader(self._known, self._speaks)
         self._saved = progress.cursor
-        self._last: OrderedDict[str, tuple[FactClaim, Instant]] = OrderedDict()
+        self._last: Latest[str, tuple[FactClaim, Instant]] = Latest(_PLACES)
         self._due: Instant = 0.0
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
@@ -104,11 +104,8 @@ class KnowledgeCore(Inward):
         return [*(self._consolidate(now) if self._ledger.full else self._written()), *counts]
 
     def _learn(self, perception: Perception, now: Instant) -> int:
-        source, text, ref = (
-            perception.source,
-            (perception.text or "")[: self._settings.longest],
-            PerceptionRef(perception.id, perception.time, perception.source),
-        )
+        source, text = perception.source, (perception.text or "")[: self._settings.longest]
+        ref = PerceptionRef(perception.id, perception.time, source)
         last = self._last.get(source)
         before = last[0] if last and perception.time - last[1] <= self._settings.pronoun else None
         who, claims = self._reader.read(text, source, perception.time, before)
@@ -118,9 +115,6 @@ class KnowledgeCore(Inward):
             self._ledger.take(claim, who, perception, now)
         if claims:
             self._last[source] = claims[-1], perception.time
-            self._last.move_to_end(source)
-            if len(self._last) > _PLACES:
-                self._last.popitem(last=False)
             met = [
                 e
                 for name in dict.fromkeys(n for c in claims for n in (c.subject, c.value))

@@ -7,12 +7,12 @@ without feeling, and for half as much its feeling. ``benchmarks/coverage.py`` an
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import msgspec
 
 from actors.running import RunningRank
+from environment.latest import Latest
 
 _WINDOW = 500
 """Lines of talk among which a new one is ranked."""
@@ -52,8 +52,7 @@ class Talk:
     """Tells talkers from machines by how seldom they repeat themselves. Memory is bounded by ``sources``."""
 
     def __init__(self, sources: int) -> None:
-        self._most = sources
-        self._sources: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._sources: Latest[str, tuple[float, float]] = Latest(sources)
         """Lines that were no repeats, and all."""
         self._ranks = [RunningRank(_WINDOW) for _ in range(4)]
         self._standing = RunningRank(_WINDOW)
@@ -61,12 +60,10 @@ class Talk:
 
     def hear(self, source: str, lines: int = 1, *, fresh: bool) -> float:
         """Count what a source said; how much of a talker it is by then, 0..1."""
-        new, every = self._sources.pop(source, (0.0, 0.0))
+        new, every = self._sources.get(source, (0.0, 0.0))
         new, every = new + lines * fresh, every + lines
         fade = 0.5 if every > _MEMORY else 1.0
         self._sources[source] = (new * fade, every * fade)
-        if len(self._sources) > self._most:
-            self._sources.popitem(last=False)
         low, high = _FRESH
         return min(1.0, max(0.0, ((new + _DOUBT) / (every + _DOUBT) - low) / (high - low)))
 
@@ -90,7 +87,7 @@ class Talk:
 
     def load(self, saved: SavedTalk) -> None:
         """From a snapshot."""
-        self._sources = OrderedDict((name, (new, every)) for name, new, every in saved.sources[-self._most :])
+        self._sources.update((name, (new, every)) for name, new, every in saved.sources)
         for rank, values in zip((*self._ranks, self._standing), saved.ranks, strict=True):
             rank.load(values)
         self._lines = saved.lines

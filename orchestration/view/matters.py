@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, OpenLoop
-from environment.collections import Collection, Collections, Document
+from environment.collections import Collection, Collections, Document, scanned
 from environment.errors import ChangesGone, StoreUnavailable
 from environment.messages import Instant
 from orchestration.view.settings import ChangesSettings, TailSettings
@@ -52,7 +52,7 @@ class CollectionFollower(Generic[T]):
         if self._position is None:
             position = await read.head()  # before reading: what changes meanwhile is read again
             self._held, self._position = {}, position
-            for document in await scanned(read, name, self._batch):
+            async for document in scanned(read, name, page=self._batch):
                 self._take(document)
         while True:
             self._position, changed = await read.changes(name, self._position, self._batch)
@@ -62,18 +62,11 @@ class CollectionFollower(Generic[T]):
                 return
 
     def _take(self, document: Document) -> None:
-        if document.removed or not self._collection.readable(document):
+        value = None if document.removed else self._collection.read(document)
+        if value is None:
             self._held.pop(document.key, None)
         else:
-            self._held[document.key] = (self._collection.value(document), document.expires)
-
-
-async def scanned(collections: Collections, name: str, batch: int) -> list[Document]:
-    """All documents of a collection, read so many at a time."""
-    found: list[Document] = []
-    while some := await collections.scan(name, after=found[-1].key if found else "", limit=batch):
-        found += some
-    return found
+            self._held[document.key] = value, document.expires
 
 
 class MatterChangeKind(StrEnum):
@@ -129,7 +122,8 @@ class MatterTail(Tail[MatterChange, int]):
                 reached, changed = await self._collections.changes(name, after, limit)
             except ChangesGone:  # the changes since are forgotten: what there is stands for them
                 reached = await self._collections.head()
-                changed = [one for one in await scanned(self._collections, name, limit) if one.change > after]
+                every = scanned(self._collections, name, page=limit)
+                changed = [one async for one in every if one.change > after]
             upto.append(reached)
             found += changed
         told = sorted((one for one in found if one.change <= min(upto)), key=lambda one: one.change)
@@ -137,12 +131,12 @@ class MatterTail(Tail[MatterChange, int]):
 
 
 def _change(document: Document) -> MatterChange:
-    if document.removed or not _OF[document.collection].readable(document):
-        return MatterChange(MatterChangeKind.CLOSED, document.key, document.change)
-    if document.collection == MATTERS.name:
-        matter = MATTERS.value(document)
-        brief = replace(matter, lines=matter.lines[-LATEST:])
-        return MatterChange(MatterChangeKind.MATTER, document.key, document.change, matter=brief)
-    loop = LOOPS.value(document)
-    kind = MatterChangeKind.LOOP if loop.open else MatterChangeKind.CLOSED
-    return MatterChange(kind, document.key, document.change, loop=loop)
+    match None if document.removed else _OF[document.collection].read(document):
+        case Matter() as matter:
+            brief = replace(matter, lines=matter.lines[-LATEST:])
+            return MatterChange(MatterChangeKind.MATTER, document.key, document.change, matter=brief)
+        case OpenLoop() as loop:
+            kind = MatterChangeKind.LOOP if loop.open else MatterChangeKind.CLOSED
+            return MatterChange(kind, document.key, document.change, loop=loop)
+        case _:
+            return MatterChange(MatterChangeKind.CLOSED, document.key, document.change)
