@@ -82,9 +82,9 @@ class MattersCore(Inward):
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
             case Salient(again=False):
-                return [effect for trace in event.traces for effect in self._perceived(numbered(trace), now)]
+                return [effect for trace in event.traces for effect in self._perceived(numbered(trace, self._rarity), now)]
             case Broadcast():
-                return self._conscious(event.entry, event.focus and numbered(event.focus), now)
+                return self._conscious(event.entry, event.focus and numbered(event.focus, self._rarity), now)
             case Posted():
                 self._unacknowledged.arrived(event.ids)
                 return []
@@ -201,11 +201,11 @@ class MattersCore(Inward):
         """One matter of all that a line is about, which began first; what a line only turns to stays apart."""
         effects: list[Effect] = []
         least = self._settings.merge or float("inf")
-        about = {key: tied for key, tied, _ in found if not tied.turn and tied.strength >= least}
-        if about.pop(matter.id, None) is not None:
-            for key, tied in about.items():
+        about = {key: tied.reason for key, tied, _ in found if not tied.turn and tied.strength >= least}
+        if matter.id in about:
+            for key in [key for key in about if key != matter.id]:
                 matter, other = sorted((matter, self._matters[key]), key=lambda each: (each.began, each.id))
-                effects += self._absorb(matter, other, tied.reason, now)
+                effects += self._absorb(matter, other, about[other.id], now)
         return matter, effects
 
     def _absorb(self, matter: Matter, other: Matter, why: str, now: Instant) -> list[Effect]:
