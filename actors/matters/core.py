@@ -33,7 +33,7 @@ from actors.matters.settings import MattersSettings
 from actors.names import ATTENTION, ENVIRONMENT
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
-from actors.submind.linking import Rarity, Tie, numbered
+from actors.submind.linking import Rarity, Tie
 from actors.submind.retransmit import RetransmitBuffer
 from environment.identity import derived, thought_id
 from environment.marks import FeedbackMark, MarkKind
@@ -82,9 +82,9 @@ class MattersCore(Inward):
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
             case Salient(again=False):
-                return [effect for trace in event.traces for effect in self._perceived(numbered(trace, self._rarity), now)]
+                return [effect for trace in event.traces for effect in self._perceived(trace, now)]
             case Broadcast():
-                return self._conscious(event.entry, event.focus and numbered(event.focus, self._rarity), now)
+                return self._conscious(event.entry, event.focus, now)
             case Posted():
                 self._unacknowledged.arrived(event.ids)
                 return []

@@ -15,6 +15,7 @@ from actors.perception.percept import Percept, ref
 from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import clean, read, segments, span, telling, template
 from actors.running import FadingCounts
+from actors.substrate.sentences import numbered
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _VECTORS = 1024
@@ -134,8 +135,9 @@ class TextInterpreter:
         vector = self._vector(series, vectors.get(piece))
         surprise = _SURPRISE_SURGE if turn in {Turn.SURGE, Turn.RETURN} else 0.0
         appraisal = self._appraiser.appraise(piece, wording.words, vector, perception.source, perception.time, surprise)
-        terms = telling(wording.terms, self._terms, self._settings.terms)
-        self._terms.add(wording.terms)
+        every = (*numbered(piece, self._terms.get), *wording.terms)
+        terms = telling(every, self._terms, self._settings.terms)
+        self._terms.add(every)
         text = piece
         insights: tuple[str, ...] = ()
         if turn is Turn.SURGE:

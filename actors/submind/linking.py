@@ -11,10 +11,10 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from actors.running import FadingCounts
-from actors.substrate.sentences import asks, sentences, speaker
+from actors.substrate.sentences import asks, is_numbered, sentences, speaker
 from environment.episodes.words import STOPWORDS
 from environment.messages import Instant, Thought, Trace
 from environment.relations import Relation, RelationKind
@@ -22,9 +22,6 @@ from environment.relations import Relation, RelationKind
 _LEAD = re.compile(r"\W{0,2}([^\s:,;.!?<>()\"“”]{2,32})(?:\s?[:,]|->)\s")
 _BACK = re.compile(r"(?:no|not|nope|wrong|actually|false alarm|that's not|that is not|it isn't|never)\b", re.IGNORECASE)
 _CAUSE = re.compile(r"\b(?:because|due to|caused by|thanks to|owing to|that's why|result of)\b", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?<![\w#.:/-])(?:[^\W\d_]{2,} |#)\d+\b(?![.:/-]?\w|%| ?[%°])")
-_FIGURES = 3
-"""Of so many figures a number is a name wherever it stands ("job 961"); one of fewer may count what follows."""
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _REPLY, _GOES_ON, _AT_ONCE = 600.0, 300.0, 60.0
 """Seconds within which a line answers another, goes on from one's own, and does either without a name."""
@@ -75,10 +72,6 @@ class Rarity:
         total = self._counts.total + 20
         return max(0.0, 1.0 - math.log1p(max(0, self._counts.get(term) - 2)) / math.log(total))
 
-    def met(self, term: str) -> bool:
-        """Whether it was met, and is not forgotten."""
-        return self._counts.get(term) > 0
-
     def dump(self) -> dict[str, int]:
         """For a snapshot."""
         return self._counts.dump()
@@ -110,25 +103,6 @@ def _voice(thought: Thought) -> _Voice:
 def source_of(thought: Thought) -> str:
     """Who said what a thought focuses on."""
     return thought.perceptions[0].source if thought.perceptions else thought.author
-
-
-def numbered(trace: Trace, rarity: Rarity) -> Trace:
-    """The same, with what it calls by a number (``job 961``, ``#4711``, ``bed 9``) among its associations."""
-    thought = trace.thought
-    every = [found for found in _NUMBERED.finditer(thought.text) if _is_name(found) or rarity.met(found[0].casefold())]
-    terms = tuple(dict.fromkeys((*(found[0].casefold() for found in every[:_FEW]), *thought.associations)))
-    return replace(trace, thought=replace(thought, associations=terms)) if every else trace
-
-
-def _is_name(found: re.Match[str]) -> bool:
-    """Whether a word and its number call something: "bed 9 is", not "due 7 March" or "took 5 minutes"."""
-    if sum(map(str.isdigit, found[0])) >= _FIGURES:
-        return True
-    rest, who = found.string[found.end() :], speaker(found.string).rstrip(": ")
-    follows = _WORD.match(rest, 1)
-    counts = follows is not None and rest[0].isspace() and follows[0].casefold() not in STOPWORDS
-    speaks = found.end() <= len(who) and found[0] != who  # "Bettina van 5:" is who speaks, "bed 9:" of what
-    return not counts and not speaks and found[0].split()[0].casefold() not in STOPWORDS
 
 
 def related(a: Thought, b: Thought) -> tuple[str, ...]:
@@ -259,7 +233,7 @@ def _topic(
     same, plain = here.source == there.source, all(t.isalpha() and t.islower() for t in shared)
     plain &= len(shared) == 1 or event.time - memory.time > _LONG
     strength = _likeness(event, memory, shared, rarity) - same * _SAME_SOURCE - plain * _PLAIN
-    strength += _NUMBER * max((rarity.of(t) for t in shared if _NUMBERED.fullmatch(t)), default=0.0)
+    strength += _NUMBER * max((rarity.of(t) for t in shared if is_numbered(t)), default=0.0)
     if _CAUSE.search(here.body):
         kind = RelationKind.CAUSE
     elif _BACK.match(here.body):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
 
 from actors.substrate.plain import clip
@@ -15,6 +15,9 @@ _ABBREVIATED = re.compile(r"(?:^|[\s(.])(?:[A-Z]|(?i:mr|mrs|ms|dr|st|no|vs|etc|a
 _SPEAKER = re.compile(r"^(?=\S)[^:“”\"]{1,48}:\s+")
 _SPEAKER_WORDS = 5
 _BARE_NUMBER = re.compile(r"^\d[\d.:/_-]*[a-z]{0,2}$", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?<![\w#.:/-])(?:[^\W\d_]{2,} |#)\d+\b(?![.:/-]?\w|%| ?[%°])")
+_FIGURES = 3
+"""Of so many figures a number is a name wherever it stands ("job 961"); one of fewer may count what follows."""
 _LONGEST_PHRASE = 3
 _LONG_WORD, _WORD = 6, 4
 _WORTH_ADDING = 0.5
@@ -55,6 +58,30 @@ def speaker(text: str) -> str:
     if match is None or len(match[0].split()) > _SPEAKER_WORDS:
         return ""
     return match[0].rstrip() + " "
+
+
+def is_numbered(term: str) -> bool:
+    """Whether it is a word and the number that it is called by."""
+    return _NUMBERED.fullmatch(term) is not None
+
+
+def numbered(text: str, met: Callable[[str], int | None]) -> list[str]:
+    """What ``text`` calls by a number (``job 961``, ``#4711``, ``bed 9``), in lower case, in order.
+
+    A number that counts what follows is no name ("5 minutes"), unless what it would name was ``met``.
+    """
+    found = ((name, name[0].casefold()) for name in _NUMBERED.finditer(text))
+    return list(dict.fromkeys(term for name, term in found if _names(name) or met(term)))
+
+
+def _names(found: re.Match[str]) -> bool:
+    if sum(map(str.isdigit, found[0])) >= _FIGURES:
+        return True
+    rest, who = found.string[found.end() :], speaker(found.string).rstrip(": ")
+    follows = _TOKEN.match(rest, 1)
+    counts = follows is not None and rest[0].isspace() and follows[0].casefold() not in STOPWORDS
+    speaks = found.end() <= len(who) and found[0] != who  # "Bettina van 5:" is who speaks, "bed 9:" of what
+    return not counts and not speaks and found[0].split()[0].casefold() not in STOPWORDS
 
 
 def mentions(text: str, term: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actors.snapshots import pack, unpack
-from actors.submind.linking import Rarity, kin, numbered, related, tie
+from actors.submind.linking import Rarity, kin, related, tie
 from environment.relations import RelationKind
 from tests.actors.making import thought, trace, unit
 
@@ -111,38 +111,16 @@ def test_the_name_of_a_source_is_no_subject() -> None:
 
 def test_what_both_call_by_one_number_is_one_thing() -> None:
     opened, note, other = (
-        numbered(trace(said(text, source="desk", time=at, vector=unit(n), associations=("lift",))), RARITY)
-        for n, (text, at) in enumerate(
-            [("job 961 new: lift B stuck", 900.0), ("job 961: both out", 1500.0), ("job 962: lift C at 3 %", 1600.0)]
+        said(text, source="desk", time=at, vector=unit(n), associations=(job, "lift"))
+        for n, (text, at, job) in enumerate(
+            [
+                ("job 961 new: lift B stuck", 900.0, "job 961"),
+                ("job 961: both out", 1500.0, "job 961"),
+                ("job 962: lift C at 3 %", 1600.0, "job 962"),
+            ]
         )
     )
-    assert opened.thought.associations == ("job 961", "lift")
-    sure = tie(note.thought, opened.thought, RARITY)
-    loose = tie(other.thought, opened.thought, RARITY)
+    sure = tie(note, opened, RARITY)
+    loose = tie(other, opened, RARITY)
     assert sure.reason == "both name job 961, lift"
     assert sure.strength > 0.75 > loose.strength
-    plain = trace(said("at 12:3000, 4.500 s, load 300 %, GET /a/200"))
-    assert numbered(plain, RARITY) is plain
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("bed 9: nosebleed, HR 118", ("bed 9", "hr 118")),
-        ("who moves the insulin? fridge 2 is still warm", ("fridge 2",)),
-        ("have a look at Crane 3 after the break, or lift (gate 4)", ("crane 3", "gate 4")),
-        ("the order 345 waits, due 7 March, 17:00", ("order 345",)),
-        ("took 5 minutes, queued 12 jobs, Mar 12 10:02:11", ()),
-        ("Bettina van 5: second run finished", ()),
-    ],
-)
-def test_a_small_number_is_a_name_where_it_counts_nothing(text: str, names: tuple[str, ...]) -> None:
-    assert numbered(trace(said(text)), RARITY).thought.associations == names
-
-
-def test_a_numbered_thing_that_was_met_is_known_wherever_it_stands() -> None:
-    line = trace(said("Fridge 2 compressor replaced"))
-    rarity = Rarity()
-    assert numbered(line, rarity) is line
-    rarity.learn(("fridge 2",))
-    assert numbered(line, rarity).thought.associations == ("fridge 2",)

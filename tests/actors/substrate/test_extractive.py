@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from actors.substrate.extractive import CONNECTIVES, LIMIT, compose
 from actors.substrate.plain import clip, plain
 from actors.substrate.ports import Act, Depth, Material, Request, Role
-from actors.substrate.sentences import common, phrases, sentences, speaker, telling, words
+from actors.substrate.sentences import common, numbered, phrases, sentences, speaker, telling, words
 
 HOSTILE = st.sampled_from(
     [
@@ -303,3 +303,25 @@ def test_reading():
     assert common("The frost in room 2's corner", "ice in Room 2") == ["room 2"]
     assert words("room2_air_c 08:00Z, KR-4410") == ["room2_air_c", "08:00z", "kr-4410"]
     assert telling("short", 10) == "short"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("job 961 new: lift B stuck", ["job 961"]),
+        ("bed 9: nosebleed, HR 118", ["bed 9", "hr 118"]),
+        ("who moves the insulin? fridge 2 is still warm", ["fridge 2"]),
+        ("have a look at Crane 3 after the break, or lift (gate 4)", ["crane 3", "gate 4"]),
+        ("the order 345 waits, due 7 March, 17:00", ["order 345"]),
+        ("took 5 minutes, queued 12 jobs, Mar 12 10:02:11", []),
+        ("Bettina van 5: second run finished", []),
+        ("at 12:3000, 4.500 s, load 300 %, GET /a/200", []),
+    ],
+)
+def test_what_a_text_calls_by_a_number(text: str, names: list[str]) -> None:
+    assert numbered(text, lambda term: 0) == names
+
+
+def test_a_numbered_thing_that_was_met_is_known_wherever_it_stands() -> None:
+    assert numbered("Fridge 2 compressor replaced", lambda term: 0) == []
+    assert numbered("Fridge 2 compressor replaced", {"fridge 2": 1}.get) == ["fridge 2"]
