@@ -151,16 +151,23 @@ def answers(line: Thought, asked: Thought, rarity: Rarity, least: float) -> bool
 
     Or what is about the same, that surely. One that asks itself answers only whom it speaks to.
     """
-    mine, theirs = speaker(line.text), speaker(asked.text)
-    room, apart = source_of(line) == source_of(asked), line.time - asked.time
+    (here, mine), (there, theirs) = _who(line), _who(asked)
+    room, apart = here == there, line.time - asked.time
     if room and mine.casefold() == theirs.casefold():
         return False
     tied = tie(line, asked, rarity)
-    asking = asks(sentences(line.text[len(mine) :] or line.text)[0])
+    asking = asks(sentences(line.text[len(speaker(line.text)) :] or line.text)[0])
     if asking or (tied is not None and (tied.turn or tied.strength >= least)):
         return tied is not None and (tied.turn or not asking)
-    named = not _words(mine).isdisjoint(_words(asked.text[len(theirs) :]))
+    named = not _words(mine).isdisjoint(_words(asked.text[len(speaker(asked.text)) :]))
     return room and bool(mine) and 0 <= apart <= (_CALLED if named else _NEXT)
+
+
+def _who(line: Thought) -> tuple[str, str]:
+    """Where a line was said and by whom: ``chat`` by "Ann: yes", ``radio`` by a source ``radio/Ann``."""
+    source, said = source_of(line), speaker(line.text)
+    room, _, name = source.rpartition("/")
+    return (source, said) if said or not room or not name.isalpha() else (room, name)
 
 
 def kin(focus: Trace, recent: Sequence[Trace], rarity: Rarity, least: float) -> tuple[Trace, ...]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from actors.snapshots import pack, unpack
-from actors.submind.linking import Rarity, kin, related, tie
+from actors.submind.linking import Rarity, answers, kin, related, tie
 from environment.relations import RelationKind
 from tests.actors.making import thought, trace, unit
 
@@ -124,3 +124,20 @@ def test_what_both_call_by_one_number_is_one_thing() -> None:
     loose = tie(other, opened, RARITY)
     assert sure.reason == "both name job 961, lift"
     assert sure.strength > 0.75 > loose.strength
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "after", "answered"),
+    [
+        ("radio/Anouk", "will do before noon", 180.0, True),  # she is named, and has an hour
+        ("radio/Karim", "on my way", 60.0, True),  # whoever speaks next
+        ("radio/Karim", "on my way", 180.0, False),
+        ("radio/Piet", "hello?", 60.0, False),  # who asked
+        ("chat/Anouk", "will do before noon", 60.0, False),
+        ("radio/#ops", "will do before noon", 60.0, False),
+    ],
+)
+def test_who_speaks_is_the_last_part_of_a_source(source: str, text: str, after: float, answered: bool) -> None:
+    asked = said("Anouk can you look at the hoist?", source="radio/Piet", time=900.0, vector=unit(1))
+    line = said(text, source=source, time=900.0 + after, vector=unit(2))
+    assert answers(line, asked, RARITY, 0.75) is answered
