@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 
 from actors.running import FadingCounts
 from actors.substrate.sentences import asks, is_numbered, sentences, speaker
@@ -36,6 +37,8 @@ _NUMBER = 0.5
 _SAME_SOURCE = 0.1
 _PLAIN, _LONG = 0.1, 3600.0
 """How much less it says that two lines share one plain word and no name or number, or many such words so long ago."""
+_REMEMBERED = 2048
+"""Lines of which it is remembered how they read: each is compared with many."""
 _FEW = 3
 _SAME = 0.8
 """Share of the smaller line's words in the other from which it is a quote of it."""
@@ -90,14 +93,19 @@ class _Voice:
 
 
 def _voice(thought: Thought) -> _Voice:
-    text, named = thought.text, []
+    return _heard(source_of(thought).casefold(), thought.text)
+
+
+@lru_cache(_REMEMBERED)
+def _heard(source: str, text: str) -> _Voice:
+    named = []
     for _ in range(2):
         found = _LEAD.match(text)
         if found is None or found[1].casefold() in STOPWORDS:
             break
         named.append(found[1].casefold())
         text = text[found.end() :]
-    return _Voice(source_of(thought).casefold(), tuple(named), text)
+    return _Voice(source, tuple(named), text)
 
 
 def source_of(thought: Thought) -> str:
@@ -151,21 +159,28 @@ def answers(line: Thought, asked: Thought, rarity: Rarity, least: float) -> bool
 
     Or what is about the same, that surely. One that asks itself answers only whom it speaks to.
     """
-    (here, mine), (there, theirs) = _who(line), _who(asked)
+    (here, mine), (there, theirs) = _who(source_of(line), line.text), _who(source_of(asked), asked.text)
     room, apart = here == there, line.time - asked.time
     if room and mine.casefold() == theirs.casefold():
         return False
     tied = tie(line, asked, rarity)
-    asking = asks(sentences(line.text[len(speaker(line.text)) :] or line.text)[0])
+    asking = _asking(line.text)
     if asking or (tied is not None and (tied.turn or tied.strength >= least)):
         return tied is not None and (tied.turn or not asking)
     named = not _words(mine).isdisjoint(_words(asked.text[len(speaker(asked.text)) :]))
     return room and bool(mine) and 0 <= apart <= (_CALLED if named else _NEXT)
 
 
-def _who(line: Thought) -> tuple[str, str]:
+@lru_cache(_REMEMBERED)
+def _asking(text: str) -> bool:
+    """Whether a line begins with a question."""
+    return asks(sentences(text[len(speaker(text)) :] or text)[0])
+
+
+@lru_cache(_REMEMBERED)
+def _who(source: str, text: str) -> tuple[str, str]:
     """Where a line was said and by whom: ``chat`` by "Ann: yes", ``radio`` by a source ``radio/Ann``."""
-    source, said = source_of(line), speaker(line.text)
+    said = speaker(text)
     room, _, name = source.rpartition("/")
     return (source, said) if said or not room or not name.isalpha() else (room, name)
 
@@ -191,8 +206,9 @@ def kin(focus: Trace, recent: Sequence[Trace], rarity: Rarity, least: float) -> 
     return (*first, *(trace for _, trace in sorted(found, key=lambda pair: -pair[0])))
 
 
-def _words(text: str) -> set[str]:
-    return {w.casefold() for w in _WORD.findall(text)}
+@lru_cache(_REMEMBERED)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(w.casefold() for w in _WORD.findall(text))
 
 
 def _quotes(mine: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
