@@ -144,14 +144,15 @@ def tie(event: Thought, memory: Thought, rarity: Rarity, known: AbstractSet[str]
     None also for what came later, rests on the same perceptions, or is an echo or a quote. ``known`` are those who are
     spoken to by name: of others nobody can tell that they go on where they left off.
     """
+    apart, shared = event.time - memory.time, related(event, memory)
+    if apart < 0 or (apart > _REPLY and not shared):
+        return None
     here, there = _voice(event), _voice(memory)
-    if memory.time > event.time or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
-        return None
     words = _words(here.body), _words(there.body)
-    if _quotes(*words):
+    if _quotes(*words) or {p.id for p in memory.perceptions} & {p.id for p in event.perceptions}:
         return None
-    turn = _turn(here, there, event.time - memory.time, here.source in known)
-    return turn or _topic(event, memory, here, there, words[0] & words[1], rarity)
+    turn = _turn(here, there, apart, here.source in known)
+    return turn or _topic(event, memory, (here, there), shared, words[0] & words[1], rarity)
 
 
 def answers(line: Thought, asked: Thought, rarity: Rarity, least: float) -> bool:
@@ -159,6 +160,8 @@ def answers(line: Thought, asked: Thought, rarity: Rarity, least: float) -> bool
 
     Or what is about the same, that surely. One that asks itself answers only whom it speaks to.
     """
+    if line.time - asked.time > _CALLED and not related(line, asked):
+        return False
     (here, mine), (there, theirs) = _who(source_of(line), line.text), _who(source_of(asked), asked.text)
     room, apart = here == there, line.time - asked.time
     if room and mine.casefold() == theirs.casefold():
@@ -242,13 +245,19 @@ def _turn(here: _Voice, there: _Voice, apart: Instant, known: bool) -> Tie | Non
 
 
 def _topic(
-    event: Thought, memory: Thought, here: _Voice, there: _Voice, both: AbstractSet[str], rarity: Rarity
+    event: Thought,
+    memory: Thought,
+    said: tuple[_Voice, _Voice],
+    terms: Sequence[str],
+    both: AbstractSet[str],
+    rarity: Rarity,
 ) -> Tie | None:
-    """Both name what few others do; ``both`` are the words that stand in both."""
+    """Both name what few others do; ``terms`` are associations of both, ``both`` the words that stand in both."""
+    here, there = said
     voices = {*here.named, *there.named} - both  # these are what the lines are about
     voices |= {here.source, there.source}
     shared: list[str] = []
-    for term in related(event, memory):
+    for term in terms:
         if term not in voices and not any(set(term.split()) & set(kept.split()) for kept in shared):
             shared.append(term)
     if not shared:

@@ -86,8 +86,14 @@ def _names(found: re.Match[str]) -> bool:
 
 def mentions(text: str, term: str) -> bool:
     """Whether ``term`` stands in ``text`` as whole words, whatever its case."""
-    wanted, there = words(term), words(text)
-    return bool(wanted) and any(there[i : i + len(wanted)] == wanted for i in range(len(there) - len(wanted) + 1))
+    wanted = words(term)
+    return bool(wanted) and _stands(wanted, words(text))
+
+
+def _stands(run: list[str], there: list[str]) -> bool:
+    """Whether a run of words stands in others."""
+    size, first = len(run), run[0]
+    return first in there and any(there[i : i + size] == run for i in range(len(there) - size + 1))
 
 
 def asks(text: str) -> bool:
@@ -99,7 +105,9 @@ def _worth(clause: str, terms: Sequence[str], *, first: bool) -> float:
     """How telling a clause is: the terms it names (the first count most), figures, a turn, content, standing first."""
     tokens = words(clause)
     content = {t for t in tokens if t not in STOPWORDS}
-    named = sum(1.0 / (1 + 0.25 * rank) for rank, term in enumerate(terms) if mentions(clause, term))
+    named = sum(
+        1.0 / (1 + 0.25 * rank) for rank, term in enumerate(terms) if (run := words(term)) and _stands(run, tokens)
+    )
     figures = any(c.isdigit() for c in clause)
     turns = not _TURNS.isdisjoint(tokens) or bool(_DENIED.search(clause)) or clause.endswith("?")
     return named + 1.0 * figures + 2.0 * turns + sqrt(len(content)) + 0.25 * first
