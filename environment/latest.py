@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 K = TypeVar("K")
@@ -12,9 +13,11 @@ V = TypeVar("V")
 class Latest(OrderedDict[K, V]):
     """The latest ``most`` that were put, in order: one that is put again is the latest, and of more the first goes."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, kept: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
+        """``kept``: what was put before, the first longest ago."""
         super().__init__()
         self.most = most
+        self.update(kept)
 
     def __setitem__(self, key: K, value: V) -> None:
         super().__setitem__(key, value)

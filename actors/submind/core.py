@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -41,6 +40,7 @@ from actors.submind.division import HandoverSource
 from actors.submind.message_router import MessageRouter, RouterState
 from actors.submind.retransmit import RetransmitBuffer
 from actors.submind.submind_growth import SubmindGrowth, SubmindGrowthState
+from environment.latest import Latest
 from environment.messages import Instant, Thought, ThoughtKind, Trace, Via
 from environment.salience import at as level_at
 
@@ -76,11 +76,11 @@ class SubmindCore(Inward):
         self._window = BindingWindow(settings.binding)
         self._interest = RunningRank(settings.binding.memory)
         self.allowance = Allowance(settings.binding.per_hour)
-        self._seen: OrderedDict[str, None] = OrderedDict()
-        self._via: OrderedDict[str, Via] = OrderedDict()
-        self._searches: OrderedDict[str, _Search] = OrderedDict()
-        self._bindings: OrderedDict[str, tuple[Bound, Trace]] = OrderedDict()
-        self._revising: OrderedDict[str, tuple[Thought, Instant]] = OrderedDict()
+        self._seen = Latest[str, None](_SEEN)
+        self._via = Latest[str, Via](_SEEN)
+        self._searches = Latest[str, _Search](_WAITING)
+        self._bindings = Latest[str, tuple[Bound, Trace]](_WAITING)
+        self._revising = Latest[str, tuple[Thought, Instant]](_WAITING)
         self._unacknowledged = RetransmitBuffer(name)
         self._made = 0
         self._last_work: Instant = 0.0
@@ -134,19 +134,14 @@ class SubmindCore(Inward):
         thought = message.thought
         if thought.id in self._seen or thought.author == self.name:
             return []
-        self._remember(thought.id)
+        self._seen[thought.id] = None
         passed_on = self._growing.passed_on(message, now)
         if passed_on is not None:
             return passed_on
-        self._know(thought.id, Via(message.sender, message.topic))
+        self._via[thought.id] = Via(message.sender, message.topic)
         topic = self._router.place(thought.vector, thought.associations, now)
         self._growing.load.met(topic.key, now)
         return self._consider(thought, now)
-
-    def _know(self, thought_id: str, via: Via) -> None:
-        self._via[thought_id] = via
-        while len(self._via) > _SEEN:
-            self._via.popitem(last=False)
 
     def _consider(self, thought: Thought, now: Instant) -> list[Effect]:
         """Seek memories for what is interesting enough."""
@@ -172,8 +167,6 @@ class SubmindCore(Inward):
         self._made += 1
         token = f"{self.name}/{self._made}"
         self._searches[token] = _Search(event, now)
-        while len(self._searches) > _WAITING:
-            self._searches.popitem(last=False)
         terms, vector = (event.associations, event.vector) if event else ((), None)
         if kind is CrawlKind.ASSOCIATIVE and not terms:
             kind = CrawlKind.DIRECTED
@@ -220,7 +213,7 @@ class SubmindCore(Inward):
         """Met while wandering: each is taken as an event, as salient as it still is."""
         effects: list[Effect] = []
         for trace in (one for one in traces[:2] if one.id not in self._seen):
-            self._remember(trace.id)
+            self._seen[trace.id] = None
             self._router.place(trace.thought.vector, trace.thought.associations, now)
             effects += self._consider(replace(trace.thought, salience=level_at(trace.level, now), at=now), now)
         return effects
@@ -229,8 +222,6 @@ class SubmindCore(Inward):
         self._made += 1
         token = f"{self.name}/{self._made}"
         self._bindings[token] = (bound, memory)
-        while len(self._bindings) > _WAITING:
-            self._bindings.popitem(last=False)
         return Generate(token, request(self.name, bound))
 
     def _thought(self, generated: Generated, now: Instant) -> list[Effect]:
@@ -242,7 +233,7 @@ class SubmindCore(Inward):
         via = tuple(dict.fromkeys(self._via[p.id] for p in parts if p.id in self._via))
         topic = self._router.place(generated.vector, bound.event.associations, now)
         thought = compose(self.name, bound, generated, via, topic.label, now)
-        self._remember(thought.id)
+        self._seen[thought.id] = None
         self._last_work = now
         self._growing.worked(now)
         return self._leave(thought, bound, memory, now)
@@ -253,8 +244,6 @@ class SubmindCore(Inward):
             return self._unacknowledged.post([thought], now)
         thought = replace(thought, depth=max(bound.event.depth + 1, memory.thought.depth))
         self._revising[memory.id] = (thought, now)
-        while len(self._revising) > _WAITING:
-            self._revising.popitem(last=False)
         revision = Revise(memory.id, memory.version, self.name, thought)
         return [Send(ENVIRONMENT, revision, 1.0), Count("thoughts_total"), WakeAt(now + _ANSWER_WITHIN)]
 
@@ -278,7 +267,7 @@ class SubmindCore(Inward):
         focus = broadcast.focus
         if focus is None or focus.thought.author == self.name or focus.id in self._seen:
             return []
-        self._remember(focus.id)
+        self._seen[focus.id] = None
         return self._consider(focus.thought, now)
 
     def _tend(self, now: Instant) -> list[Effect]:
@@ -293,11 +282,6 @@ class SubmindCore(Inward):
             event = None if self._chance.uniform() < self._settings.random_share or not events else events[-1]
             effects.append(self._crawl(CrawlKind.DIRECTED if event else CrawlKind.RANDOM, event, now))
         return [*effects, WakeAt(max(self._last_work + every, self._wandered + every, now + every / 60), leeway)]
-
-    def _remember(self, thought_id: str) -> None:
-        self._seen[thought_id] = None
-        while len(self._seen) > _SEEN:
-            self._seen.popitem(last=False)
 
     # --- what growing asks of it ---
 
@@ -325,9 +309,9 @@ class SubmindCore(Inward):
         """An event that another was about to bind, once."""
         if thought.id in self._seen:
             return []
-        self._remember(thought.id)
+        self._seen[thought.id] = None
         if via is not None:
-            self._know(thought.id, via)
+            self._via[thought.id] = via
         self._window.add(thought)
         return self.seek(thought, now)
 
@@ -376,7 +360,7 @@ class SubmindCore(Inward):
         self._interest.load(saved.interest)
         self._binder.moments.load(saved.moments)
         self._binder.rarity.load(saved.rarity)
-        self._seen = OrderedDict.fromkeys(saved.seen)
+        self._seen.update(dict.fromkeys(saved.seen))
         self._made = saved.made
         if saved.growing is not None:
             self._growing.restore(saved.growing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 
 import msgspec
@@ -19,6 +18,7 @@ from actors.submind.connection_registry import ConnectionRegistry, SavedConnecti
 from actors.submind.redirects import Redirect, RedirectState, RedirectTable
 from actors.submind.routing import LEARNED, Routing, RoutingContext
 from actors.submind.topics import SavedTopics, Topic, Topics
+from environment.latest import Latest
 from environment.messages import Instant, Thought, Vector
 from environment.ports import WriteConnections
 
@@ -61,7 +61,7 @@ class MessageRouter:
         self._chance = chance
         self._routing = routing
         # Not in the snapshot: what was asked before a crash may not have arrived, and asked twice it changes nothing.
-        self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._asked = Latest[tuple[str, str], None](_ASKED)
 
     def configure(self, settings: CognitiveSettings) -> None:
         """Topics and connections are judged by other settings from now on."""
@@ -115,8 +115,6 @@ class MessageRouter:
         else:  # it listens to nobody, but may tell
             new = (topic.key, author) not in self._asked
             self._asked[(topic.key, author)] = None
-            while len(self._asked) > _ASKED:
-                self._asked.popitem(last=False)
         return [Send(author, Register(self._owner, thought.vector, topic.label, thought.id))] if new else []
 
     def asked(self, request: Register, now: Instant) -> list[Effect]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ import msgspec
 import numpy as np
 
 from actors.handover import Holding
+from environment.latest import Latest
 from environment.messages import Vector
 
 _SENDERS = 1024
@@ -34,10 +34,9 @@ class RedirectTable:
     """
 
     def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._given: OrderedDict[str, Redirect] = OrderedDict()
+        self._given = Latest[str, Redirect](capacity)
         self._matrix: Vector | None = None
-        self._ledger: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._ledger = Latest[tuple[str, str], float](_SENDERS)
 
     def __len__(self) -> int:
         return len(self._given)
@@ -46,8 +45,6 @@ class RedirectTable:
         """These are another's now."""
         for topic in holdings:
             self._given[topic.key] = Redirect(topic.key, topic.label, holder, topic.centroid)
-        while len(self._given) > self._capacity:
-            self._given.popitem(last=False)
         self._matrix = None
 
     def gone(self, name: str, heir: str, owner: str) -> None:
@@ -77,11 +74,9 @@ class RedirectTable:
 
     def came(self, sender: str, topic: str, *, belongs: bool) -> bool:
         """A message came along a sender's topic; whether the sender is to learn that the topic is another's."""
-        share = self._ledger.pop((sender, topic), 0.5)
+        share = self._ledger.get((sender, topic), 0.5)
         share += _STEP * (float(belongs) - share)
         self._ledger[(sender, topic)] = share
-        while len(self._ledger) > _SENDERS:
-            self._ledger.popitem(last=False)
         return belongs and share >= _MOSTLY
 
     def dump(self) -> list[RedirectState]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -20,6 +19,7 @@ from actors.submind.budget import Allowance
 from actors.submind.division import Division, HandoverSource
 from actors.submind.load import Load, LoadState
 from actors.submind.message_router import MessageRouter
+from environment.latest import Latest
 from environment.messages import Instant, Thought, Via
 from environment.ports import WriteState
 
@@ -85,8 +85,8 @@ class SubmindGrowth:
         self._asked: _Asked | None = None
         self._as_of = 0
         self._made = 0
-        self._children: OrderedDict[str, None] = OrderedDict()
-        self._took: OrderedDict[str, None] = OrderedDict()
+        self._children = Latest[str, None](_REMEMBERED)
+        self._took = Latest[str, None](_REMEMBERED)
         self._given_goals: set[str] = set()
         self._inherited: list[tuple[Thought, Via | None]] = []
 
@@ -291,7 +291,7 @@ class SubmindGrowth:
                 effects += self._hand_on(thought, has.via.get(thought.id), event.child)
                 self._owner.let_go([thought.id])
         self._router.tie(event.child, self._settings.division.ties, now, "its child")
-        _remember(self._children, event.child)
+        self._children[event.child] = None
         return [*effects, self._save(), Settled(event.child)]
 
     def _share_in(self, event: Divided | Inherited, now: Instant) -> None:
@@ -320,7 +320,7 @@ class SubmindGrowth:
         effects = [*kept, Count("inheritances_total"), *self._owner.post(handover.waiting, now)]
         for thought in handover.events:
             effects += self._owner.take_up(thought, handover.via.get(thought.id), now)
-        _remember(self._took, event.name)
+        self._took[event.name] = None
         return [*effects, self._save(), Settled(event.name)]
 
     def gone(self, event: Gone, now: Instant) -> list[Effect]:
@@ -370,7 +370,8 @@ class SubmindGrowth:
         self.share, self._made, self._as_of = state.share, state.made, state.as_of
         self._apoptosis.born, self._apoptosis.last_work = state.born, state.last_work
         self.load.load(state.load)
-        self._children, self._took = OrderedDict.fromkeys(state.children), OrderedDict.fromkeys(state.took)
+        self._children.update(dict.fromkeys(state.children))
+        self._took.update(dict.fromkeys(state.took))
         self._given_goals = set(state.given_goals)
         self._inherited = state.inherited
 
@@ -388,9 +389,3 @@ class SubmindGrowthState(msgspec.Struct):
     given_goals: list[str]
     inherited: list[tuple[Thought, Via | None]]
     as_of: int = 0
-
-
-def _remember(names: OrderedDict[str, None], name: str) -> None:
-    names[name] = None
-    while len(names) > _REMEMBERED:
-        names.popitem(last=False)

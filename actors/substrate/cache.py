@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Protocol
 
 from actors.substrate.ports import Depth, Generation, Request, Substrate
 from environment.errors import SubliminalError
+from environment.latest import Latest
 
 
 class AnswerCache(Protocol):
@@ -30,8 +30,7 @@ class MemoryAnswers:
     """Answers kept in this process, at most ``rows``."""
 
     def __init__(self, rows: int = 10_000) -> None:
-        self._rows = rows
-        self._answers: OrderedDict[str, bytes] = OrderedDict()
+        self._answers = Latest[str, bytes](rows)
 
     async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
         found = {key: self._answers[key] for key in keys if key in self._answers}
@@ -40,11 +39,7 @@ class MemoryAnswers:
         return found
 
     async def put(self, answers: Mapping[str, bytes]) -> None:
-        for key, answer in answers.items():
-            self._answers[key] = answer
-            self._answers.move_to_end(key)
-        while len(self._answers) > self._rows:
-            self._answers.popitem(last=False)
+        self._answers.update(answers)
 
 
 def request_key(request: Request, model: str, prompts: str) -> str:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from environment.latest import Latest
 from environment.messages import Instant
 from environment.population import GrowthEvent
 from orchestration.growth.proposals import GrowthAct
@@ -68,7 +69,7 @@ class DecisionHistory:
     refusals: dict[tuple[str, str, str], Instant] = field(default_factory=dict)
     """When the log last said a refusal, by submind, act and limit."""
     _granted: dict[str, dict[str, GrowthEvent]] = field(default_factory=dict)
-    _answered: dict[int, GrowthEvent] = field(default_factory=dict)
+    _answered: Latest[int, GrowthEvent] = field(default_factory=lambda: Latest(_ANSWERED))
     _ended: deque[tuple[Instant, str]] = field(default_factory=deque)
 
     def granted(self, submind: str, growth: str) -> GrowthEvent | None:
@@ -89,8 +90,6 @@ class DecisionHistory:
     def answer(self, event: GrowthEvent) -> None:
         """Remember how an operator decided on a proposal, the latest 1,024."""
         self._answered[event.proposal] = event
-        if len(self._answered) > _ANSWERED:
-            del self._answered[next(iter(self._answered))]
 
     def end(self, event: GrowthEvent) -> None:
         """Remember that a submind retired, for a day: so long its share may be asked about."""

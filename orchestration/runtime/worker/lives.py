@@ -7,6 +7,7 @@ from functools import partial
 
 from actors.effects import Divide, Retire, Settled
 from actors.growth import Gone
+from environment.latest import Latest
 from orchestration.links.control import (
     POPULATION,
     ControlMessage,
@@ -23,8 +24,7 @@ class ForwardingTable:
     """Who has the mail of those who ended: of the latest ``most``. One for all actors of a process."""
 
     def __init__(self, most: int = 4096) -> None:
-        self._most = most
-        self._forwarding: dict[str, str] = {}
+        self._forwarding = Latest[str, str](most)
 
     def __len__(self) -> int:
         return len(self._forwarding)
@@ -35,10 +35,7 @@ class ForwardingTable:
             return
         for gone in [gone for gone, to in self._forwarding.items() if to == name]:
             self._forwarding[gone] = heir  # so that no line is lost when one of it is forgotten
-        self._forwarding.pop(name, None)
         self._forwarding[name] = heir
-        if len(self._forwarding) > self._most:
-            del self._forwarding[next(iter(self._forwarding))]
 
     def present(self, name: str) -> str:
         """Who has the mail of a name."""
