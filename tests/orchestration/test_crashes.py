@@ -13,9 +13,9 @@ from environment.messages import EntryKind, NewPerception
 from environment.stores.sqlite import open_stores
 from orchestration.client import ClientError, MindClient
 from orchestration.settings import Settings
-from orchestration.simulation.invariants import broken
 from tests.orchestration.living import LivingMind, submind_run
 from tests.orchestration.simulation.histories import day
+from tests.orchestration.simulation.invariants import broken
 from tests.servers.process import free_ports
 
 SEED = int(os.environ.get("SUBMIND_TEST_SEED", "1"))

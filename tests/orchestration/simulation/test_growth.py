@@ -31,10 +31,11 @@ from environment.stores.codec import encode
 from environment.stores.sqlite import open_stores
 from orchestration.growth.settings import GrowthSettings
 from orchestration.settings import Settings, SubmindSettings
-from orchestration.simulation.faults import NONE, ROUGH, UnreliableStores
-from orchestration.simulation.invariants import broken, unowned
+from orchestration.simulation.faults import NONE, ROUGH
 from orchestration.simulation.replay import Replay
 from orchestration.simulation.world import World
+from tests.orchestration.simulation.invariants import broken, unowned
+from tests.orchestration.simulation.unreliable import UnreliableStores
 
 SEEDS = int(os.environ.get("SUBMIND_TEST_GROWTH_SEEDS", "4"))
 FIRST = int(os.environ.get("SUBMIND_TEST_SEED", "0"))

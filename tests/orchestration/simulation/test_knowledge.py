@@ -10,9 +10,10 @@ from actors.knowledge.fact import CONTRADICTIONS, ENTITIES, FACTS, NAMES, PROGRE
 from environment.messages import NewPerception
 from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
-from orchestration.simulation.faults import NONE, ROUGH, Faults, UnreliableStores
+from orchestration.simulation.faults import NONE, ROUGH, Faults
 from orchestration.simulation.replay import Replay
 from tests.orchestration.simulation.histories import chatter
+from tests.orchestration.simulation.unreliable import UnreliableStores
 
 NOON = 1_772_539_200.0
 SAID = (

@@ -25,12 +25,13 @@ from environment.messages import EntryKind, Modality, NewPerception, Perception,
 from environment.stores.codec import encode
 from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
-from orchestration.simulation.faults import NONE, ROUGH, UnreliableStores
-from orchestration.simulation.invariants import broken
+from orchestration.simulation.faults import NONE, ROUGH
 from orchestration.simulation.replay import Replay, fields, replay
 from orchestration.simulation.world import World
 from tests.actors.substrate.scripted import ScriptedSubstrate
 from tests.orchestration.simulation.histories import chatter, day
+from tests.orchestration.simulation.invariants import broken
+from tests.orchestration.simulation.unreliable import UnreliableStores
 
 SEED = os.environ.get("SUBMIND_TEST_SEED")
 """``SUBMIND_TEST_SEED=17`` runs that seed alone."""
