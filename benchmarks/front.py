@@ -88,7 +88,7 @@ def keyless(message: bytes) -> bytes:
     """The same without keys."""
     request = pb.PerceiveStreamRequest.FromString(message)
     for one in request.perceptions:
-        one.ClearField("idempotency_key")
+        one.ClearField("key")
     return request.SerializeToString()
 
 

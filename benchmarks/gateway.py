@@ -114,7 +114,7 @@ def messages(count: int, batch: int, round_number: int) -> list[bytes]:
         for index in range(batch):
             text = TEXT.format(number % 60, index % 60, index % 40, number * batch + index)
             one = request.perceptions.add(source=f"web-{index % 40:02d}", text=text)
-            one.idempotency_key = f"{round_number}-{number}-{index}"
+            one.key = f"{round_number}-{number}-{index}"
             one.time.seconds = 1_700_000_000 + number
         made.append(request.SerializeToString())
     return made

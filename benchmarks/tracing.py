@@ -98,7 +98,7 @@ async def accept(batches: int, recorder: Recorder | None) -> int:
         now = time.time()
         batch = [NewPerception(f"s-{n % 20}", now, now, f"line {n} of something that was said") for n in range(1000)]
         for _ in range(batches):
-            await intake.accept(batch)
+            await intake.submit(batch)
         await intake.close()
         await stores.close()
     return batches * 1000

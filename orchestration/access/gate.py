@@ -154,7 +154,7 @@ class Access:
         who = by or (error.name if isinstance(error, Forbidden) else "")
         self.audit.refused(action, str(error), peer=peer, by=who)
 
-    def speaks(self, caller: Caller, sources: Iterable[str], peer: str = "") -> frozenset[str]:
+    def speaks(self, caller: Caller, sources: Iterable[str]) -> frozenset[str]:
         """Whether somebody may speak as ``sources``; those that are operators.
 
         Raises ``Forbidden``: as an operator only with ``operate``. What is said as an operator breaks in, and is
@@ -167,14 +167,14 @@ class Access:
             try:
                 caller.require(Scope.OPERATE, f"speaking as {source[:_LONGEST_NAME]!r}")
             except Forbidden as error:
-                self.refuse("say", error, peer or PEER.get(), caller.told)
+                self.refuse("say", error, PEER.get(), caller.told)
                 raise
         return said
 
-    def spoke(self, caller: Caller, said: Iterable[str], outcome: str, peer: str = "") -> None:
+    def spoke(self, caller: Caller, said: Iterable[str], outcome: str) -> None:
         """Write down what became of what somebody said as operators."""
         for source in sorted(said):
-            self.audit.record("say", caller, outcome, target=source, peer=peer or PEER.get())
+            self.audit.record("say", caller, outcome, target=source, peer=PEER.get())
 
     def holds(self, caller: Caller) -> Unauthenticated | None:
         """Why a caller who was let in is not to be any longer; None while he may stay."""

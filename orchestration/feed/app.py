@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from orchestration.feed.calls import routes
 from orchestration.feed.context import FeedContext
 from orchestration.feed.figures import FeedFigures
 from orchestration.feed.guard import RequestGuard
-from orchestration.feed.perceiving import perceptions, schemas
 from orchestration.feed.probes import NotReady, probes
 from orchestration.feed.problems import Problem, install
 from orchestration.feed.responses import refusals
@@ -29,6 +29,7 @@ from orchestration.feed.sessions import cookie_name, sessions
 from orchestration.feed.settings import FeedSettings
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.services import Handlers
+from orchestration.gateway.uploads import take_in
 from orchestration.schema.json import unknown_parameter
 from orchestration.schema.methods import METHODS
 from orchestration.schema.openapi import describe
@@ -58,7 +59,7 @@ def create_app(
     per_submind: bool = False,
     age: float = 0.0,
 ) -> FastAPI:
-    """The application. ``handlers``: what answers calls.
+    """The application. ``handlers``: what answers all but perceptions.
 
     ``access``: who may call; None only where nobody but this machine can connect.
     ``registry``: where Prometheus metrics are registered (one of its own when None); ``more_figures``: figures of
@@ -70,6 +71,7 @@ def create_app(
     settings = settings or FeedSettings()
     access = access or Access(AccessSettings(), mind="", wall=intake.now)
     figures = FeedFigures(registry, view.mind, per_submind=per_submind)
+    handlers = {**handlers, _PERCEIVE: partial(take_in, intake, access)}
     feed = FeedContext(view, intake, view.stores, settings, figures, access, more_figures, age=age)
     app = _Described(
         title="submind",
@@ -83,8 +85,7 @@ def create_app(
     app.state.feed = feed
     install(app)
     app.routes.extend(routes(feed, handlers))
-    for router in (perceptions(feed), sessions(feed)):
-        app.include_router(router, dependencies=[Depends(_no_query)])
+    app.include_router(sessions(feed), dependencies=[Depends(_no_query)])
     app.include_router(probing(feed))  # machines that ask there may say more than is needed
     _serve_page(app, page)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=4)
@@ -115,8 +116,7 @@ class _Described(FastAPI):
                 form = problem.model_json_schema(ref_template="#/components/schemas/{model}")
                 parts.update(form.pop("$defs", {}))
                 parts[problem.__name__] = form
-            parts.update(schemas())
-            describe(made, [METHODS[name] for name in (*self._handlers, _PERCEIVE)], refusals)
+            describe(made, [METHODS[name] for name in self._handlers], refusals)
             if self._secured:
                 made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
                 made["security"] = [{"token": []}]

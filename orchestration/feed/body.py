@@ -9,12 +9,12 @@ from starlette.requests import ClientDisconnect, Request
 from orchestration.feed.context import FeedContext
 from orchestration.feed.problems import Refusal, RefusedRequest
 from orchestration.gateway.errors import TooLarge
+from orchestration.schema.openapi import LINES
 
 JSON = "application/json"
-LINES = ("application/x-ndjson", "application/jsonl")
 
 
-def media_type(request: Request, forms: tuple[str, ...] = (JSON, *LINES)) -> str:
+def media_type(request: Request, forms: tuple[str, ...] = (JSON,)) -> str:
     """The form of the body. Refuses what is none of ``forms`` (415)."""
     given, _, parameters = request.headers.get("content-type", "").partition(";")
     form = given.strip().lower()

@@ -20,10 +20,11 @@ from orchestration.gateway.services import Handler, Handlers
 from orchestration.schema.errors import FieldViolation, InvalidRequest
 from orchestration.schema.json import dumps, read_json, read_query, read_text, to_json, unknown_parameter
 from orchestration.schema.methods import METHODS, Method
+from orchestration.schema.openapi import LINES
 from orchestration.schema.rules import check
 
 _OFFLOAD_ABOVE = 64 * 1024
-"""Bytes of an answer; a larger one is turned into JSON in a worker thread."""
+"""Bytes of a message; a larger one is turned into JSON, or read from it, in a worker thread."""
 _LAST = "Last-Event-ID"
 _PATIENCE = 4.0
 """Seconds that the last of several answers is waited for, where they are not told one by one."""
@@ -105,11 +106,18 @@ async def _request(feed: FeedContext, method: Method, request: Request, last: st
     else:
         for name in request.query_params:
             raise unknown_parameter(name, ())
-        media_type(request, (JSON,))
-        read_json(asked, await read_body(request, feed), method.body)
+        form = media_type(request, (JSON, *LINES) if method.lines else (JSON,))
+        lines = method.lines if form != JSON else ""
+        body = await read_body(request, feed)
+        if len(body) > _OFFLOAD_ABOVE:
+            await asyncio.to_thread(read_json, asked, body, method.body, lines)
+        else:
+            read_json(asked, body, method.body, lines)
     if last:
         asked.ClearField("after")
         read_text(asked, known["after"], "after", last)
+    if method.lines:
+        return asked  # the intake holds what comes by the batch against all rules
     try:
         check(asked, as_json=True)
     except InvalidRequest as error:

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from orchestration.access.caller import CALLER, NOBODY, Caller
+from orchestration.access.caller import CALLER, NOBODY, PEER, Caller
 from orchestration.access.errors import AccessError, LoginThrottled, Unauthenticated
 from orchestration.access.gate import Access
 from orchestration.access.needs import need_of_route
@@ -164,6 +164,7 @@ class RequestGuard:
             self._access.refuse(action, error, _peer(scope))
             return refusal_of(error)
         CALLER.set(caller)  # the route runs in this task
+        PEER.set(_peer(scope))
         scope["state"]["audited"] = action if need is Right.OPERATE else ""
         return None
 

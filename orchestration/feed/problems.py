@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any
 
 import structlog
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -33,8 +31,6 @@ _TYPE = "urn:submind:problem:"
 _SEND = "this server requires a token: send `Authorization: Bearer TOKEN`"
 _NO_TOKEN = "TOKEN_REQUIRED"  # noqa: S105 - a reason
 _log = structlog.get_logger(__name__)
-
-Location: TypeAlias = Sequence[int | str]
 
 
 class FieldError(BaseModel):
@@ -120,8 +116,6 @@ def refusal_of(error: Exception) -> Refusal:
     match error:
         case RefusedRequest():
             return error.refusal
-        case RequestValidationError():
-            return _validation(error)
         case HTTPException():
             return _http(error)
         case _ if not isinstance(error, _FORESEEN):
@@ -135,17 +129,6 @@ def refusal_of(error: Exception) -> Refusal:
         challenge = f'Bearer realm="submind", error="insufficient_scope", scope="{error.scope}"'
     headers = (("WWW-Authenticate", challenge),) if challenge else ()
     return Refusal(told.status, told.kind, why, told.violations, told.retry_after, headers)
-
-
-def field_path(location: Location) -> str:
-    """``("body", "perceptions", 3, "time")`` as ``perceptions[3].time``."""
-    path = ""
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif part not in {"body", "query", "path", "header"} or path:
-            path += f".{part}" if path else part
-    return path
 
 
 def install(app: FastAPI) -> None:
@@ -163,7 +146,6 @@ def install(app: FastAPI) -> None:
 
 _FORESEEN: tuple[type[Exception], ...] = (
     HTTPException,
-    RequestValidationError,
     RefusedRequest,
     InvalidRequest,
     GatewayError,
@@ -174,24 +156,6 @@ _FORESEEN: tuple[type[Exception], ...] = (
     StoreUnavailable,
     SubstrateUnavailable,
 )
-
-
-def _validation(error: RequestValidationError) -> Refusal:
-    errors = tuple(_violation(each) for each in error.errors())
-    first = f"{errors[0].field}: {errors[0].why}" if errors else "the request is malformed"
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return Refusal(422, "invalid-field", first + more, errors)
-
-
-def _violation(told: Mapping[str, Any]) -> FieldViolation:
-    """One error of FastAPI's; of a body as a whole it names neither a field nor what would be right."""
-    match told["type"], field_path(told["loc"]):
-        case "json_invalid", _:
-            return FieldViolation("body", f"this is not JSON: {told['ctx']['error']} at character {told['loc'][-1]}")
-        case _, "":
-            return FieldViolation("body", "a JSON object is needed, as application/json")
-        case _, field:
-            return FieldViolation(field, told["msg"])
 
 
 def _http(error: HTTPException) -> Refusal:

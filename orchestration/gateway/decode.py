@@ -25,7 +25,7 @@ def perceptions(
                 text if payload == "text" else None,
                 dict(perception.telemetry.values) if payload == "telemetry" else None,
                 Image(perception.image.data, perception.image.media_type) if payload == "image" else None,
-                perception.idempotency_key or None,
+                perception.key or None,
                 dict(labels) if labels else NO_LABELS,
                 trust_of(source),
             )
@@ -51,7 +51,7 @@ def texts(
         time = [seconds + rest * 1e-9 for seconds, rest in zip(time, nanos, strict=True)]
     if 0.0 in time:
         time = [at or (at if row.HasField("time") else received) for at, row in zip(time, rows, strict=True)]
-    key: list[str | None] = [row.idempotency_key for row in rows]
+    key: list[str | None] = [row.key for row in rows]
     if "" in key:
         key = [each or None for each in key]
     labels = [row.labels for row in rows]

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 def perception(new: NewPerception) -> perception_pb2.Perception:
     """A perception as a client sends it: when it was received and how far it is trusted the server says."""
-    sent = perception_pb2.Perception(
-        source=new.source, time=timestamp(new.time), idempotency_key=new.key or "", labels=new.labels
-    )
+    sent = perception_pb2.Perception(source=new.source, time=timestamp(new.time), key=new.key or "", labels=new.labels)
     if new.text is not None:
         sent.text = new.text
     elif new.telemetry is not None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import structlog
 
 from environment.errors import AppendSkipped, StoreUnavailable
-from environment.messages import Instant, NewPerception, PerceptionBatch, Receipt, Receipts
+from environment.messages import Instant, NewPerception, PerceptionBatch, Receipts
 from environment.ports import Appender, PreparedBatch
 from orchestration.gateway.errors import IntakeBusy, OverQuota, Stopping
 from orchestration.gateway.limits import IntakeLimits
@@ -129,13 +129,6 @@ class Intake:
         """How often each limit was met, by its name in the configuration."""
         return {f"gateway.intake.{name}": float(hits) for name, hits in self._limits.hits.items()}
 
-    async def accept(self, batch: Sequence[NewPerception]) -> list[Receipt]:
-        """Write a batch; its receipts, in its order, once it is durable.
-
-        Raises ``IntakeRejected``, ``IntakeBusy``, ``Stopping``, ``StoreFull`` or ``StoreUnavailable``.
-        """
-        return list(await self.submit(batch))
-
     @property
     def known_trust(self) -> Callable[[str], float | None]:
         """How far a source is trusted that was met before; None for any other. Asked for every perception."""
@@ -149,7 +142,11 @@ class Intake:
         return self._limits.size_of_plain(batch, sent, self._clock())
 
     def submit(self, batch: Sequence[NewPerception]) -> asyncio.Future[Receipts]:
-        """Put a batch in the queue: what ``accept`` waits for. Raises the same, but for the store's errors."""
+        """Put a batch in the queue; its receipts, in its order, once it is durable.
+
+        Raises ``IntakeRejected``, ``IntakeBusy`` or ``Stopping``; what is waited for, ``StoreFull`` or
+        ``StoreUnavailable``.
+        """
         size = self._limits.check(batch, self._clock())
         trust = [self._limits.trust_of(perception.source) for perception in batch]
         return self.enqueue(replace(PerceptionBatch.of(batch), trust=trust), size)

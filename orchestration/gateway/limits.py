@@ -135,7 +135,7 @@ class _Check:
             self._wrong("source", "control characters are not allowed in a source")
         self._time(perception.time, horizon)
         if perception.key is not None:
-            self._text("idempotency_key", perception.key, KEY_BYTES)
+            self._text("key", perception.key, KEY_BYTES)
         size = self._labels(perception)
         payloads = (perception.text is not None, perception.telemetry is not None, perception.image is not None)
         if sum(payloads) != 1:

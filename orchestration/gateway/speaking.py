@@ -32,13 +32,13 @@ def outcome_of(error: BaseException | None) -> str:
 
 
 @contextmanager
-def speaking(access: Access, sources: Iterable[str], peer: str = "") -> Iterator[None]:
+def speaking(access: Access, sources: Iterable[str]) -> Iterator[None]:
     """While a batch is taken in. Raises ``Forbidden`` where its caller may not speak as its sources."""
     caller = CALLER.get()
-    said = access.speaks(caller, sources, peer)
+    said = access.speaks(caller, sources)
     try:
         yield
     except BaseException as error:
-        access.spoke(caller, said, outcome_of(error), peer)
+        access.spoke(caller, said, outcome_of(error))
         raise
-    access.spoke(caller, said, DONE, peer)
+    access.spoke(caller, said, DONE)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from environment.messages import Receipts
 from orchestration.access.caller import CALLER, Caller
 from orchestration.access.errors import OverAllowance
+from orchestration.access.gate import Access
 from orchestration.gateway import decode, encode
 from orchestration.gateway.acknowledging import acknowledgement
 from orchestration.gateway.binding import CallGuard, MessageStream
@@ -17,7 +18,6 @@ from orchestration.gateway.intake import Intake
 from orchestration.gateway.speaking import outcome_of, speaking
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 from orchestration.schema.errors import InvalidRequest
-from orchestration.schema.rules import check
 
 _SPOKEN = 1024
 
@@ -52,17 +52,29 @@ class Unanswered:
 def submit(
     intake: Intake, request: pb.PerceiveRequest | pb.PerceiveStreamRequest, sent: int
 ) -> asyncio.Future[Receipts]:
-    """Check a batch, by the schema's rules and the settings', and queue it. Raises what ``Intake.submit`` raises.
+    """Check a batch and queue it. Raises what ``Intake.submit`` raises.
 
-    ``sent`` is how many bytes it had. A plain batch keeps the schema's rules, so it is not held against them again.
+    ``sent`` is how many bytes it had. What the intake lets through keeps the schema's rules: it is not held against
+    them again.
     """
     received = intake.now()
     batch = decode.texts(request.perceptions, received, intake.known_trust)
     size = None if batch is None else intake.size_of_plain(batch, sent)
     if batch is not None and size is not None:
         return intake.enqueue(batch, size)
-    check(request)
     return intake.submit(decode.perceptions(request.perceptions, received, intake.trust_of))
+
+
+async def take_in(intake: Intake, access: Access, request: pb.PerceiveRequest) -> pb.PerceiveResponse:
+    """Take in one batch in the name of who calls. Raises what ``Intake.submit`` and its answer raise."""
+    size = request.ByteSize()
+    if not access.required:
+        receipts = await submit(intake, request, size)
+    else:
+        with speaking(access, {one.source for one in request.perceptions}):
+            await access.quotas.admit(CALLER.get(), len(request.perceptions), size)
+            receipts = await submit(intake, request, size)
+    return pb.PerceiveResponse(receipts=encode.receipts(receipts))
 
 
 class PerceptionService:
@@ -73,16 +85,8 @@ class PerceptionService:
         self._guard = guard
 
     async def perceive(self, request: pb.PerceiveRequest) -> pb.PerceiveResponse:
-        """Take in one batch. Raises what ``Intake.accept`` raises."""
-        size = request.ByteSize()
-        access = self._guard.access
-        if not access.required:
-            receipts = await submit(self._intake, request, size)
-        else:
-            with speaking(access, {one.source for one in request.perceptions}):
-                await access.quotas.admit(CALLER.get(), len(request.perceptions), size)
-                receipts = await submit(self._intake, request, size)
-        return pb.PerceiveResponse(receipts=encode.receipts(receipts))
+        """Take in one batch. Raises what ``Intake.submit`` and its answer raise."""
+        return await take_in(self._intake, self._guard.access, request)
 
     async def perceive_stream(self, upload: MessageStream) -> None:
         """Take in batches, answer them in order, and let no more than ``stream_batches`` be unanswered.

@@ -12,7 +12,7 @@ COMMENTS: dict[str, str] = {
     'submind.v1.Perception': 'Raw input from outside.',
     'submind.v1.Perception.source': 'Who or what perceived it: a person, a host, a feed. No control characters.',
     'submind.v1.Perception.time': 'Event time, given by the source. Absent: when the server received it.',
-    'submind.v1.Perception.idempotency_key': 'Within one source the same key is accepted once; repeating it answers the first receipt. Absent: always new.',
+    'submind.v1.Perception.key': 'Within one source the same key is accepted once; repeating it answers the first receipt. Absent: always new.',
     'submind.v1.Perception.labels': 'What the source says about it. Labels never change how far the mind trusts a perception.',
     'submind.v1.Perception.text': 'Plain text; at least one character that is not white space.',
     'submind.v1.Perception.telemetry': 'Named readings taken at the same time.',

@@ -45,6 +45,12 @@ def is_map(field: FieldDescriptor) -> bool:
     return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
 
 
+@cache
+def map_alone(message: Descriptor) -> FieldDescriptor | None:
+    """The one field of a message that holds nothing but a map."""
+    return message.fields[0] if len(message.fields) == 1 and is_map(message.fields[0]) else None
+
+
 def held(field: FieldDescriptor) -> Descriptor:
     """The message that it holds, or each of its values."""
     if field.message_type is None:

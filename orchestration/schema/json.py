@@ -2,24 +2,24 @@
 
 As ``google.protobuf.json_format`` has it, but: a field goes by its own name (or its ``json_name``), whole numbers are
 numbers, durations numbers of seconds, enumerations words (``thought``); what is not set is ``null``, and so is a number
-that JSON cannot write (infinite, not a number). Times are RFC 3339 in UTC with ``Z``.
+that JSON cannot write (infinite, not a number). Times are RFC 3339 in UTC with ``Z``, and read as seconds since 1970
+as well. A message that holds nothing but a map is that map.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, TypeAlias
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 
-from orchestration.schema.errors import InvalidRequest
+from orchestration.schema.errors import FieldViolation, InvalidRequest
 from orchestration.schema.fields import (
     DURATION,
     FLOATS,
@@ -29,16 +29,22 @@ from orchestration.schema.fields import (
     full_name,
     held,
     is_map,
+    json_name,
+    map_alone,
     named,
     numbers,
     words,
 )
-from orchestration.schema.times import instant, rfc3339, seconds_of, timestamp
+from orchestration.schema.times import duration, instant, rfc3339, seconds_of, timestamp
 from orchestration.telemetry.escape import escape_json
 
 JsonObject: TypeAlias = dict[str, Any]
 _Write: TypeAlias = Callable[[Any], Any]
 _SHOWN = 64
+_VIOLATIONS = 16
+"""That are looked for in one request; then looking stops."""
+_MEDIA_TYPE = "application/json"
+_HALF = "this is not Unicode text: it holds half of a surrogate pair"
 _TRUE, _FALSE = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
 
 
@@ -78,6 +84,8 @@ def _item(field: FieldDescriptor) -> _Write:
         return seconds_of
     if name == STRUCT:
         return lambda sent: {key: _finite(value) for key, value in sorted(sent.items())}
+    if name and (only := map_alone(held(field))) is not None:
+        return _writer(only)
     if name:
         return to_json
     if field.enum_type is not None:
@@ -94,26 +102,118 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def read_json(message: Message, text: bytes, body: str) -> None:
-    """Take in the JSON object of a request, into ``message`` or its field ``body``. Raises ``InvalidRequest``."""
+def read_json(message: Message, text: bytes, body: str = "", lines: str = "") -> None:
+    """Take in the JSON object of a request, into ``message`` or its field ``body``.
+
+    With ``lines`` each line is one of this repeated field; empty ones are skipped. Raises ``InvalidRequest`` naming
+    every field that is wrong, up to a bound.
+    """
     into: Message = message
     if body:
         into = getattr(message, body)
         into.SetInParent()
+    told: Any
+    if lines:
+        told = {lines: []}
+        for line in filter(bytes.strip, text.split(b"\n")):
+            told[lines].append(_parsed(line, f"{lines}[{len(told[lines])}]"))
+    else:
+        told = _parsed(text or b"{}", "body")
+    found: list[FieldViolation] = []
+    _fill(into, told, "", found)
+    if found:
+        raise InvalidRequest.of(found)
+
+
+def _parsed(text: bytes, place: str) -> Any:
     try:
-        told = json.loads(text or b"{}")
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest("body", f"this is not JSON: {error}") from None
+        raise InvalidRequest(place, f"this is not JSON: {error}") from None
+
+
+def _fill(message: Message, told: Any, path: str, found: list[FieldViolation]) -> None:
+    """Take in an object; what is wrong with it goes to ``found``."""
+    described: Any = message.DESCRIPTOR
+    if (only := map_alone(described)) is not None:
+        _put(message, only, told, path, found)
+        return
     if not isinstance(told, dict):
-        raise InvalidRequest("body", "a JSON object is needed, as application/json")
-    enums = {name: field for name, field in named(into.DESCRIPTOR).items() if field.enum_type is not None}
-    for name in enums.keys() & told.keys():
-        if isinstance(told[name], str):
-            read_text(into, enums[name], name, told.pop(name))
+        needed = "a JSON object is needed"
+        found.append(FieldViolation(path, needed) if path else FieldViolation("body", f"{needed}, as {_MEDIA_TYPE}"))
+        return
+    known = named(described)
+    for name, value in told.items():
+        if len(found) >= _VIOLATIONS:
+            return
+        at = f"{path}.{name}" if path else name
+        field = known.get(name)
+        if field is None:
+            found.append(FieldViolation(at[: len(path) + _SHOWN], _unknown("field", name, "there are", known)))
+        elif value is None:
+            continue
+        elif field.containing_oneof is not None and message.WhichOneof(field.containing_oneof.name):
+            others = ", ".join(json_name(other) for other in field.containing_oneof.fields)
+            found.append(FieldViolation(at, f"exactly one is needed of {others}"))
+        else:
+            _put(message, field, value, at, found)
+
+
+def _put(message: Message, field: FieldDescriptor, value: Any, at: str, found: list[FieldViolation]) -> None:
+    """Take in what a field is told, at the path ``at``."""
+    into, item, place = getattr(message, field.name), field, at
     try:
-        ParseDict(told, into)
-    except ParseError as error:
-        raise InvalidRequest("body", f"this is not the JSON that is taken here: {error}") from None
+        if is_map(field):
+            item = held(field).fields_by_name["value"]
+            for name, each in _such(value, dict, "a JSON object").items():
+                place = f"{at}.{name}"
+                into[name] = _plain(item, each)
+        elif field.is_repeated:
+            for number, each in enumerate(_such(value, list, "an array")):
+                place = f"{at}[{number}]"
+                if full_name(field):
+                    _fill(into.add(), each, place, found)
+                else:
+                    into.append(_plain(field, each))
+        elif full_name(field) in {TIMESTAMP, DURATION}:
+            into.CopyFrom(_plain(field, value))
+        elif full_name(field):
+            into.SetInParent()
+            _fill(into, value, at, found)
+        else:
+            setattr(message, field.name, _plain(field, value))
+    except (ValueError, OverflowError) as error:
+        found.append(FieldViolation(place, _HALF if isinstance(error, UnicodeError) else str(error)))
+
+
+def _such(value: Any, kind: Any, needed: str) -> Any:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ValueError(f"{needed} is needed here")
+    return value
+
+
+def _plain(field: FieldDescriptor, value: Any) -> Any:
+    """A value that JSON tells, as the field takes it. Raises ``ValueError`` or ``OverflowError``."""
+    name = full_name(field)
+    if name == TIMESTAMP:
+        return timestamp(instant(str(value)))
+    if name == DURATION:
+        return duration(_such(value, int | float, "a number of seconds"))
+    if field.enum_type is not None:
+        return _value(field, _such(value, str, "a word"))
+    if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
+        return _such(value, bool, "true or false")
+    if field.cpp_type in INTEGERS:
+        return _such(value, int, "a whole number")
+    if field.cpp_type in FLOATS:
+        return float(_such(value, int | float, "a number"))
+    text = _such(value, str, "text")
+    if field.type == FieldDescriptor.TYPE_BYTES:
+        try:
+            return b64decode(text, validate=True)
+        except ValueError:
+            raise ValueError("bytes are told in base64, without line breaks") from None
+    return text
 
 
 def read_query(message: Message, asked: Iterable[tuple[str, str]], given: Iterable[str] = ()) -> None:
@@ -131,11 +231,14 @@ def read_query(message: Message, asked: Iterable[tuple[str, str]], given: Iterab
 
 def unknown_parameter(name: str, known: Iterable[str]) -> InvalidRequest:
     """The refusal of a parameter that is none of those ``known``."""
+    return InvalidRequest(name[:_SHOWN], _unknown("parameter", name, "this path takes", known))
+
+
+def _unknown(what: str, name: str, there_are: str, known: Iterable[str]) -> str:
     takes = sorted(known)
-    near = get_close_matches(name, takes, 1)
+    near = get_close_matches(name[:_SHOWN], takes, 1)
     meant = f"did you mean {near[0]!r}? " if near else ""
-    why = f"there is no such parameter: {meant}this path takes {', '.join(takes) or 'none'}"
-    return InvalidRequest(name[:_SHOWN], why)
+    return f"there is no such {what}: {meant}{there_are} {', '.join(takes) or 'none'}"
 
 
 def read_text(message: Message, field: FieldDescriptor, name: str, text: str) -> None:

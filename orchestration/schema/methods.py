@@ -69,6 +69,12 @@ class Method:
         return f"/{self.service}/{self.name}"
 
     @property
+    def lines(self) -> str:
+        """The repeated field that its request is, which may be sent by the line; empty where it is something else."""
+        field, *others = self.request.DESCRIPTOR.fields or [None]
+        return field.name if field is not None and field.is_repeated and not others else ""
+
+    @property
     def ends(self) -> bool:
         """Whether its answers end by themselves: those of a stream without end have a mark to go on behind."""
         return not (self.gives_stream and "mark" in self.answer.DESCRIPTOR.fields_by_name)

@@ -17,16 +17,21 @@ from orchestration.schema.fields import (
     full_name,
     held,
     is_map,
+    map_alone,
     named,
     words,
 )
 from orchestration.schema.methods import Method
 
+LINES = ("application/x-ndjson", "application/jsonl")
+"""What a body of JSON lines is called."""
 _SCHEMAS = "#/components/schemas/"
+_QUESTIONS, _ORDERS = (404, 422), (404, 408, 409, 413, 415, 422, 429)
+"""How what is asked, and what is sent, may be refused."""
 
 
 def describe(into: dict[str, Any], methods: Iterable[Method], refusals: Callable[..., dict[Any, Any]]) -> None:
-    """Add calls to a description; to one whose path stands there already only its answer.
+    """Add calls to a description.
 
     ``refusals``: the responses of a call that is refused, by the statuses that it may have besides the usual.
     """
@@ -41,10 +46,9 @@ def describe(into: dict[str, Any], methods: Iterable[Method], refusals: Callable
         kinds = ["text/event-stream"] if method.gives_stream else []
         kinds += ["application/json"] if method.ends else []
         told = {"description": COMMENTS.get(answer.full_name, ""), "content": dict.fromkeys(kinds, form)}
-        path = into["paths"].setdefault(method.path, {})
-        call = path.setdefault(method.verb.lower(), None) or _call(method, parts, refusals)
+        call = _call(method, parts, refusals)
         call["responses"]["200"] = told
-        path[method.verb.lower()] = call
+        into["paths"].setdefault(method.path, {})[method.verb.lower()] = call
 
 
 def _call(method: Method, parts: dict[str, Any], refusals: Callable[..., dict[Any, Any]]) -> dict[str, Any]:
@@ -62,11 +66,14 @@ def _call(method: Method, parts: dict[str, Any], refusals: Callable[..., dict[An
             for name, field in named(request).items()
             if name in in_path or not ordered
         ],
-        "responses": {str(status): told for status, told in refusals(404, 409, 422).items()},
+        "responses": {str(status): told for status, told in refusals(*_ORDERS if ordered else _QUESTIONS).items()},
     }  # fmt: skip
     if ordered:
         body = held(request.fields_by_name[method.body]) if method.body else request
-        call["requestBody"] = {"required": True, "content": {"application/json": {"schema": _message(body, parts)}}}
+        content = {"application/json": {"schema": _message(body, parts)}}
+        if method.lines:
+            content[LINES[0]] = {"schema": _message(held(request.fields_by_name[method.lines]), parts)}
+        call["requestBody"] = {"required": True, "content": content}
     return call
 
 
@@ -99,6 +106,8 @@ def _item(field: FieldDescriptor, parts: dict[str, Any]) -> dict[str, Any]:
         return {"type": "object"}
     if name == DURATION or field.cpp_type in FLOATS:
         return {"type": "number"}
+    if name and (only := map_alone(held(field))) is not None:
+        return _field(only, parts)
     if name:
         return _message(held(field), parts)
     if field.enum_type is not None:

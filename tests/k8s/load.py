@@ -115,7 +115,7 @@ class Load(threading.Thread):
         return [
             perception_pb2.Perception(
                 source=self.source,
-                idempotency_key=f"{self.source}-{number * self._size + n}",
+                key=f"{self.source}-{number * self._size + n}",
                 text=" ".join(self._chance.choices(_WORDS, k=self._chance.randint(4, 12))),
             )
             for n in range(self._size)
@@ -133,7 +133,7 @@ class Load(threading.Thread):
                     self.refused += 1
                     time.sleep(0.1)
             self.waits.append((began, time.monotonic()))
-            self.receipts |= {one.idempotency_key: receipt for one, receipt in zip(batch, answered, strict=True)}
+            self.receipts |= {one.key: receipt for one, receipt in zip(batch, answered, strict=True)}
             number += 1
             time.sleep(self._pause)
 

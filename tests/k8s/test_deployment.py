@@ -114,7 +114,7 @@ def test_a_perception_becomes_conscious_unattended(deployment, reader):
     deployment.tell("apply to first conscious thought", f"{took:.0f} s", seconds=took)
     assert "crane" in reader.entries[0].text
     began = time.monotonic()
-    more = perception_pb2.Perception(source="operator", text="And who looks after it?", idempotency_key="and-who")
+    more = perception_pb2.Perception(source="operator", text="And who looks after it?", key="and-who")
     (asked,) = eventually("it is taken in", lambda: _perceived(caller, more), every=0.05)
     eventually("it is answered", lambda: any(asked.id in one.lineage for one in reader.entries), every=0.01)
     took = (time.monotonic() - began) * 1000

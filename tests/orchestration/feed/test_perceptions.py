@@ -53,9 +53,9 @@ async def test_lines_of_json(feed):
 
 WRONG = [
     ({}, "perceptions[1].source"),
-    ({"source": "ops"}, "perceptions[1].text"),
+    ({"source": "ops"}, "perceptions[1].payload"),
     ({"source": "ops", "text": 7}, "perceptions[1].text"),
-    ({"source": "ops", "text": "a", "telemetry": {"x": 1}}, "perceptions[1].text"),
+    ({"source": "ops", "text": "a", "telemetry": {"x": 1}}, "perceptions[1].telemetry"),
     ({"source": "ops", "text": "a", "time": "tomorrow"}, "perceptions[1].time"),
     ({"source": "ops", "text": "a", "time": True}, "perceptions[1].time"),
     ({"source": "ops", "text": "a", "time": NOON + 86400}, "perceptions[1].time"),
@@ -150,10 +150,10 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for(serve):
     ],
 )
 async def test_who_cannot_be_served_now_is_told_when_to_come_back(feed, error, status, kind, after):
-    async def refuse(batch):
+    def refuse(batch):
         raise error
 
-    feed.intake.accept = refuse
+    feed.intake.submit = refuse
     answer = await feed.client.post("/v1/perceptions", json={"perceptions": [{"source": "ops", "text": "a"}]})
     assert (answer.status_code, answer.headers["retry-after"]) == (status, after)
     assert answer.json()["type"] == f"urn:submind:problem:{kind}"

@@ -33,7 +33,9 @@ class Way:
         self.elected.put_nowait(Leader(address, 1, NOON) if address else None)
 
     async def tell(self, *texts, key=None, source="ops"):
-        return await self.intake.accept([said(text, key and f"{key}-{n}", source) for n, text in enumerate(texts)])
+        return list(
+            await self.intake.submit([said(text, key and f"{key}-{n}", source) for n, text in enumerate(texts)])
+        )
 
 
 def said(text, key=None, source="ops"):

@@ -65,7 +65,7 @@ async def test_the_leader_gives_trust_and_receiving_time_and_the_rest_arrives_as
             NewPerception("probe", NOON, NOON, telemetry={"celsius": 4.5}, key="t"),
             NewPerception("cam", NOON, NOON, image=Image(b"\x89PNG", "image/png")),
         ]
-        await way.intake.accept(batch)
+        await way.intake.submit(batch)
         text, telemetry, image = await leader.stores.perceptions.read(0, 9)
         assert (text.time, text.received, text.trust, dict(text.labels)) == (NOON - 60, NOON + 5, 0.9, {"room": "2"})
         assert (telemetry.telemetry, telemetry.key, telemetry.trust) == ({"celsius": 4.5}, "t", 0.4)
@@ -89,15 +89,17 @@ async def test_what_was_taken_in_before_the_answer_was_lost_is_there_once_and_ne
             await way.tell("before")
             log.go.clear()
             keyless = asyncio.create_task(way.tell("a", "b"))
-            given = asyncio.create_task(way.intake.accept([said("c", "mine"), said("d")]))
+            await asyncio.sleep(0)
+            given = way.intake.submit([said("c", "mine"), said("d")])
             await until(lambda: log.commits == 2)  # durable, and nobody knows
             cable.pull()
             log.go.set()
             await until(lambda: way.relay.why)
             cable.plug()
             assert [(each.seq, each.new) for each in await keyless] == [(2, True), (3, True)]
-            assert {each.seq for each in await given} == {4, 5}
-            assert (await given)[1].new
+            confirmed = list(await given)
+            assert {each.seq for each in confirmed} == {4, 5}
+            assert confirmed[1].new
             assert way.relay.figures()["front_batches_resent_total"] >= 1
         assert await leader.texts() == ["before", "a", "b", "c", "d"]
 

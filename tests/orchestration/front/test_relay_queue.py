@@ -41,7 +41,7 @@ def test_who_has_a_key_keeps_it_and_the_others_get_one_each(given_keys, keys, ma
 def test_plain_text_is_written_as_a_message_would_be(rows, key):
     batch = PerceptionBatch(*([row[at] for row in rows] for at in (0, 1, 1, 2)))
     request = pb.PerceiveStreamRequest.FromString(encoded(batch, [key] * len(rows)))
-    assert [(one.source, one.idempotency_key, one.text) for one in request.perceptions] == [
+    assert [(one.source, one.key, one.text) for one in request.perceptions] == [
         (source, key, text) for source, _, text in rows
     ]
     assert [one.time for one in request.perceptions] == [timestamp(time) for _, time, _ in rows]

@@ -50,7 +50,7 @@ async def test_what_is_wrong_with_one_is_named_and_its_neighbours_are_taken_in(g
 
 async def test_what_was_known_is_told_by_its_place(gateway):
     call = ForwardServiceStub(gateway.channel).Forward()
-    old = perceived("old", idempotency_key="k")
+    old = perceived("old", key="k")
     await call.write(message(part(1, old), part(2, perceived("new"), old, perceived("newer"))))
     found, _ = await answers(call, 2)
     assert (found[1].first, found[1].count, dict(found[1].known)) == (2, 3, {1: 1})

@@ -26,7 +26,7 @@ sent = st.builds(
     perception_pb2.Perception,
     source=sources,
     text=texts,
-    idempotency_key=st.sampled_from(["", "k", "k" * 256, "k" * 257, "\u96ea" * 100]),
+    key=st.sampled_from(["", "k", "k" * 256, "k" * 257, "\u96ea" * 100]),
     labels=st.dictionaries(st.sampled_from(["", "a", "b", "c", "n" * 129]), st.text(max_size=7), max_size=3),
 )
 
@@ -40,7 +40,7 @@ def wrong(look):
 
 
 @given(st.lists(sent, max_size=4), st.lists(st.floats(NOON - 1e12, NOON + 1000), min_size=4, max_size=4))
-def test_what_looks_plain_keeps_every_rule(perceptions, times):
+def test_what_is_let_through_keeps_every_rule_of_the_schema_and_the_plain_look_sees_no_less(perceptions, times):
     for one, time in zip(perceptions, times, strict=False):
         one.time.CopyFrom(timestamp(time))
     limits = IntakeLimits(TIGHT)
@@ -50,9 +50,10 @@ def test_what_looks_plain_keeps_every_rule(perceptions, times):
     batch = decode.texts(perceptions, NOON, limits.known_trust)
     sent = perception_pb2.PerceiveRequest(perceptions=perceptions).ByteSize()
     size = batch and limits.size_of_plain(batch, sent, NOON)
+    if wrong(lambda: limits.check(made, NOON)) is None:
+        assert wrong(lambda: check(perception_pb2.PerceiveRequest(perceptions=perceptions))) is None
     if size is not None and len(made):
         assert batch == PerceptionBatch.of(made) or batch == replace(PerceptionBatch.of(made), labels=())
-        assert wrong(lambda: check(perception_pb2.PerceiveRequest(perceptions=perceptions))) is None
         assert wrong(lambda: limits.check(made, NOON)) is None
         assert size == sum(len(one.text.encode()) for one in made)
 

@@ -34,7 +34,7 @@ async def test_without_a_time_it_happened_when_it_was_received(gateway):
         (perceived(" \n\t\u00a0"), "text"),
         (perceived("x" * 2001), "text"),
         (perceived("\u96ea" * 700), "text"),
-        (perceived(idempotency_key="k" * 257), "idempotency_key"),
+        (perceived(key="k" * 257), "key"),
         (perceived(labels={"": "x"}), "labels"),
         (perceived(labels={"l": "x" * 65}), "labels"),
         (perceived(labels={str(n): "x" for n in range(9)}), "labels"),

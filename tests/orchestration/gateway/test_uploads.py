@@ -82,7 +82,7 @@ async def test_a_sender_without_end_is_held_back(serve):
         async def write():
             nonlocal written
             while written < 400:
-                await call.write(part(written, *[perceived("x" * 4000, idempotency_key=f"{written}")] * 8))
+                await call.write(part(written, *[perceived("x" * 4000, key=f"{written}")] * 8))
                 written += 1
             await call.done_writing()
 
@@ -160,13 +160,13 @@ class Failing:
 async def test_a_store_that_fails_ends_the_stream_with_a_time_and_the_rest_may_be_sent_again(serve):
     async with serve(log=lambda log: Failing(log, 2)) as gateway:
         call = gateway.perception.PerceiveStream()
-        await call.write(part(1, perceived("one", idempotency_key="1")))
+        await call.write(part(1, perceived("one", key="1")))
         assert (await call.read()).batch == 1
-        await call.write(part(2, perceived("two", idempotency_key="2")))
+        await call.write(part(2, perceived("two", key="2")))
         failed, answers = await ended(call)
         assert (failed.code, failed.retry_after, answers) == (grpc.StatusCode.UNAVAILABLE, 0.25, [])
         again = gateway.perception.PerceiveStream()
-        await again.write(part(2, perceived("two", idempotency_key="2")))
+        await again.write(part(2, perceived("two", key="2")))
         assert (await again.read()).receipts[0].new
         again.cancel()
         assert await gateway.texts() == ["one", "two"]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from environment.lineage import Explanation, NodeKind
 from environment.population import GrowthEvent, GrowthKind
-from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, mind_pb2
+from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, mind_pb2, perception_pb2
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.errors import InvalidRequest
 from orchestration.schema.json import dumps, read_json, read_query, to_json
-from orchestration.schema.times import instant, rfc3339
+from orchestration.schema.times import instant, rfc3339, timestamp
 from orchestration.schema.trace_messages import decode_trace, encode_trace
 from orchestration.view.changes import ChangeFilter
 from tests.environment.stores.making import NOON, change, connection, entry, report, trace
@@ -90,11 +90,52 @@ def test_a_query_is_read_by_the_names_of_json_and_what_it_cannot_say_is_named():
         read_query(asked, [("sourc", "ops")])
 
 
-@pytest.mark.parametrize("body", [b"[]", b"{", b'{"by": 3}', b'{"b": "ann"}', b"[" * 5000, b'"\xff"'])
-def test_a_body_that_is_something_else_is_refused(body):
-    asked = growth_pb2.FreezeRequest()
-    with pytest.raises(InvalidRequest, match="JSON"):
-        read_json(asked, body, "order")
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b"[]", "body"),
+        (b"{", "body"),
+        (b"[" * 5000, "body"),
+        (b'"\xff"', "body"),
+        (b'{"by": 3}', "by"),
+        (b'{"b": 1}', "b"),
+    ],
+)
+def test_a_body_that_is_something_else_is_refused(body, field):
+    with pytest.raises(InvalidRequest) as wrong:
+        read_json(growth_pb2.FreezeRequest(), body, "order")
+    assert wrong.value.field == field
+
+
+def test_what_json_tells_is_read_as_the_schema_has_it_and_every_wrong_field_is_named():
+    told = [
+        {"source": "ops", "time": 12.5, "text": "a", "key": "k", "labels": {"hall": "two"}},
+        {"source": "host", "time": "1970-01-01T00:00:10Z", "telemetry": {"load": 1}, "text": None},
+        {"source": "cam", "image": {"data": "AAE=", "media_type": "image/png"}},
+    ]
+    sent = [
+        perception_pb2.Perception(source="ops", time=timestamp(12.5), text="a", key="k", labels={"hall": "two"}),
+        perception_pb2.Perception(source="host", time=timestamp(10.0), telemetry={"values": {"load": 1.0}}),
+        perception_pb2.Perception(source="cam", image={"data": b"\0\1", "media_type": "image/png"}),
+    ]
+    whole, by_line = perception_pb2.PerceiveRequest(), perception_pb2.PerceiveRequest()
+    read_json(whole, json.dumps({"perceptions": told}).encode())
+    read_json(by_line, b"\n\n".join(json.dumps(each).encode() for each in told), lines="perceptions")
+    assert list(whole.perceptions) == list(by_line.perceptions) == sent
+    assert to_json(sent[1])["telemetry"] == {"load": 1.0}
+    wrong = [
+        {"text": True, "labels": [], "sourse": "x"},
+        7,
+        {"telemetry": {"a": "1", "b": 2}, "text": "x"},
+        {"key": "\ud800"},
+    ]
+    with pytest.raises(InvalidRequest) as refused:
+        read_json(perception_pb2.PerceiveRequest(), json.dumps({"perceptions": wrong}).encode())
+    found = {one.field: one.why for one in refused.value.violations}
+    places = "[0].text [0].labels [0].sourse [1] [2].telemetry.a [2].text [3].key".split()
+    assert list(found) == [f"perceptions{place}" for place in places]
+    assert "did you mean 'source'?" in found["perceptions[0].sourse"]
+    assert "text, telemetry, image" in found["perceptions[2].text"]
 
 
 @given(st.text(), st.text())

@@ -27,7 +27,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,orchestration/pb/submind/v1/perception.proto\x12\nsubmind.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\"\xe6\x03\n\nPerception\x12\x37\n\x06source\x18\x01 \x01(\tB\x1f\xbaH\x1cr\x1a\x10\x01(\x80\x02\x32\x13^[^\\x00-\\x1f\\x7f]+$R\x06source\x12\x43\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x13\xbaH\x10\xb2\x01\r2\x0b\x08\x80\x92\xb8\xc3\x98\xfe\xff\xff\xff\x01R\x04time\x12\x31\n\x0fidempotency_key\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x0eidempotencyKey\x12T\n\x06labels\x18\x04 \x03(\x0b\x32\".submind.v1.Perception.LabelsEntryB\x18\xbaH\x15\x9a\x01\x12\x10@\"\x07r\x05\x10\x01(\x80\x01*\x05r\x03(\x80 R\x06labels\x12\"\n\x04text\x18\x05 \x01(\tB\x0c\xbaH\tr\x07\x10\x01(\x80\x80\x80\x02H\x00R\x04text\x12\x35\n\ttelemetry\x18\x06 \x01(\x0b\x32\x15.submind.v1.TelemetryH\x00R\ttelemetry\x12)\n\x05image\x18\x07 \x01(\x0b\x32\x11.submind.v1.ImageH\x00R\x05image\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\x42\x10\n\x07payload\x12\x05\xbaH\x02\x08\x01\"\x9d\x01\n\tTelemetry\x12U\n\x06values\x18\x01 \x03(\x0b\x32!.submind.v1.Telemetry.ValuesEntryB\x1a\xbaH\x17\x9a\x01\x14\x08\x01\x10\x80\x08\"\x07r\x05\x10\x01(\x80\x02*\x04\x12\x02@\x01R\x06values\x1a\x39\n\x0bValuesEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\"r\n\x05Image\x12 \n\x04\x64\x61ta\x18\x01 \x01(\x0c\x42\x0c\xbaH\tz\x07\x10\x01\x18\x80\x80\x80\x10R\x04\x64\x61ta\x12G\n\nmedia_type\x18\x02 \x01(\tB(\xbaH%r#2!^image/[a-z0-9][a-z0-9.+-]{0,63}$R\tmediaType\"X\n\x0fPerceiveRequest\x12\x45\n\x0bperceptions\x18\x01 \x03(\x0b\x32\x16.submind.v1.PerceptionB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\x80@R\x0bperceptions\"C\n\x10PerceiveResponse\x12/\n\x08receipts\x18\x01 \x03(\x0b\x32\x13.submind.v1.ReceiptR\x08receipts\"=\n\x07Receipt\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n\x03new\x18\x02 \x01(\x08R\x03new\x12\x10\n\x03seq\x18\x03 \x01(\x04R\x03seq\"t\n\x15PerceiveStreamRequest\x12\x14\n\x05\x62\x61tch\x18\x01 \x01(\x04R\x05\x62\x61tch\x12\x45\n\x0bperceptions\x18\x02 \x03(\x0b\x32\x16.submind.v1.PerceptionB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\x80@R\x0bperceptions\"\x8e\x01\n\x16PerceiveStreamResponse\x12\x14\n\x05\x62\x61tch\x18\x01 \x01(\x04R\x05\x62\x61tch\x12/\n\x08receipts\x18\x02 \x03(\x0b\x32\x13.submind.v1.ReceiptR\x08receipts\x12-\n\x07refusal\x18\x03 \x01(\x0b\x32\x13.submind.v1.RefusalR\x07refusal\"\x99\x01\n\x07Refusal\x12\x16\n\x06reason\x18\x01 \x01(\tR\x06reason\x12:\n\nviolations\x18\x02 \x03(\x0b\x32\x1a.submind.v1.FieldViolationR\nviolations\x12:\n\x0bretry_after\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationR\nretryAfter\"H\n\x0e\x46ieldViolation\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\"g\n\rPerceptionRef\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12.\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x16\n\x06source\x18\x03 \x01(\tR\x06source2\xe8\x01\n\x11PerceptionService\x12\x66\n\x08Perceive\x12\x1b.submind.v1.PerceiveRequest\x1a\x1c.submind.v1.PerceiveResponse\"\x1f\x8a\xb5\x18\x1b\n\x08perceive\x1a\x0f/v1/perceptions\x12k\n\x0ePerceiveStream\x12!.submind.v1.PerceiveStreamRequest\x1a\".submind.v1.PerceiveStreamResponse\"\x0e\x8a\xb5\x18\n\n\x08perceive(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,orchestration/pb/submind/v1/perception.proto\x12\nsubmind.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\"\xcf\x03\n\nPerception\x12\x37\n\x06source\x18\x01 \x01(\tB\x1f\xbaH\x1cr\x1a\x10\x01(\x80\x02\x32\x13^[^\\x00-\\x1f\\x7f]+$R\x06source\x12\x43\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x13\xbaH\x10\xb2\x01\r2\x0b\x08\x80\x92\xb8\xc3\x98\xfe\xff\xff\xff\x01R\x04time\x12\x1a\n\x03key\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\x80\x02R\x03key\x12T\n\x06labels\x18\x04 \x03(\x0b\x32\".submind.v1.Perception.LabelsEntryB\x18\xbaH\x15\x9a\x01\x12\x10@\"\x07r\x05\x10\x01(\x80\x01*\x05r\x03(\x80 R\x06labels\x12\"\n\x04text\x18\x05 \x01(\tB\x0c\xbaH\tr\x07\x10\x01(\x80\x80\x80\x02H\x00R\x04text\x12\x35\n\ttelemetry\x18\x06 \x01(\x0b\x32\x15.submind.v1.TelemetryH\x00R\ttelemetry\x12)\n\x05image\x18\x07 \x01(\x0b\x32\x11.submind.v1.ImageH\x00R\x05image\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\x42\x10\n\x07payload\x12\x05\xbaH\x02\x08\x01\"\x9d\x01\n\tTelemetry\x12U\n\x06values\x18\x01 \x03(\x0b\x32!.submind.v1.Telemetry.ValuesEntryB\x1a\xbaH\x17\x9a\x01\x14\x08\x01\x10\x80\x08\"\x07r\x05\x10\x01(\x80\x02*\x04\x12\x02@\x01R\x06values\x1a\x39\n\x0bValuesEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x01R\x05value:\x02\x38\x01\"r\n\x05Image\x12 \n\x04\x64\x61ta\x18\x01 \x01(\x0c\x42\x0c\xbaH\tz\x07\x10\x01\x18\x80\x80\x80\x10R\x04\x64\x61ta\x12G\n\nmedia_type\x18\x02 \x01(\tB(\xbaH%r#2!^image/[a-z0-9][a-z0-9.+-]{0,63}$R\tmediaType\"X\n\x0fPerceiveRequest\x12\x45\n\x0bperceptions\x18\x01 \x03(\x0b\x32\x16.submind.v1.PerceptionB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\x80@R\x0bperceptions\"C\n\x10PerceiveResponse\x12/\n\x08receipts\x18\x01 \x03(\x0b\x32\x13.submind.v1.ReceiptR\x08receipts\"=\n\x07Receipt\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n\x03new\x18\x02 \x01(\x08R\x03new\x12\x10\n\x03seq\x18\x03 \x01(\x04R\x03seq\"t\n\x15PerceiveStreamRequest\x12\x14\n\x05\x62\x61tch\x18\x01 \x01(\x04R\x05\x62\x61tch\x12\x45\n\x0bperceptions\x18\x02 \x03(\x0b\x32\x16.submind.v1.PerceptionB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\x80@R\x0bperceptions\"\x8e\x01\n\x16PerceiveStreamResponse\x12\x14\n\x05\x62\x61tch\x18\x01 \x01(\x04R\x05\x62\x61tch\x12/\n\x08receipts\x18\x02 \x03(\x0b\x32\x13.submind.v1.ReceiptR\x08receipts\x12-\n\x07refusal\x18\x03 \x01(\x0b\x32\x13.submind.v1.RefusalR\x07refusal\"\x99\x01\n\x07Refusal\x12\x16\n\x06reason\x18\x01 \x01(\tR\x06reason\x12:\n\nviolations\x18\x02 \x03(\x0b\x32\x1a.submind.v1.FieldViolationR\nviolations\x12:\n\x0bretry_after\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationR\nretryAfter\"H\n\x0e\x46ieldViolation\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\"g\n\rPerceptionRef\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12.\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x16\n\x06source\x18\x03 \x01(\tR\x06source2\xe8\x01\n\x11PerceptionService\x12\x66\n\x08Perceive\x12\x1b.submind.v1.PerceiveRequest\x1a\x1c.submind.v1.PerceiveResponse\"\x1f\x8a\xb5\x18\x1b\n\x08perceive\x1a\x0f/v1/perceptions\x12k\n\x0ePerceiveStream\x12!.submind.v1.PerceiveStreamRequest\x1a\".submind.v1.PerceiveStreamResponse\"\x0e\x8a\xb5\x18\n\n\x08perceive(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,8 +42,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PERCEPTION'].fields_by_name['source']._serialized_options = b'\272H\034r\032\020\001(\200\0022\023^[^\\x00-\\x1f\\x7f]+$'
   _globals['_PERCEPTION'].fields_by_name['time']._loaded_options = None
   _globals['_PERCEPTION'].fields_by_name['time']._serialized_options = b'\272H\020\262\001\r2\013\010\200\222\270\303\230\376\377\377\377\001'
-  _globals['_PERCEPTION'].fields_by_name['idempotency_key']._loaded_options = None
-  _globals['_PERCEPTION'].fields_by_name['idempotency_key']._serialized_options = b'\272H\005r\003(\200\002'
+  _globals['_PERCEPTION'].fields_by_name['key']._loaded_options = None
+  _globals['_PERCEPTION'].fields_by_name['key']._serialized_options = b'\272H\005r\003(\200\002'
   _globals['_PERCEPTION'].fields_by_name['labels']._loaded_options = None
   _globals['_PERCEPTION'].fields_by_name['labels']._serialized_options = b'\272H\025\232\001\022\020@\"\007r\005\020\001(\200\001*\005r\003(\200 '
   _globals['_PERCEPTION'].fields_by_name['text']._loaded_options = None
@@ -65,31 +65,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PERCEPTIONSERVICE'].methods_by_name['PerceiveStream']._loaded_options = None
   _globals['_PERCEPTIONSERVICE'].methods_by_name['PerceiveStream']._serialized_options = b'\212\265\030\n\n\010perceive'
   _globals['_PERCEPTION']._serialized_start=169
-  _globals['_PERCEPTION']._serialized_end=655
-  _globals['_PERCEPTION_LABELSENTRY']._serialized_start=580
-  _globals['_PERCEPTION_LABELSENTRY']._serialized_end=637
-  _globals['_TELEMETRY']._serialized_start=658
-  _globals['_TELEMETRY']._serialized_end=815
-  _globals['_TELEMETRY_VALUESENTRY']._serialized_start=758
-  _globals['_TELEMETRY_VALUESENTRY']._serialized_end=815
-  _globals['_IMAGE']._serialized_start=817
-  _globals['_IMAGE']._serialized_end=931
-  _globals['_PERCEIVEREQUEST']._serialized_start=933
-  _globals['_PERCEIVEREQUEST']._serialized_end=1021
-  _globals['_PERCEIVERESPONSE']._serialized_start=1023
-  _globals['_PERCEIVERESPONSE']._serialized_end=1090
-  _globals['_RECEIPT']._serialized_start=1092
-  _globals['_RECEIPT']._serialized_end=1153
-  _globals['_PERCEIVESTREAMREQUEST']._serialized_start=1155
-  _globals['_PERCEIVESTREAMREQUEST']._serialized_end=1271
-  _globals['_PERCEIVESTREAMRESPONSE']._serialized_start=1274
-  _globals['_PERCEIVESTREAMRESPONSE']._serialized_end=1416
-  _globals['_REFUSAL']._serialized_start=1419
-  _globals['_REFUSAL']._serialized_end=1572
-  _globals['_FIELDVIOLATION']._serialized_start=1574
-  _globals['_FIELDVIOLATION']._serialized_end=1646
-  _globals['_PERCEPTIONREF']._serialized_start=1648
-  _globals['_PERCEPTIONREF']._serialized_end=1751
-  _globals['_PERCEPTIONSERVICE']._serialized_start=1754
-  _globals['_PERCEPTIONSERVICE']._serialized_end=1986
+  _globals['_PERCEPTION']._serialized_end=632
+  _globals['_PERCEPTION_LABELSENTRY']._serialized_start=557
+  _globals['_PERCEPTION_LABELSENTRY']._serialized_end=614
+  _globals['_TELEMETRY']._serialized_start=635
+  _globals['_TELEMETRY']._serialized_end=792
+  _globals['_TELEMETRY_VALUESENTRY']._serialized_start=735
+  _globals['_TELEMETRY_VALUESENTRY']._serialized_end=792
+  _globals['_IMAGE']._serialized_start=794
+  _globals['_IMAGE']._serialized_end=908
+  _globals['_PERCEIVEREQUEST']._serialized_start=910
+  _globals['_PERCEIVEREQUEST']._serialized_end=998
+  _globals['_PERCEIVERESPONSE']._serialized_start=1000
+  _globals['_PERCEIVERESPONSE']._serialized_end=1067
+  _globals['_RECEIPT']._serialized_start=1069
+  _globals['_RECEIPT']._serialized_end=1130
+  _globals['_PERCEIVESTREAMREQUEST']._serialized_start=1132
+  _globals['_PERCEIVESTREAMREQUEST']._serialized_end=1248
+  _globals['_PERCEIVESTREAMRESPONSE']._serialized_start=1251
+  _globals['_PERCEIVESTREAMRESPONSE']._serialized_end=1393
+  _globals['_REFUSAL']._serialized_start=1396
+  _globals['_REFUSAL']._serialized_end=1549
+  _globals['_FIELDVIOLATION']._serialized_start=1551
+  _globals['_FIELDVIOLATION']._serialized_end=1623
+  _globals['_PERCEPTIONREF']._serialized_start=1625
+  _globals['_PERCEPTIONREF']._serialized_end=1728
+  _globals['_PERCEPTIONSERVICE']._serialized_start=1731
+  _globals['_PERCEPTIONSERVICE']._serialized_end=1963
 # @@protoc_insertion_point(module_scope)

@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Perception(_message.Message):
-    __slots__ = ("source", "time", "idempotency_key", "labels", "text", "telemetry", "image")
+    __slots__ = ("source", "time", "key", "labels", "text", "telemetry", "image")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -22,19 +22,19 @@ class Perception(_message.Message):
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
-    IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     TELEMETRY_FIELD_NUMBER: _ClassVar[int]
     IMAGE_FIELD_NUMBER: _ClassVar[int]
     source: str
     time: _timestamp_pb2.Timestamp
-    idempotency_key: str
+    key: str
     labels: _containers.ScalarMap[str, str]
     text: str
     telemetry: Telemetry
     image: Image
-    def __init__(self, source: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., text: _Optional[str] = ..., telemetry: _Optional[_Union[Telemetry, _Mapping]] = ..., image: _Optional[_Union[Image, _Mapping]] = ...) -> None: ...
+    def __init__(self, source: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., key: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., text: _Optional[str] = ..., telemetry: _Optional[_Union[Telemetry, _Mapping]] = ..., image: _Optional[_Union[Image, _Mapping]] = ...) -> None: ...
 
 class Telemetry(_message.Message):
     __slots__ = ("values",)
