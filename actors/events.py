@@ -14,6 +14,7 @@ from environment.config import Section
 from environment.decisions import Decision
 from environment.marks import FeedbackMark
 from environment.messages import EntryKind, Instant, Perception, StreamEntry, Thought, Trace, Vector
+from environment.packs import PackChange
 from environment.relations import Relation
 from environment.severity import Severity
 
@@ -382,6 +383,7 @@ Event: TypeAlias = (
     | Observed
     | Propose
     | Marked
+    | PackChange
     | Muted
     | Pressure
     | Divided

@@ -154,3 +154,14 @@ class BadBackup(FieldedError, SubliminalError):
 
     def __str__(self) -> str:
         return f"{self.path} {self.reason}"
+
+
+class BadPack(FieldedError, SubliminalError):
+    """A pack cannot be learnt: put right what is named in ``file``, at ``line`` where that is not 0."""
+
+    file: str
+    line: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.file}{f', line {self.line}' if self.line else ''}: {self.why}"

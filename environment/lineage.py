@@ -9,6 +9,7 @@ from enum import StrEnum
 from environment.decisions import Decision
 from environment.errors import SubliminalError
 from environment.messages import Instant, Perception, PerceptionRef, StreamEntry, Trace
+from environment.packs import ALWAYS, INNATE, PACKS, PackSection
 from environment.ports import Stores
 from environment.relations import Relation
 from environment.severity import Severity, salience_of
@@ -28,7 +29,7 @@ class UnknownId(SubliminalError):
     def __str__(self) -> str:
         return (
             f"nothing here is called {self.wanted[:80]!r}: give the number of an entry, or an id that begins with "
-            "c- (entry), t- (trace) or p- (perception)"
+            "c- (entry), t- (trace), p- (perception) or d- (section of a pack)"
         )
 
 
@@ -38,6 +39,10 @@ class NodeKind(StrEnum):
     ENTRY = "entry"
     TRACE = "trace"
     PERCEPTION = "perception"
+    """... or a section of a pack."""
+
+
+_KINDS = {"p-": NodeKind.PERCEPTION, INNATE: NodeKind.PERCEPTION, "c-": NodeKind.ENTRY}
 
 
 class Standing(StrEnum):
@@ -159,7 +164,7 @@ class _Telling:
                 if entry.seq == seq:
                     self._facts[entry.id] = self._entry(entry)
                     return entry.id
-        elif wanted[:2] in {"c-", "t-", "p-"} and len(wanted) < _TEXT:
+        elif wanted[:2] in {"c-", "t-", "p-", INNATE} and len(wanted) < _TEXT:
             await self._look([_Draft(wanted)])
             if wanted in self._facts:
                 return wanted
@@ -190,7 +195,7 @@ class _Telling:
     def _bridge(self, draft: _Draft) -> None:
         """Where a thought between has been forgotten, lead to the perceptions directly."""
         here = {child.id for child in draft.children}
-        if draft.id in self._facts and any(name not in self._facts for name in here if name[:2] != "p-"):
+        if draft.id in self._facts and any(name not in self._facts for name in here if name[:2] not in {"p-", INNATE}):
             self._attach(draft, [ref.id for ref in self._facts[draft.id].refs if ref.id not in here])
 
     async def _look(self, drafts: Iterable[_Draft]) -> None:
@@ -201,6 +206,9 @@ class _Telling:
         if traces := [name for name in names if name.startswith("t-")]:
             kept = await self._stores.traces.get(traces)
             self._facts |= {name: self._trace(trace) for name, trace in kept.items()}
+        if sections := [name for name in names if name.startswith(INNATE)]:
+            held = await self._stores.collections.get(PACKS.name, sections)
+            self._facts |= {name: _section_fact(name, PACKS.value(one)) for name, one in held.items()}
         for name in names:
             if name.startswith("c-") and (entry := await self._stores.stream.find(name)) is not None:
                 self._facts[name] = self._entry(entry)
@@ -248,7 +256,9 @@ class _Telling:
         ref = self._cited.get(name)
         return Explanation(
             id=name,
-            kind={"p-": NodeKind.PERCEPTION, "c-": NodeKind.ENTRY}.get(name[:2], NodeKind.TRACE),
+            kind={"p-": NodeKind.PERCEPTION, INNATE: NodeKind.PERCEPTION, "c-": NodeKind.ENTRY}.get(
+                name[:2], NodeKind.TRACE
+            ),
             text="(no longer kept)",
             time=ref.time if ref else cited_at,
             source=ref.source if ref else "",
@@ -280,6 +290,10 @@ def _perception_fact(perception: Perception) -> _Fact:
         trust=perception.trust,
     )
     return _Fact(node)
+
+
+def _section_fact(name: str, one: PackSection) -> _Fact:
+    return _Fact(Explanation(name, NodeKind.PERCEPTION, _cut(one.text), ALWAYS, source=one.source, trust=one.trust))
 
 
 def _said(perception: Perception) -> str:

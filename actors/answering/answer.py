@@ -218,6 +218,8 @@ def _told(lead: str, chosen: Sequence[_Found], now: Instant, sure: float, *, kno
 
 def _line(episode: Episode, now: Instant) -> str:
     """The words with who said them, and when."""
+    if episode.id:
+        return f"“{_fitting(plain(episode.text, 4000))}” ({plain(episode.source, 80)})"
     ago = now - episode.time
     day = f", {round(ago / _DAY)} d earlier" if ago >= _DAY else ""
     text = plain(episode.text, 4000).replace("“", '"').replace("”", '"')

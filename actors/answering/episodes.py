@@ -11,11 +11,13 @@ from actors.answering.answer import Reply, answer
 from actors.answering.question import Question, asked_by
 from actors.substrate.errors import SubstrateError
 from actors.substrate.ports import Embedder
-from environment.episodes.index import EpisodeIndex
+from environment.episodes.index import Episode, EpisodeIndex
 from environment.episodes.recall import Cue, RecallFilters, Recollection, recall
 from environment.errors import StoreUnavailable
+from environment.following import CollectionFollower
 from environment.messages import Instant
-from environment.ports import PerceptionLog
+from environment.packs import ALWAYS, PACKS
+from environment.ports import Stores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +32,7 @@ _PATIENCE = 4.0
 
 
 class EpisodeFollower:
-    """The latest perceptions of one mind, by words, and by meaning from the first time that somebody asks for it.
+    """The latest perceptions of one mind and its packs, by words, and by meaning from when somebody first asks for it.
 
     Guarantees: a question is answered from what the log held when it was put, up to ``most``, and from nothing that the
     log has forgotten. What those who speak to the mind have asked is no answer to anything, and left out. One question
@@ -39,14 +41,15 @@ class EpisodeFollower:
 
     def __init__(
         self,
-        log: PerceptionLog,
+        stores: Stores,
         most: int,
         interlocutors: Sequence[str],
         embedder: Embedder | None = None,
         query_prefix: str = "",
     ) -> None:
         """Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there."""
-        self._log = log
+        self._log = stores.perceptions
+        self._packs = CollectionFollower(PACKS, stores.collections, _BATCH)
         self._most = most
         self._interlocutors = tuple(interlocutors)
         self._embedder = embedder
@@ -115,6 +118,12 @@ class EpisodeFollower:
             self._cursor = found[-1].seq
         oldest = await self._log.read(0, 1)
         await _done(self._index.forget, oldest[0].seq if oldest else head + 1)
+        await _done(self._index.pin, await self._innate())
+
+    async def _innate(self) -> dict[str, Episode]:
+        """What packs say."""
+        sections = (await self._packs.current(ALWAYS)).items()
+        return {key: Episode(0, ALWAYS, one.source, one.text, one.trust, id=key) for key, one in sections}
 
     async def _embed(self, embedder: Embedder) -> bool:
         """Give some lines their vectors; whether any had none. Who asks meanwhile is not kept waiting."""

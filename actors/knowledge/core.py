@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Read, WakeAt
@@ -12,12 +12,14 @@ from actors.knowledge.entities import WITH, EntityGraph
 from actors.knowledge.fact import PROGRESS, Contradiction, Entity, Fact, Progress
 from actors.knowledge.fact_reader import FactReader
 from actors.knowledge.hearing import Hearing
+from actors.knowledge.innate import InnateKnowledge
 from actors.knowledge.ledger import FactLedger
 from actors.knowledge.sentences import split_speaker
 from actors.knowledge.settings import KnowledgeSettings
 from environment.latest import Latest
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import Instant, Modality, Perception, PerceptionRef
+from environment.packs import PackChange, PackSection
 
 _PLACES = 256
 """Sources of which it is remembered what was last said there."""
@@ -44,13 +46,17 @@ class KnowledgeCore(Inward):
         contradictions: Mapping[str, Contradiction],
         progress: Progress,
         settings: KnowledgeSettings,
+        packs: Mapping[str, PackSection] | None = None,
     ) -> None:
+        """``packs``: all sections that are kept, by id."""
         self.name = name
         self._settings = settings
         self._graph = EntityGraph(entities, names, settings)
         self._ledger = FactLedger(facts, contradictions, progress, self._graph, settings)
         self._hearing = Hearing(settings, progress.pace)
         self._reader = FactReader(self._known, self._speaks)
+        self._innate = InnateKnowledge(self._ledger, self._graph, self._reader)
+        self._packs = dict(packs or {})
         self._saved = progress.cursor
         self._last: Latest[str, tuple[FactClaim, Instant]] = Latest(_PLACES)
         self._due: Instant = 0.0
@@ -70,11 +76,18 @@ class KnowledgeCore(Inward):
                 return []
             case Started():
                 self._due = now + self._settings.consolidate
-                return [self._more(), WakeAt(self._due)]
+                untaught = self._ledger.progress.packs.keys() - self._packs.keys()
+                return [*self._teach(tuple(self._packs.values()), untaught, now), self._more(), WakeAt(self._due)]
+            case PackChange():
+                return self._teach(event.came, event.gone, now)
             case Tick():
                 return self._tick(now)
             case _:
                 return []
+
+    def _teach(self, came: Sequence[PackSection], gone: Collection[str], now: Instant) -> list[Effect]:
+        self._innate.teach(came, gone, now)
+        return self._written()
 
     def _more(self) -> Effect:
         return Read(self._ledger.progress.cursor, self._settings.batch, Modality.TEXT)

@@ -151,6 +151,8 @@ class Progress:
     """By id of a correction when it was made or taken back, and whether it was: what was done is not done again."""
     pace: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By source the second of its last line, and its lines in that second; bounded."""
+    packs: dict[str, str] = field(default_factory=dict)
+    """Of each section that was learnt of a pack, by its id, the pack."""
 
 
 FACTS = Collection("facts", Fact)

@@ -7,6 +7,7 @@ from actors.events import Broadcast, Marked
 from actors.faculty import BuildContext, Faculty
 from actors.knowledge.settings import KnowledgeSettings
 from actors.names import KNOWLEDGE
+from environment.packs import PACKS, PackChange
 
 
 async def _build(context: BuildContext) -> Core:
@@ -22,6 +23,7 @@ async def _build(context: BuildContext) -> Core:
         await fact.CONTRADICTIONS.all_of(kept),
         await fact.PROGRESS.get(kept, "progress") or fact.Progress(),
         context.section(KnowledgeSettings),
+        await PACKS.all_of(kept),
     )
 
 
@@ -30,7 +32,7 @@ FACULTY = Faculty(
     about="what is so, since when, and who says so",
     build=_build,
     sections={"knowledge": KnowledgeSettings},
-    accepts=frozenset({Broadcast, Marked}),
+    accepts=frozenset({Broadcast, Marked, PackChange}),
     names=(KNOWLEDGE,),
     always=True,
     perceives=True,

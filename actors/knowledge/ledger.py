@@ -58,7 +58,7 @@ class FactLedger:
         self._changed: dict[str, Fact | None] = {}
         self._disputed: dict[str, None] = {}
         for fact in facts.values():
-            self._keep(fact)
+            self.keep(fact)
         self._changed.clear()
 
     @property
@@ -155,7 +155,7 @@ class FactLedger:
         for fact in others:
             self._meet(fact, again or made, claim, now)
         if again is None:
-            self._keep(made)
+            self.keep(made)
 
     def _meet(self, fact: Fact, made: Fact, claim: FactClaim, now: Instant) -> None:
         """Two values of what has one at a time."""
@@ -177,7 +177,7 @@ class FactLedger:
             self._dispute(made, fact, now, [fact.value, made.value])
             return
         self._changed[fact.key] = fact
-        self._settle(fact, made.id, fact.reason, now)
+        self.settle(fact, made.id, fact.reason, now)
 
     def _again(self, fact: Fact, made: Fact, now: Instant) -> None:
         """Said once more: surer and stronger; of trust the least remains. Who takes back what it said settles that."""
@@ -194,7 +194,7 @@ class FactLedger:
                 if other is not None and said.source in {ref.source for ref in other.evidence}:
                     other.standing, other.closed, other.reason = FactStanding.WRONG, now, f"taken back: {said.id}"
                     self._changed[other.key] = other
-                    self._settle(other, fact.id, other.reason, now)
+                    self.settle(other, fact.id, other.reason, now)
 
     def use(self, fact: Fact, now: Instant) -> None:
         """It came to mind."""
@@ -234,7 +234,7 @@ class FactLedger:
         if len(self.contradictions) > _AHEAD * self.settings.contradictions:
             self._forget_denials()
 
-    def _settle(self, gone: Fact, right: str, how: str, now: Instant) -> None:
+    def settle(self, gone: Fact, right: str, how: str, now: Instant) -> None:
         """What one of the two is no more is no contradiction any more."""
         for one in [c for c in self.contradictions.values() if c.settled is None and gone.id in c.facts]:
             one.settled, one.right, one.how = now, right if right in one.facts else "", how
@@ -252,7 +252,7 @@ class FactLedger:
         if value and right is None:
             kind = kind_of(relation, value)
             right = Fact(key, entity.name, relation, value, kind, ref.time, now, _SURE, 1.0, [ref], entity.key, now)
-            self._keep(right)
+            self.keep(right)
         elif right is not None:
             right.confidence, right.standing, right.reason = _SURE, FactStanding.HELD, f"corrected: {ref.id}"
             self._remember(right, ref)
@@ -262,7 +262,7 @@ class FactLedger:
             if fact is not right:
                 fact.standing, fact.closed, fact.reason = FactStanding.WRONG, now, f"corrected: {ref.id}"
                 self._changed[fact.key] = fact
-                self._settle(fact, right.id if right else "", fact.reason, now)
+                self.settle(fact, right.id if right else "", fact.reason, now)
                 if right is not None and right.id == key:
                     right.since = min(right.since, fact.since)
 
@@ -293,8 +293,8 @@ class FactLedger:
             self.graph.alias(entity, claim.value, ref)
         elif other.key != entity.key:
             for fact in list(self.facts.get(other.key, {}).values()):
-                self._let_go(fact)
-                self._keep(replace(fact, entity=entity.key))
+                self.let_go(fact)
+                self.keep(replace(fact, entity=entity.key))
             self.graph.absorb(entity, other, ref)
 
     def _open(self, entity: str, relation: str) -> list[Fact]:
@@ -315,13 +315,15 @@ class FactLedger:
             fact.standing = FactStanding.HELD
         self._changed[fact.key] = fact
 
-    def _keep(self, fact: Fact) -> None:
+    def keep(self, fact: Fact) -> None:
+        """Hold it, whatever else is held."""
         self.facts.setdefault(fact.entity, {})[fact.id] = fact
         for ref in fact.evidence:
             self._of.setdefault(ref.id, {})[fact.key] = None
         self._changed[fact.key] = fact
 
-    def _let_go(self, fact: Fact) -> None:
+    def let_go(self, fact: Fact) -> None:
+        """Know it no more."""
         kept = self.facts[fact.entity]
         del kept[fact.id]
         if not kept:
@@ -351,11 +353,11 @@ class FactLedger:
         rest = sorted((one for one in weak if not one[0] or -one[1] >= self.settings.forget), reverse=True)
         beyond = rest[: max(0, len(rest) - self.settings.facts)]
         for *_, fact in (*faded, *beyond):
-            self._let_go(fact)
+            self.let_go(fact)
         surplus = self.graph.surplus(self.facts)
         for entity in surplus:
             for fact in list(self.facts.get(entity.key, {}).values()):
-                self._let_go(fact)
+                self.let_go(fact)
             self.graph.drop(entity.key)
         self._forget_denials()
         return {
@@ -384,7 +386,7 @@ class FactLedger:
                         self._remember(kept, ref)
                 kept.confidence, kept.trust = max(kept.confidence, fact.confidence), min(kept.trust, fact.trust)
                 self.use(kept, now)
-                self._let_go(fact)
+                self.let_go(fact)
 
     def writes(self) -> Iterator[WriteDocument | RemoveDocument]:
         """What changed since the last time."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import Field
 
 from environment.config import Seconds, Section, Share
@@ -12,6 +14,14 @@ _DAY = 86_400.0
 class KnowledgeSettings(Section):
     """What is taken for a fact, when facts deny each other, and what is let go."""
 
+    packs: tuple[Path, ...] = ()
+    """Files of what the mind is born with: Markdown, CSV with a line of names, JSON-LD. The process that leads reads
+    them when it starts and, where one has changed, within a minute; what is taken out is forgotten."""
+    pack_trust: Share = 0.9
+    """Trust of what packs say, like ``gateway.intake.trust`` of sources."""
+    pack_sections: int = Field(default=2000, ge=1, le=100_000)
+    """Sections, rows and nodes of all packs together; with more the mind does not start. Each costs about 2 kilobytes
+    of memory in each process that answers."""
     batch: int = Field(default=64, ge=1, le=4096)
     """Perceptions read at a time."""
     longest: int = Field(default=2000, ge=80, le=100_000)

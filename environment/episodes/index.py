@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sys import intern
 
 import numpy as np
@@ -50,11 +50,13 @@ class Episode:
     trust: float
     author: str = ""
     """Who said it, where the source knows."""
+    id: str = ""
+    """Of what was never perceived, as a section of a pack: nobody says it, and it is of no time."""
 
     @property
     def ref(self) -> PerceptionRef:
         """For citing it."""
-        return PerceptionRef(perception_id(self.seq), self.time, self.source)
+        return PerceptionRef(self.id or perception_id(self.seq), self.time, self.source)
 
     @property
     def terms(self) -> list[str]:
@@ -64,6 +66,8 @@ class Episode:
     @property
     def voice(self) -> set[str]:
         """Terms of who says it: source, author, and whom the words open with."""
+        if self.id:
+            return set()
         head, colon, _ = self.text[:64].partition(": ")
         named = head if colon and len(head.split()) <= _LONGEST_NAME else ""
         return set(stems(f"{self.source} {self.author} {named}"))
@@ -104,7 +108,7 @@ class _Beside:
 
 
 class EpisodeIndex:
-    """The last ``most`` perceptions with words.
+    """The last ``most`` perceptions with words, and what is pinned beside them.
 
     Guarantees: bounded; what was forgotten is not found; the same perceptions and terms give the same answer. A line
     takes its text and some 400 bytes, and one byte for each component of its vector. Not for several threads at once.
@@ -124,6 +128,8 @@ class EpisodeIndex:
         self._words: defaultdict[str, array[int]] = defaultdict(_places)
         self._voices: defaultdict[str, array[int]] = defaultdict(_places)
         self._company = Company()
+        self._pinned: dict[str, int] = {}
+        """Places of what is pinned, by id."""
         self._beside: _Beside | None = None
         self._vectors: NDArray[np.int8] = np.zeros((0, 0), np.int8)
         self._scales = array("f")
@@ -142,7 +148,31 @@ class EpisodeIndex:
             self.cursor = perception.seq
             if text := _told(perception):
                 self._add(perception, text)
-        self._drop(len(self) - self._most)
+        self._drop(len(self) - self._most - len(self._pinned))
+
+    def pin(self, episodes: Mapping[str, Episode]) -> None:
+        """Hold these by their ids, beside the last perceptions, and what was pinned before no more.
+
+        What it costs is for what is new, or fell out with what was perceived when it was pinned.
+        """
+        front = self._base + self._dead
+        for name in [each for each, place in self._pinned.items() if each not in episodes or place < front]:
+            self._withdraw(self._pinned.pop(name))
+        for name, one in episodes.items():
+            if name not in self._pinned:
+                self._pinned[name] = self._base + len(self._held)
+                self._append(replace(one, seq=self.cursor), -1, 0.0, math.nan)
+
+    def _withdraw(self, place: int) -> None:
+        """Nothing finds a line any more; it goes when its turn comes."""
+        at = place - self._base
+        if at >= self._dead:
+            for term in dict.fromkeys(self._held[at].terms):
+                self._words[term].remove(place)
+            self._held[at] = replace(self._held[at], text="")
+            if at < len(self._scales):
+                self._scales[at] = 0.0
+            self._beside = None
 
     def forget(self, up_to: int) -> None:
         """What has a lower sequence number is kept no longer."""
@@ -161,13 +191,16 @@ class EpisodeIndex:
             counts = _MONOLOGUE if (other.source, other.author) == (source, author) else 1.0
             if self._after[before - self._base] < 0:
                 self._after[before - self._base] = place
+        self._append(episode, before, counts, perception.time)
+
+    def _append(self, episode: Episode, before: int, counts: float, time: Instant) -> None:
+        place, terms = self._base + len(self._held), episode.terms
         self._counts.append(counts)
         self._held.append(episode)
         self._before.append(before)
         self._after.append(-1)
-        terms = episode.terms
         self._lengths.append(max(1, len(terms)))
-        self._times.append(perception.time)
+        self._times.append(time)
         for term in dict.fromkeys(terms):
             self._words[intern(term)].append(place)
         for term in sorted(episode.voice):
@@ -221,7 +254,7 @@ class EpisodeIndex:
         return self._held[self._dead + line]
 
     def times(self) -> NDArray[np.float64]:
-        """Event time of each line."""
+        """Event time of each line; of what is of no time no number."""
         return np.array(self._times[self._dead :])
 
     def neighbours(self, line: int) -> list[int]:

@@ -157,7 +157,7 @@ def _nearness(asked: Period | None, times: NDArray[np.float64]) -> NDArray[np.fl
     away = np.maximum(np.maximum(asked.since - times, times - asked.until), 0.0)
     width = asked.until - asked.since
     reach = 3 * min(max(width, 60.0), 7 * _DAY) if math.isfinite(width) else 7 * _DAY
-    return np.exp(-away / reach).astype(np.float32)
+    return np.nan_to_num(np.exp(-away / reach)).astype(np.float32)
 
 
 def _passing(index: EpisodeIndex, times: NDArray[np.float64], filters: RecallFilters) -> NDArray[np.bool_]:

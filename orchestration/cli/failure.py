@@ -29,6 +29,7 @@ def told(error: BaseException) -> Failure | None:
         ("orchestration.loading", "SettingsError", MISUSED),
         ("actors.substrate.errors", "UnusableModel", MISUSED),
         ("environment.errors", "BadAddress", MISUSED),
+        ("environment.errors", "BadPack", MISUSED),
         ("environment.errors", "SubliminalError", FAILED),
         ("environment.addresses", "InvalidAddress", MISUSED),
         ("orchestration.access.errors", "BadCredentials", MISUSED),

@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 from rich.console import Console
 from rich.text import Text
 
+from environment.packs import ALWAYS
 from orchestration.cli.safety import safe
 from orchestration.schema.json import dumps, to_json
 
@@ -41,7 +42,12 @@ def emit(value: Any) -> None:
 
 
 def clock(instant: Instant) -> str:
-    """A time as people here read it: today's as ``14:03:09``, another day's with its date, in local time."""
+    """A time as people here read it: today's as ``14:03:09``, another day's with its date, in local time.
+
+    ``always`` is of what a mind is born with.
+    """
+    if instant == ALWAYS:
+        return "always"
     try:
         local = datetime.fromtimestamp(instant).astimezone()
     except (OverflowError, ValueError, OSError):

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from actors.knowledge.pack_files import read_packs
 from orchestration.access.opening import access_of
 from orchestration.cli.example import SETTINGS, Day, day_at
 from orchestration.cli.options import HERE, CoordinationAddress, MindFile, StoreAddress, TokenFile
@@ -79,6 +80,8 @@ def run(
         "--token-file": ("gateway.token_file", token_file),
     }
     settings = _settings(mind, flags, day)
+    known = settings.knowledge
+    read_packs(known.packs, known.pack_trust, known.pack_sections)  # what is wrong with them is said before all else
     guarded = access_of(settings).required
     for listen in (settings.gateway.listen, settings.feed.listen):
         require_guard(listen, guarded=guarded)  # before anything is started

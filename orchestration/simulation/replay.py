@@ -12,11 +12,13 @@ from actors.answering.episodes import EpisodeFollower
 from actors.answering.substrate import AnsweringSubstrate
 from actors.attention.pacing import Budget
 from actors.core import Finishing
+from actors.knowledge.pack_files import read_packs
 from actors.names import STREAM
 from actors.peers import PeerDirectory
 from actors.submind.routing import LEARNED, Routing
 from actors.substrate.build import build_embedder, build_substrate
 from environment.messages import Instant, NewPerception, Perception, StreamEntry
+from environment.packs import keep_packs
 from environment.ports import Stores
 from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
@@ -63,7 +65,7 @@ class Replay:
         self._finish = finish
         self._routing = routing
         self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
-        episodes = EpisodeFollower(stores.perceptions, settings.view.episodes, settings.perception.interlocutors)
+        episodes = EpisodeFollower(stores, settings.view.episodes, settings.perception.interlocutors)
         thinking = build_substrate(settings.substrate, lambda: self.world.now)
         model = settings.substrate.kind != "extractive"
         substrate = AnsweringSubstrate(thinking, episodes, lambda: self.world.now, model=model, patience=None)
@@ -105,6 +107,9 @@ class Replay:
         for chunk in _chunks(perceptions, _CHUNK):
             if not self._born:
                 await self._embedder.tell_apart(self._settings.substrate.embedder, self._stores)
+                knowledge = self._settings.knowledge
+                packs = read_packs(knowledge.packs, knowledge.pack_trust, knowledge.pack_sections)
+                await keep_packs(self._stores, packs, 0)
                 await self.world.begin(await self.population.begin(), chunk[0].time)
                 self._born = True
             receipts = await self._stores.perceptions.append(chunk)

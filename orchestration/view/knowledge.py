@@ -8,6 +8,7 @@ from actors.knowledge.page import Belief, EntityPage, FactEvidence, page, parted
 from actors.matters.matter import LOOPS
 from environment.identity import perception_seq
 from environment.messages import Instant, PerceptionRef
+from environment.packs import INNATE, PACKS
 from environment.ports import Stores
 
 
@@ -55,6 +56,9 @@ async def _evidence(stores: Stores, fact: Fact) -> list[FactEvidence]:
 
 
 async def _said(stores: Stores, ref: PerceptionRef) -> str:
+    if ref.id.startswith(INNATE):
+        section = await PACKS.get(stores.collections, ref.id)
+        return section.text if section else ""
     seq = perception_seq(ref.id)
     found = await stores.perceptions.read(seq - 1, 1) if seq else []
     return (found[0].text or "") if found and found[0].seq == seq else ""

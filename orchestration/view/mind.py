@@ -15,6 +15,7 @@ from actors.answering.episodes import EpisodeFollower
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, MatterState, OpenLoop, as_of
 from actors.substrate.ports import Embedder
 from environment.episodes.recall import RecallFilters, Recollection
+from environment.following import CollectionFollower
 from environment.index.ports import VectorIndex
 from environment.lineage import Explanation, NodeKind, explain
 from environment.marks import MARKS, FeedbackMark, MarkKind
@@ -29,7 +30,7 @@ from orchestration.telemetry.tracing.ids import TraceIds, hex_trace
 from orchestration.view import status as judged
 from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage, ChangeTail, read_page
 from orchestration.view.follower import TraceFollower
-from orchestration.view.matters import CollectionFollower, MatterTail
+from orchestration.view.matters import MatterTail
 from orchestration.view.settings import ViewSettings
 from orchestration.view.status import MindStatus, PerceptionFigures, ProcessState, StreamFigures, TraceFigures
 
@@ -125,7 +126,7 @@ class MindView:
         self.matter_tail = MatterTail(kept, self._settings.changes)
         """What changes in matters and open loops, to be followed."""
         self._episodes = EpisodeFollower(
-            stores.perceptions,
+            stores,
             self._settings.episodes,
             self._around.interlocutors,
             embedder,

@@ -20,6 +20,7 @@ from actors.names import ATTENTION, KNOWLEDGE, MATTERS
 from environment.errors import FencedOut, StoreUnavailable
 from environment.marks import MARKS
 from environment.messages import SubmindReport, SubmindState
+from environment.packs import PackChange
 from environment.population import Member
 from environment.ports import Stores, Write, WriteConnections, WriteReport
 from orchestration.clock import wall
@@ -39,6 +40,7 @@ from orchestration.links.control import (
     Shared,
 )
 from orchestration.links.links import Links
+from orchestration.runtime.hosting.pack_files import PackFiles
 from orchestration.runtime.hosting.placement_map import PlacementMap
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.ledgers import ledgers_of
@@ -84,6 +86,7 @@ class PopulationControl:
         self._run = run
         self._stores = stores
         self._fence = fence
+        self._packs = PackFiles(settings.knowledge, stores, fence)
         self._lifecycle: Lifecycle | None = None
         self._links: Links | None = None
         self._heard: asyncio.Queue[Any] = asyncio.Queue()
@@ -102,6 +105,7 @@ class PopulationControl:
     async def begin(self) -> list[Member]:
         """Read the log; who lives beside those configured."""
         living = await self._driver.begin()
+        await self._packs.look()  # before anybody lives who reads them
         for member in self._driver.recent.changed(wall()):
             if member.retired is not None:  # it may have been left in haste
                 await self._stores.commit(await self._unconnected(member.name), self._fence)
@@ -163,16 +167,22 @@ class PopulationControl:
         self._tell(await self._driver.ordered())
 
     async def tell_marks(self, made: asyncio.Event) -> None:
-        """Tell who takes them in of all marks: when one was made, and now and then, since what is told may be lost."""
+        """Tell who takes them in of all marks: when one was made, and now and then, since what is told may be lost.
+
+        Of packs what changed last, as soon as that is seen.
+        """
         while True:
             made.clear()
             try:
                 marks = tuple((await MARKS.all_of(self._stores.collections)).values())
+                await self._packs.look()
             except StoreUnavailable as error:
                 _log.warning("marks_not_read", reason=str(error))
                 marks = ()
             if marks:
                 self._tell((name, Marked(marks)) for name in (ATTENTION, MATTERS, KNOWLEDGE))
+            if self._packs.taught != PackChange():
+                self._tell([(KNOWLEDGE, self._packs.taught)])
             with suppress(TimeoutError):
                 async with asyncio.timeout(_MARKS):
                     await made.wait()

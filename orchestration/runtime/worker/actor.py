@@ -146,7 +146,7 @@ async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | 
     substrate, embedder = await thinking(orders, stores, accounts)
     keeping: asyncio.Task[None] | None = None
     if any(plan.faculty.answers for plan in orders.plans):
-        episodes = EpisodeFollower(stores.perceptions, settings.view.episodes, settings.perception.interlocutors)
+        episodes = EpisodeFollower(stores, settings.view.episodes, settings.perception.interlocutors)
         substrate = AnsweringSubstrate(
             substrate, episodes, run.clock.now, model=settings.substrate.kind != "extractive"
         )

@@ -9,17 +9,19 @@ import pytest
 from actors.answering.episodes import EpisodeFollower
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.errors import SubstrateUnavailable
+from environment.episodes.recall import RecallFilters
+from environment.packs import PackSection, keep_packs
 from environment.stores.sqlite import open_stores
 from tests.environment.stores.making import NOON, perception
 
 
 @pytest.fixture
-async def log(tmp_path):
+async def stores(tmp_path):
     stores = await open_stores(tmp_path, "alpha")
     texts = ["the physician prescribed antibiotics", "the boiler hums", "lunch is at noon", "a van left", "rain again"]
     texts += [f"gate {n} shut" for n in range(10, 20)]
     await stores.perceptions.append([perception(n, text=text, time=NOON + n) for n, text in enumerate(texts)])
-    yield stores.perceptions
+    yield stores
     await stores.close()
 
 
@@ -57,19 +59,19 @@ async def texts(follower, asked):
     return [one.text for one in await follower.recall(asked, 1, NOON)]
 
 
-async def test_while_the_embedder_is_away_words_find_it(log):
-    follower = EpisodeFollower(log, 100, (), Away())
+async def test_while_the_embedder_is_away_words_find_it(stores):
+    follower = EpisodeFollower(stores, 100, (), Away())
     assert await texts(follower, "boiler") == ["the boiler hums"]
     assert await texts(follower, "doctor medicine") == []
 
 
-async def test_meaning_counts_from_the_first_time_that_somebody_asks(log):
+async def test_meaning_counts_from_the_first_time_that_somebody_asks(stores):
     embedder = Slow()
-    follower = EpisodeFollower(log, 100, ("operator",), embedder)
+    follower = EpisodeFollower(stores, 100, ("operator",), embedder)
     await follower.answer("what hums?", (), NOON)
     assert embedder.given == []
     assert await texts(follower, "doctor medicine") == ["the physician prescribed antibiotics"]
-    await log.append(
+    await stores.perceptions.append(
         [perception(30, text="is the nurse here?", source="operator"), perception(31, text="a nurse came")]
     )
     assert await texts(follower, "nurse") == ["a nurse came"]
@@ -77,9 +79,9 @@ async def test_meaning_counts_from_the_first_time_that_somebody_asks(log):
     assert np.isfinite(follower._index.cosines(np.ones(256, np.float32))).all()
 
 
-async def test_an_embedder_that_hangs_holds_up_no_question(log, monkeypatch):
+async def test_an_embedder_that_hangs_holds_up_no_question(stores, monkeypatch):
     monkeypatch.setattr("actors.answering.episodes._PATIENCE", 0.2)
-    follower = EpisodeFollower(log, 100, (), Hung())
+    follower = EpisodeFollower(stores, 100, (), Hung())
     assert await texts(follower, "boiler") == ["the boiler hums"]
     keeping = asyncio.create_task(follower.keep(0.01))
     try:
@@ -90,8 +92,8 @@ async def test_an_embedder_that_hangs_holds_up_no_question(log, monkeypatch):
         keeping.cancel()
 
 
-async def test_who_is_cancelled_leaves_the_index_whole(log, monkeypatch):
-    follower = EpisodeFollower(log, 100, ())
+async def test_who_is_cancelled_leaves_the_index_whole(stores, monkeypatch):
+    follower = EpisodeFollower(stores, 100, ())
     add, threads = follower._index.add, []
 
     def slow(told):
@@ -105,15 +107,15 @@ async def test_who_is_cancelled_leaves_the_index_whole(log, monkeypatch):
     gone = asyncio.create_task(follower.answer("what hums?", (), NOON))
     await asyncio.sleep(0.1)
     gone.cancel()
-    await log.append([perception(40, text="a nurse came")])
+    await stores.perceptions.append([perception(40, text="a nurse came")])
     assert await texts(follower, "nurse") == ["a nurse came"]
     assert await texts(follower, "boiler") == ["the boiler hums"]
     assert gone.cancelled()
 
 
-async def test_what_else_runs_is_not_held_up_while_lines_are_given_vectors(log):
-    await log.append([perception(n, text=f"gate {n} shut", time=NOON) for n in range(100, 1000)])
-    follower = EpisodeFollower(log, 2000, (), WordLlamaEmbedder())
+async def test_what_else_runs_is_not_held_up_while_lines_are_given_vectors(stores):
+    await stores.perceptions.append([perception(n, text=f"gate {n} shut", time=NOON) for n in range(100, 1000)])
+    follower = EpisodeFollower(stores, 2000, (), WordLlamaEmbedder())
     recalling = asyncio.create_task(texts(follower, "doctor medicine"))
     turns = 0
     while not recalling.done():
@@ -121,3 +123,38 @@ async def test_what_else_runs_is_not_held_up_while_lines_are_given_vectors(log):
         await asyncio.sleep(0)
     assert turns > 5
     assert await recalling == ["the physician prescribed antibiotics"]
+
+
+async def test_what_packs_say_is_found_and_cited_with_its_section_and_gone_with_it(stores):
+    first = PackSection("book.md", "Rooms / Boiler", "Boiler\nBleed it when it gurgles, from the red tap.", 0.9)
+    other = PackSection("book.md", "Gates", "Gates\nA gate that sticks wants graphite.", 0.9)
+    await keep_packs(stores, [first, other], 0)
+    follower = EpisodeFollower(stores, 4, ())  # fewer than there are lines, so that they fall out and come back
+    told = await follower.answer("what does a gate that sticks want?", (), NOON)
+    assert told.known
+    assert "(pack book.md: Gates)" in told.text
+    assert (told.parts[0].perception.id, told.parts[0].perception.source) == (other.id, other.source)
+    for n in range(200):
+        await stores.perceptions.append([perception(100 + n, text=f"hour {n} passed", time=NOON + 100 + n)])
+        if n % 20 == 0:
+            assert await texts(follower, "gurgles") == [first.text]
+    assert len(follower._index) <= 4 + 2 + 64
+    assert sorted(hit.perception.source for hit in await follower.recall("gate red tap", 5, NOON))[:2] == [
+        "pack book.md: Gates",
+        "pack book.md: Rooms / Boiler",
+    ]
+    await keep_packs(stores, [other], 0)
+    assert await texts(follower, "gurgles red tap") == []
+    assert await texts(follower, "graphite") == [other.text]
+
+
+async def test_a_pack_is_of_no_time(stores):
+    section = PackSection("book.md", "Gates", "Gates\nA gate that sticks wants graphite.", 0.9)
+    await keep_packs(stores, [section], 0)
+    follower = EpisodeFollower(stores, 100, ())
+    found = [one.text for one in await follower.recall("what happened before today", 20, NOON + 86_400.0)]
+    assert "rain again" in found
+    assert section.text not in found
+    (hit,) = await follower.recall("graphite", 1, NOON, RecallFilters())
+    assert hit.perception.time == 0.0
+    assert await follower.recall("graphite", 1, NOON, RecallFilters(since=0.0)) == []

@@ -45,7 +45,7 @@ async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(store
     ]
     await stores.perceptions.append([NewPerception(source, 1.0, 1.0, text=text, trust=0.3) for source, text in texts])
     asked = Model(model)
-    episodes = EpisodeFollower(stores.perceptions, 100, ["operator"])
+    episodes = EpisodeFollower(stores, 100, ["operator"])
     told = await AnsweringSubstrate(asked, episodes, lambda: 2.0, model=True, patience=0.05).generate(QUESTION)
     assert told.text == said or (said is None and SAID in told.text)
     assert (told.model, told.tokens_out) == (("m", 5) if said else ("rule", 7 if model else 0))
@@ -58,7 +58,7 @@ async def test_an_answer_quotes_what_was_perceived_before_it_was_asked_for(store
 
 async def test_what_answers_rest_on_is_read_before_somebody_asks(stores):
     await stores.perceptions.append([NewPerception("desk", 1.0, 1.0, text=SAID)])
-    episodes = EpisodeFollower(stores.perceptions, 100, ["operator"])
+    episodes = EpisodeFollower(stores, 100, ["operator"])
     keeping = asyncio.create_task(episodes.keep(60.0))
     await until(lambda: len(episodes._index) == 1)
     keeping.cancel()
