@@ -122,7 +122,8 @@ class KnowledgeCore(Inward):
         last = self._last.get(source)
         before = last[0] if last and perception.time - last[1] <= self._settings.pronoun else None
         who, claims = self._reader.read(text, source, perception.time, before)
-        if who != source or split_speaker(text, source)[0] != source:
+        own = any(who in {claim.subject, claim.value} for claim in claims)  # a source that speaks of itself is somebody
+        if own or who != source or split_speaker(text, source)[0] != source:
             self._graph.meet(who, ref, speaks=True)
         for claim in claims:
             self._ledger.take(claim, who, perception, now)

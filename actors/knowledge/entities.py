@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from actors.knowledge.fact import ENTITIES, NAMES, Edge, Entity
 from actors.knowledge.phrases import bare
@@ -21,6 +22,7 @@ _PERSON = re.compile(r"@?[^\W\d_][\w'’-]*(?:[ .][^\W\d_][\w'’-]*){0,2}\.?")
 _NAME = 80
 
 
+@lru_cache(maxsize=8192)
 def spelled(name: str) -> str:
     """How names are compared: without case, determiners, the ``@`` of a handle and what follows that of an address."""
     said = bare(name).casefold()
@@ -36,9 +38,9 @@ def same_person(one: str, other: str) -> bool:
     )
 
 
-def named(text: str) -> bool:
-    """Whether a text may be the name of a person."""
-    return bool(_PERSON.fullmatch(text)) and (text[0] == "@" or text[0].isupper())
+def named(text: str, *, speaks: bool = False) -> bool:
+    """Whether a text may be the name of a person; of one who speaks also without a capital."""
+    return bool(_PERSON.fullmatch(text)) and (speaks or text[0] == "@" or text[0].isupper())
 
 
 class EntityGraph:
@@ -77,7 +79,7 @@ class EntityGraph:
     def _alike(self, name: str, ref: PerceptionRef, *, speaks: bool) -> Entity | None:
         """The one person whom a shorter or longer name means, where there is only one."""
         said = spelled(name)
-        if not named(bare(name)):
+        if not named(bare(name), speaks=speaks):
             return None
         found = [
             one

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from actors.knowledge.entities import spelled
+from actors.knowledge.entities import CAUSES, PREVENTS, WITH, spelled
 from actors.knowledge.fact import Contradiction, Entity, Fact, holds
-from actors.matters.matter import OpenLoop
+from actors.knowledge.sentences import split_speaker
+from actors.matters.matter import Matter, OpenLoop
 from environment.messages import Instant, PerceptionRef
 
 
@@ -38,6 +39,48 @@ class EntityPage:
     contradictions: list[Contradiction]
     """Not settled."""
     owed: list[OpenLoop]
+    """What it waits for: its own requests, and promises and deadlines of others that name it."""
+    owes: list[OpenLoop]
+    """What is waited for from it: its own promises and, where it speaks, requests of others that name it."""
+    matters: list[Matter]
+    """Those that name it or that it speaks in, open ones first."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEntity:
+    """Somebody or something, as a list tells of it."""
+
+    id: str
+    name: str
+    aliases: list[str]
+    last: PerceptionRef
+    """Where it was last named, or spoke."""
+    sightings: int
+    speaks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEdge:
+    """That one entity has to do with another."""
+
+    one: str
+    """The id of one; where it causes or prevents, the cause."""
+    other: str
+    kind: str
+    strength: float
+    """0..1, when it was last used."""
+    used: Instant
+    evidence: PerceptionRef
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """An entity and what is nearest to it."""
+
+    entities: list[KnownEntity]
+    """The entity itself, then the nearest first."""
+    edges: list[KnownEdge]
+    """Among these: of two that are named together and more, only what more that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +112,16 @@ def page(
     names: Mapping[str, str],
     denied: Iterable[Contradiction],
     loops: Iterable[OpenLoop],
+    matters: Iterable[Matter],
 ) -> EntityPage:
     """A page; ``facts`` as ``parted``, ``names`` of the entities at the ends of its edges by their keys."""
     called = {spelled(entity.name), *entity.aliases}
+    owed: list[OpenLoop] = []
+    owes: list[OpenLoop] = []
+    for loop in loops:
+        own = spelled(split_speaker(loop.text, loop.perception.source)[0]) in called
+        if own or not called.isdisjoint(map(spelled, loop.terms)):
+            (owes if own != loop.asked and (own or entity.speaks) else owed).append(loop)
     return EntityPage(
         entity.name,
         list(entity.aliases),
@@ -85,5 +135,28 @@ def page(
             if edge.to in names
         ],
         [one for one in denied if one.entity == entity.key and one.settled is None],
-        [one for one in loops if one.open and not called.isdisjoint(map(spelled, one.terms))],
+        owed,
+        owes,
+        [one for one in matters if not called.isdisjoint(map(spelled, (*one.terms, *one.sources)))],
     )
+
+
+def brief(entity: Entity) -> KnownEntity:
+    """It as a list tells of it."""
+    return KnownEntity(
+        entity.key, entity.name, list(entity.aliases), entity.last, entity.sightings, speaks=entity.speaks
+    )
+
+
+def neighbourhood(entities: Mapping[str, Entity]) -> Neighbourhood:
+    """Entities, by their keys, and the edges among them, each pair and kind once; but for causes no edge has a way."""
+    edges: dict[tuple[str, str, str], KnownEdge] = {}
+    more = {frozenset((one.key, e.to)) for one in entities.values() for e in one.edges if e.kind != WITH}
+    for one in entities.values():
+        for edge in one.edges:
+            if edge.to in entities and (edge.kind != WITH or {one.key, edge.to} not in more):
+                turned = edge.kind not in {CAUSES, PREVENTS} and edge.to < one.key
+                way = (edge.to, one.key, edge.kind) if turned else (one.key, edge.to, edge.kind)
+                if way not in edges or edge.used > edges[way].used:
+                    edges[way] = KnownEdge(*way, edge.strength, edge.used, edge.evidence)
+    return Neighbourhood([brief(one) for one in entities.values()], list(edges.values()))

@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from actors.knowledge.fact import Fact, FactStanding
+from actors.knowledge.page import Neighbourhood
 from orchestration.cli.growing import By
 from orchestration.cli.options import Json
 from orchestration.cli.output import bar, clock, console, emit
@@ -33,9 +34,13 @@ def know(
     entity: Name,
     when: Annotated[str | None, typer.Option("--at", metavar="TIME", help="What was so then.")] = None,
     known: Annotated[str | None, typer.Option(metavar="TIME", help="Only what was learnt until then.")] = None,
+    graph: Annotated[int, typer.Option(metavar="N", min=0, max=300, help="The N nearest instead, and how.")] = 0,
     json: Json = False,
 ) -> None:
     """Tell everything known of somebody or something: what is so, what was, who denies it, with whom it has to do."""
+    if graph:
+        _near(ask(at, lambda mind: mind.neighbourhood(entity, graph)), json=json)
+        return
     then = moment("--at", when) if when else None
     learnt = moment("--known", known) if known else None
     page = ask(at, lambda mind: mind.know(entity, then, learnt))
@@ -48,8 +53,9 @@ def know(
     out.print(head.append(f"  last {clock(page.last.time)} by {safe(page.last.source)}", style="dim"))
     for fact in (*page.facts, *page.others[:_OTHERS]):
         out.print(_told(fact, over=fact not in page.facts))
-    for loop in page.owed:
-        out.print(Text(f"due {clock(loop.due)} ", style="magenta").append(safe(loop.text), style=""))
+    for loop in (*page.owes, *page.owed):
+        word = "owes" if loop in page.owes else "waits for"
+        out.print(Text(f"{word}, due {clock(loop.due)} ", style="magenta").append(safe(loop.text), style=""))
     if page.neighbours:
         near = ", ".join(f"{safe(one.name)} ({safe(one.kind)})" for one in page.neighbours[:8])
         out.print(Text(f"near: {near}", style="dim"))
@@ -114,6 +120,17 @@ def contradictions(
         console().print(line.append(f"  {safe(one.how)}", style="dim"))
     if not found and not json:
         console(error=True).print("nothing is denied")
+
+
+def _near(found: Neighbourhood, *, json: bool) -> None:
+    if json:
+        emit(encode(knowledge_pb2.Neighbourhood, found))
+        return
+    names = {one.id: safe(one.name) for one in found.entities}
+    for edge in sorted(found.edges, key=lambda each: -each.strength):
+        line = Text(f"{bar(edge.strength)} ", style="yellow", overflow="fold").append(names[edge.one], style="bold")
+        line.append(f"  {safe(edge.kind)}  ", style="dim").append(names[edge.other], style="bold")
+        console().print(line.append(f"  {clock(edge.used)}", style="dim"))
 
 
 def _told(fact: Fact, *, over: bool) -> Text:

@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 
 from actors.answering.answer import Reply
 from actors.knowledge.fact import Contradiction
-from actors.knowledge.page import Belief, EntityPage
+from actors.knowledge.page import Belief, EntityPage, KnownEntity, Neighbourhood
 from actors.matters.matter import Matter, OpenLoop
 from environment.episodes.recall import RecallFilters, Recollection
 from environment.lineage import Explanation
@@ -197,6 +197,17 @@ class MindClient:
         """Everything of an entity at a world time (now), by what was learnt until ``known``. Raises ``NotFound``."""
         request = encode(knowledge_pb2.KnowRequest, entity=entity, at=at, known=known)
         return decode(EntityPage, (await self.ask("KnowledgeService/Know", request)).page)
+
+    async def entities(self, text: str = "", limit: int = 20) -> list[KnownEntity]:
+        """Those named in some words, or whose names begin so; without words those that were met first latest."""
+        request = knowledge_pb2.ListEntitiesRequest(text=text, limit=limit)
+        told = await self.ask("KnowledgeService/ListEntities", request)
+        return [decode(KnownEntity, one) for one in told.entities]
+
+    async def neighbourhood(self, entity: str, limit: int = 40) -> Neighbourhood:
+        """An entity and the nearest to it, at most ``limit``, with the edges among them. Raises ``NotFound``."""
+        request = knowledge_pb2.GetNeighbourhoodRequest(entity=entity, limit=limit)
+        return decode(Neighbourhood, (await self.ask("KnowledgeService/GetNeighbourhood", request)).neighbourhood)
 
     async def believe(self, entity: str, relation: str = "") -> list[Belief]:
         """Why something is believed of an entity, down to what was perceived. Raises ``NotFound``."""

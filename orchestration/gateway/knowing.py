@@ -8,30 +8,44 @@ from orchestration.gateway.marking import MarkDesk
 from orchestration.pb.submind.v1 import knowledge_pb2
 from orchestration.schema.convert import encode
 from orchestration.schema.times import seconds_of
-from orchestration.view import knowledge
+from orchestration.view.knowledge import KnowledgeView
 from orchestration.view.mind import MindView
 
-_LIMIT = 100
+_LIMIT, _LISTED, _NEAR = 100, 20, 40
 
 
 class KnowledgeService:
     """``submind.v1.KnowledgeService``. Raises ``Unknown`` for a name by which nothing is known."""
 
     def __init__(self, view: MindView, desk: MarkDesk) -> None:
-        self._view, self._desk = view, desk
+        self._view, self._known, self._desk = view, KnowledgeView(view), desk
 
     async def know(self, request: knowledge_pb2.KnowRequest) -> knowledge_pb2.KnowResponse:
         """Everything of an entity."""
         at = seconds_of(request.at) if request.HasField("at") else self._view.now()
         known = seconds_of(request.known) if request.HasField("known") else None
-        page = await knowledge.know(self._view.stores, request.entity, at, known)
+        page = await self._known.know(request.entity, at, known)
         if page is None:
             raise Unknown("entity", request.entity)
         return encode(knowledge_pb2.KnowResponse, page=page)
 
+    async def list_entities(self, request: knowledge_pb2.ListEntitiesRequest) -> knowledge_pb2.ListEntitiesResponse:
+        """Whom and what some words name."""
+        found = await self._known.entities(request.text, request.limit or _LISTED)
+        return encode(knowledge_pb2.ListEntitiesResponse, entities=found)
+
+    async def get_neighbourhood(
+        self, request: knowledge_pb2.GetNeighbourhoodRequest
+    ) -> knowledge_pb2.GetNeighbourhoodResponse:
+        """What is nearest to it."""
+        found = await self._known.neighbourhood(request.entity, request.limit or _NEAR)
+        if found is None:
+            raise Unknown("entity", request.entity)
+        return encode(knowledge_pb2.GetNeighbourhoodResponse, neighbourhood=found)
+
     async def believe(self, request: knowledge_pb2.BelieveRequest) -> knowledge_pb2.BelieveResponse:
         """Why something is believed of it."""
-        found = await knowledge.believe(self._view.stores, request.entity, request.relation, self._view.now())
+        found = await self._known.believe(request.entity, request.relation)
         if found is None:
             raise Unknown("entity", request.entity)
         return encode(knowledge_pb2.BelieveResponse, beliefs=found)
@@ -46,5 +60,5 @@ class KnowledgeService:
         self, request: knowledge_pb2.ListContradictionsRequest
     ) -> knowledge_pb2.ListContradictionsResponse:
         """What is denied."""
-        found = await knowledge.contradictions(self._view.stores, settled=request.all)
+        found = await self._known.contradictions(settled=request.all)
         return encode(knowledge_pb2.ListContradictionsResponse, contradictions=found[: request.limit or _LIMIT])

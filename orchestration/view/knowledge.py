@@ -1,15 +1,34 @@
-"""What is known of an entity, read from the stores alone."""
+"""What is known of an entity and around it, read from the stores alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from actors.knowledge.entities import spelled
 from actors.knowledge.fact import CONTRADICTIONS, ENTITIES, FACTS, NAMES, Contradiction, Entity, Fact
-from actors.knowledge.page import Belief, EntityPage, FactEvidence, page, parted
-from actors.matters.matter import LOOPS
+from actors.knowledge.page import (
+    Belief,
+    EntityPage,
+    FactEvidence,
+    KnownEntity,
+    Neighbourhood,
+    brief,
+    neighbourhood,
+    page,
+    parted,
+)
 from environment.identity import perception_seq
 from environment.messages import Instant, PerceptionRef
 from environment.packs import INNATE, PACKS
 from environment.ports import Stores
+from orchestration.view.matters import CollectionFollower
+from orchestration.view.mind import MindView
+
+_WORDS, _NAME = 64, 4
+"""Words that are looked at for names, and of one name, at most."""
+_EVERY = 10_000
+"""Open loops and matters looked through for a name."""
+_EVER: Instant = 2.0**40
 
 
 async def entity_of(stores: Stores, name: str) -> Entity | None:
@@ -18,47 +37,83 @@ async def entity_of(stores: Stores, name: str) -> Entity | None:
     return await ENTITIES.get(stores.collections, key) if key else None
 
 
-async def know(stores: Stores, name: str, at: Instant, known: Instant | None = None) -> EntityPage | None:
-    """Everything of an entity at a world time, by what was learnt until the mind time ``known``."""
-    entity = await entity_of(stores, name)
-    if entity is None:
-        return None
-    kept = stores.collections
-    ends = await kept.get(ENTITIES.name, list(dict.fromkeys(edge.to for edge in entity.edges)))
-    facts = await FACTS.all_of(kept, f"{entity.key}/")
-    return page(
-        entity,
-        parted(facts.values(), at, known),
-        {key: ENTITIES.value(document).name for key, document in ends.items()},
-        await contradictions(stores),
-        (await LOOPS.all_of(kept)).values(),
-    )
+class KnowledgeView:
+    """What is known, as a reader of the stores sees it. Every method may raise ``StoreUnavailable``."""
 
+    def __init__(self, view: MindView) -> None:
+        self._view, self._stores = view, view.stores
+        self._denied = CollectionFollower(CONTRADICTIONS, self._stores.collections, view.settings.follow_batch)
 
-async def believe(stores: Stores, name: str, relation: str, at: Instant) -> list[Belief] | None:
-    """The facts of an entity with what each rests on; those of one relation where it is not empty."""
-    entity = await entity_of(stores, name)
-    if entity is None:
-        return None
-    facts = (await FACTS.all_of(stores.collections, f"{entity.key}/")).values()
-    wanted = [fact for of in parted(facts, at) for fact in of if relation.lower() in {"", fact.relation}]
-    return [Belief(fact, await _evidence(stores, fact)) for fact in wanted]
+    async def know(self, name: str, at: Instant, known: Instant | None = None) -> EntityPage | None:
+        """Everything of an entity at a world time, by what was learnt until the mind time ``known``."""
+        entity = await entity_of(self._stores, name)
+        if entity is None:
+            return None
+        ends = await self._entities(edge.to for edge in entity.edges)
+        facts = await FACTS.all_of(self._stores.collections, f"{entity.key}/")
+        matters, loops = await self._view.matters(limit=_EVERY)
+        names = {key: one.name for key, one in ends.items()}
+        return page(entity, parted(facts.values(), at, known), names, await self.contradictions(), loops, matters)
 
+    async def entities(self, text: str, limit: int) -> list[KnownEntity]:
+        """Those named in some words, the longest names first, then those whose names begin so; at most ``limit``.
 
-async def contradictions(stores: Stores, *, settled: bool = False) -> list[Contradiction]:
-    """What is denied, the latest first; ``settled`` ones as well."""
-    every = (await CONTRADICTIONS.all_of(stores.collections)).values()
-    return sorted((c for c in every if settled or c.settled is None), key=lambda c: (-c.opened, c.id))
+        Without words those that were met first latest.
+        """
+        kept, words = self._stores.collections, text.split()[:_WORDS]
+        if not words:
+            return [brief(ENTITIES.value(one)) for one in await kept.between(ENTITIES.name, 0.0, _EVER, limit)]
+        spans = ((i, i + size) for size in range(_NAME, 0, -1) for i in range(len(words) - size + 1))
+        said = dict.fromkeys(filter(None, (spelled(" ".join(words[i:j])) for i, j in spans)))
+        named = await kept.get(NAMES.name, list(said))
+        begun = await kept.scan(NAMES.name, spelled(text) or text, limit=limit)
+        found = (*(named[name] for name in said if name in named), *begun)
+        return [brief(one) for one in (await self._entities(map(NAMES.value, found))).values()][:limit]
 
+    async def neighbourhood(self, name: str, most: int) -> Neighbourhood | None:
+        """An entity and at most ``most - 1`` around it: what stands nearest along the strongest edges goes first."""
+        centre = await entity_of(self._stores, name)
+        if centre is None:
+            return None
+        found, rim, near = {centre.key: centre}, [centre], {centre.key: 1.0}
+        while rim and len(found) < most:
+            reached: dict[str, float] = {}
+            for one in rim:
+                for edge in one.edges:
+                    if edge.to not in found:
+                        reached[edge.to] = max(reached.get(edge.to, 0.0), near[one.key] * edge.strength)
+            nearest = sorted(reached, key=lambda key: (-reached[key], key))[: most - len(found)]
+            there = await self._entities(nearest)
+            found, rim, near = found | there, list(there.values()), reached
+        return neighbourhood(found)
 
-async def _evidence(stores: Stores, fact: Fact) -> list[FactEvidence]:
-    return [FactEvidence(ref, await _said(stores, ref)) for ref in fact.evidence]
+    async def believe(self, name: str, relation: str) -> list[Belief] | None:
+        """The facts of an entity with what each rests on; those of one relation where it is not empty."""
+        entity = await entity_of(self._stores, name)
+        if entity is None:
+            return None
+        facts = (await FACTS.all_of(self._stores.collections, f"{entity.key}/")).values()
+        wanted = [f for of in parted(facts, self._view.now()) for f in of if relation.lower() in {"", f.relation}]
+        return [Belief(fact, await self._evidence(fact)) for fact in wanted]
 
+    async def contradictions(self, *, settled: bool = False) -> list[Contradiction]:
+        """What is denied, the latest first; ``settled`` ones as well."""
+        every = (await self._denied.current(self._view.now())).values()
+        return sorted((c for c in every if settled or c.settled is None), key=lambda c: (-c.opened, c.id))
 
-async def _said(stores: Stores, ref: PerceptionRef) -> str:
-    if ref.id.startswith(INNATE):
-        section = await PACKS.get(stores.collections, ref.id)
-        return section.text if section else ""
-    seq = perception_seq(ref.id)
-    found = await stores.perceptions.read(seq - 1, 1) if seq else []
-    return (found[0].text or "") if found and found[0].seq == seq else ""
+    async def _entities(self, keys: Iterable[str]) -> dict[str, Entity]:
+        """Those of the keys that are there, in their order."""
+        wanted = list(dict.fromkeys(keys))
+        there = await self._stores.collections.get(ENTITIES.name, wanted)
+        return {key: ENTITIES.value(there[key]) for key in wanted if key in there}
+
+    async def _evidence(self, fact: Fact) -> list[FactEvidence]:
+        return [FactEvidence(ref, await self._said(ref)) for ref in fact.evidence]
+
+    async def _said(self, ref: PerceptionRef) -> str:
+        if ref.id.startswith(INNATE):
+            section = await PACKS.get(self._stores.collections, ref.id)
+            return section.text if section else ""
+        seq = perception_seq(ref.id)
+        found = await self._stores.perceptions.read(seq - 1, 1) if seq else []
+        return (found[0].text or "") if found and found[0].seq == seq else ""

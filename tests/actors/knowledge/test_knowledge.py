@@ -168,6 +168,23 @@ def test_names_of_one_person_are_one() -> None:
     assert len(world.entity("mags").aliases) <= world.settings.aliases
 
 
+def test_a_source_that_speaks_of_itself_is_the_person_of_that_name() -> None:
+    for lines in (
+        (("I'm on call for press 4", "mags"), ("Mags O. is responsible for the boiler", "chat")),
+        (("Mags O. is responsible for the boiler", "chat"), ("I'm on call for press 4", "mags")),
+    ):
+        world = World()
+        for n, (text, source) in enumerate((*lines, ("@mags is the deputy of team north", "office"))):
+            world.line(text, NOON + n * HOUR, source)
+        one = world.entity("mags")
+        assert {world.entity(name).key for name in ("Mags O.", "@mags")} == {one.key}
+        assert one.speaks
+        assert {f.value for f in world.facts if f.object == one.key} >= {"mags", "Mags O"}
+    world = World()
+    world.line("disk 7 is full", NOON, "applog")
+    assert spelled("applog") not in world.kept["names"], "a source is nobody until it says something of itself"
+
+
 def test_names_that_somebody_says_are_one_share_what_is_known() -> None:
     world = World()
     world.line("press 4 is in hall 2", NOON)

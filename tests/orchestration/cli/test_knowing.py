@@ -33,6 +33,11 @@ async def test_what_is_known_why_denied_and_right(gateway: Any, at: list[str]) -
     assert known.out.count("disputed") == 2
     told = await submind("know", "Ana", "--json", *at)
     assert [fact["value"] for fact in told.objects[0]["facts"]] == ["tea"]
+    near = await submind("know", "Ana", "--graph", "9", *at)
+    assert "Ana  lead  team" in near.out
+    assert "\x1b" not in near.out
+    (graph,) = (await submind("know", "Ana", "--graph", "9", "--json", *at)).objects
+    assert graph["entities"][0]["name"] == "Ana"
     why = await submind("believe", "ladder 7", "location", *at)
     assert "Bo: ladder 7 is in hall 2" in why.out
     denied = await submind("contradictions", *at)

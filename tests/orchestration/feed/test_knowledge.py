@@ -5,8 +5,9 @@ from actors.events import Marked, Perceived
 from actors.knowledge.core import KnowledgeCore
 from actors.knowledge.fact import CONTRADICTIONS, ENTITIES, FACTS, NAMES, PROGRESS, Progress
 from actors.knowledge.settings import KnowledgeSettings
+from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from environment.marks import MARKS
-from environment.messages import NewPerception
+from environment.messages import NewPerception, PerceptionRef
 from orchestration.schema.times import instant, rfc3339
 from tests.environment.stores.making import NOON
 from tests.orchestration.feed.test_reads import get
@@ -93,3 +94,71 @@ async def test_an_operator_says_what_is_right_and_takes_it_back(feed):
     said["entity"] = "press 5"
     assert (await feed.client.post("/v1/correct", json=said)).status_code == 404
     assert (await feed.client.post("/v1/marks", json={"target": "1", "kind": "correct"})).status_code == 422
+
+
+async def test_entities_are_found_by_words_beginnings_and_age(feed):
+    await lived(feed)
+
+    async def names(text, **more):
+        return [one["name"] for one in (await get(feed, "/v1/entities", q=text, **more))["entities"]]
+
+    assert await names("is Ana still on call for the Press 4?") == ["press 4", "Ana"]
+    assert await names("pre") == ["press 4"]
+    assert await names("nobody of that name") == []
+    assert sorted(await names("")) == ["Ana", "Bo", "press 4"]
+    assert len(await names("", limit=2)) == 2
+    assert (await feed.client.get("/v1/entities", params={"limit": 1001})).status_code == 422
+
+
+async def test_the_neighbourhood_is_bounded_has_each_edge_once_and_goes_along_the_strongest(feed):
+    said = [NewPerception("chat", NOON, NOON, text="the flood causes the outage", key="flood")]
+    said += [NewPerception("chat", NOON + n, NOON, text=f"Ana is on call for press {n}", key=f"{n}") for n in range(9)]
+    said += [NewPerception("chat", NOON + 20, NOON, text="Bo is responsible for press 3", key="bo")] * 2
+    await feed.stores.perceptions.append(said)
+    await told(feed, Perceived(tuple(await feed.stores.perceptions.read(0, 20)), {}))
+    whole = await get(feed, "/v1/neighbourhood/bo")
+    called = {one["id"]: one["name"] for one in whole["entities"]}
+    assert list(called.values())[:3] == ["Bo", "press 3", "Ana"]
+    assert len(called) == 11
+    pairs = [frozenset((edge["one"], edge["other"])) for edge in whole["edges"]]
+    assert len(pairs) == len(set(pairs)) == 10
+    assert {edge["kind"] for edge in whole["edges"]} == {"on call", "responsible"}
+    assert all(0 < edge["strength"] <= 1 and edge["evidence"]["source"] == "chat" for edge in whole["edges"])
+    few = await get(feed, "/v1/neighbourhood/Bo", limit=3)
+    assert [one["name"] for one in few["entities"]] == ["Bo", "press 3", "Ana"]
+    assert len(few["edges"]) == 2
+    (cause,) = (await get(feed, "/v1/neighbourhood/outage"))["edges"]
+    flood = await get(feed, "/v1/know/flood")
+    assert (cause["kind"], flood["neighbours"][0]["name"]) == ("causes", "outage")
+    assert cause["other"] == next(iter((await get(feed, "/v1/neighbourhood/outage"))["entities"]))["id"]
+    assert (await feed.client.get("/v1/neighbourhood/press 99")).status_code == 404
+    assert (await feed.client.get("/v1/neighbourhood/bo", params={"limit": 301})).status_code == 422
+
+
+async def test_a_page_tells_what_is_owed_both_ways_and_what_is_going_on(feed):
+    await lived(feed)
+
+    def loop(key, text, source, *, asked):
+        return OpenLoop(key, text, PerceptionRef("p-1", NOON, source), NOON + 9e5, asked, terms=["ana", "press 4"])
+
+    loops = [
+        loop("l-1", "Ana: i'll grease press 4", "chat", asked=False),
+        loop("l-2", "Ana: can somebody look at press 4?", "chat", asked=True),
+        loop("l-3", "@ana, the key please", "Bo", asked=True),
+        loop("l-4", "i'll bring Ana the key", "Bo", asked=False),
+    ]
+    line = MatterLine("t-1", "it clicks", PerceptionRef("p-1", NOON, "chat"), 0.7)
+    matters = [
+        Matter(key, key, MatterState.NEW, NOON, NOON, 0.7, [line], 1, sources, terms)
+        for key, sources, terms in (("m-1", ["chat"], ["Press 4"]), ("m-2", ["ana"], ["lag"]), ("m-3", ["bo"], ["lag"]))
+    ]
+    await feed.stores.commit(
+        [*(LOOPS.write(one.id, one) for one in loops), *(MATTERS.write(one.id, one) for one in matters)]
+    )
+    page = await get(feed, "/v1/know/ana")
+    assert [one["id"] for one in page["owes"]] == ["l-1", "l-3"]
+    assert [one["id"] for one in page["owed"]] == ["l-2", "l-4"]
+    assert [one["id"] for one in page["matters"]] == ["m-2"]
+    press = await get(feed, "/v1/know/press 4")
+    assert (press["owes"], len(press["owed"])) == ([], 4), "what does not speak owes nothing"
+    assert [one["id"] for one in press["matters"]] == ["m-1"]

@@ -28,13 +28,21 @@ from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_
 from orchestration.pb.submind.v1 import perception_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_perception__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+orchestration/pb/submind/v1/knowledge.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/matters.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xb3\x04\n\x04\x46\x61\x63t\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n\x07subject\x18\x02 \x01(\tR\x07subject\x12\x1a\n\x08relation\x18\x03 \x01(\tR\x08relation\x12\x14\n\x05value\x18\x04 \x01(\tR\x05value\x12(\n\x04kind\x18\x05 \x01(\x0e\x32\x14.submind.v1.FactKindR\x04kind\x12\x30\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x30\n\x05until\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\x12\x34\n\x07learned\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07learned\x12\x32\n\x06\x63losed\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x06\x63losed\x12\x1e\n\nconfidence\x18\n \x01(\x01R\nconfidence\x12\x14\n\x05trust\x18\x0b \x01(\x01R\x05trust\x12\x35\n\x08\x65vidence\x18\x0c \x03(\x0b\x32\x19.submind.v1.PerceptionRefR\x08\x65vidence\x12\x1c\n\tsightings\x18\r \x01(\x04R\tsightings\x12\x34\n\x08standing\x18\x0e \x01(\x0e\x32\x18.submind.v1.FactStandingR\x08standing\x12\x16\n\x06reason\x18\x0f \x01(\tR\x06reason\"O\n\tNeighbour\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n\x08strength\x18\x03 \x01(\x01R\x08strength\"\x95\x02\n\rContradiction\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n\x07subject\x18\x02 \x01(\tR\x07subject\x12\x1a\n\x08relation\x18\x03 \x01(\tR\x08relation\x12\x14\n\x05\x66\x61\x63ts\x18\x04 \x03(\tR\x05\x66\x61\x63ts\x12\x16\n\x06values\x18\x05 \x03(\tR\x06values\x12\x32\n\x06opened\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x06opened\x12\x34\n\x07settled\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07settled\x12\x14\n\x05right\x18\x08 \x01(\tR\x05right\x12\x10\n\x03how\x18\t \x01(\tR\x03how\"\xae\x03\n\nEntityPage\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n\x07\x61liases\x18\x02 \x03(\tR\x07\x61liases\x12/\n\x05\x66irst\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\x05\x66irst\x12-\n\x04last\x18\x04 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\x04last\x12\x1c\n\tsightings\x18\x05 \x01(\x04R\tsightings\x12&\n\x05\x66\x61\x63ts\x18\x06 \x03(\x0b\x32\x10.submind.v1.FactR\x05\x66\x61\x63ts\x12(\n\x06others\x18\x07 \x03(\x0b\x32\x10.submind.v1.FactR\x06others\x12\x35\n\nneighbours\x18\x08 \x03(\x0b\x32\x15.submind.v1.NeighbourR\nneighbours\x12\x41\n\x0e\x63ontradictions\x18\t \x03(\x0b\x32\x19.submind.v1.ContradictionR\x0e\x63ontradictions\x12(\n\x04owed\x18\n \x03(\x0b\x32\x14.submind.v1.OpenLoopR\x04owed\"\x8f\x01\n\x0bKnowRequest\x12\"\n\x06\x65ntity\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xc8\x01R\x06\x65ntity\x12*\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x30\n\x05known\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05known\":\n\x0cKnowResponse\x12*\n\x04page\x18\x01 \x01(\x0b\x32\x16.submind.v1.EntityPageR\x04page\"]\n\x0c\x46\x61\x63tEvidence\x12\x39\n\nperception\x18\x01 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\"d\n\x06\x42\x65lief\x12$\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x10.submind.v1.FactR\x04\x66\x61\x63t\x12\x34\n\x08\x65vidence\x18\x02 \x03(\x0b\x32\x18.submind.v1.FactEvidenceR\x08\x65vidence\"Y\n\x0e\x42\x65lieveRequest\x12\"\n\x06\x65ntity\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xc8\x01R\x06\x65ntity\x12#\n\x08relation\x18\x02 \x01(\tB\x07\xbaH\x04r\x02(dR\x08relation\"?\n\x0f\x42\x65lieveResponse\x12,\n\x07\x62\x65liefs\x18\x01 \x03(\x0b\x32\x12.submind.v1.BeliefR\x07\x62\x65liefs\"\x95\x01\n\x0e\x43orrectRequest\x12\"\n\x06\x65ntity\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xc8\x01R\x06\x65ntity\x12%\n\x08relation\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x08relation\x12\x1e\n\x05value\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\xf4\x03R\x05value\x12\x18\n\x02\x62y\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"7\n\x0f\x43orrectResponse\x12$\n\x04mark\x18\x01 \x01(\x0b\x32\x10.submind.v1.MarkR\x04mark\"M\n\x19ListContradictionsRequest\x12\x10\n\x03\x61ll\x18\x01 \x01(\x08R\x03\x61ll\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x05limit\"_\n\x1aListContradictionsResponse\x12\x41\n\x0e\x63ontradictions\x18\x01 \x03(\x0b\x32\x19.submind.v1.ContradictionR\x0e\x63ontradictions*\x86\x01\n\x08\x46\x61\x63tKind\x12\x19\n\x15\x46\x41\x43T_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13\x46\x41\x43T_KIND_EMOTIONAL\x10\x01\x12\x16\n\x12\x46\x41\x43T_KIND_STANDARD\x10\x02\x12\x19\n\x15\x46\x41\x43T_KIND_OPERATIONAL\x10\x03\x12\x13\n\x0f\x46\x41\x43T_KIND_PLACE\x10\x04*z\n\x0c\x46\x61\x63tStanding\x12\x1d\n\x19\x46\x41\x43T_STANDING_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46\x41\x43T_STANDING_HELD\x10\x01\x12\x1a\n\x16\x46\x41\x43T_STANDING_DISPUTED\x10\x02\x12\x17\n\x13\x46\x41\x43T_STANDING_WRONG\x10\x03\x32\xc7\x03\n\x10KnowledgeService\x12_\n\x04Know\x12\x17.submind.v1.KnowRequest\x1a\x18.submind.v1.KnowResponse\"$\x8a\xb5\x18 \n\x05watch\x12\x11/v1/know/{entity}*\x04page\x12\x65\n\x07\x42\x65lieve\x12\x1a.submind.v1.BelieveRequest\x1a\x1b.submind.v1.BelieveResponse\"!\x8a\xb5\x18\x1d\n\x05watch\x12\x14/v1/believe/{entity}\x12\x64\n\x07\x43orrect\x12\x1a.submind.v1.CorrectRequest\x1a\x1b.submind.v1.CorrectResponse\" \x8a\xb5\x18\x1c\n\x07operate\x1a\x0b/v1/correct*\x04mark\x12\x84\x01\n\x12ListContradictions\x12%.submind.v1.ListContradictionsRequest\x1a&.submind.v1.ListContradictionsResponse\"\x1f\x8a\xb5\x18\x1b\n\x05watch\x12\x12/v1/contradictionsb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+orchestration/pb/submind/v1/knowledge.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/matters.proto\x1a)orchestration/pb/submind/v1/options.proto\x1a,orchestration/pb/submind/v1/perception.proto\"\xb3\x04\n\x04\x46\x61\x63t\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n\x07subject\x18\x02 \x01(\tR\x07subject\x12\x1a\n\x08relation\x18\x03 \x01(\tR\x08relation\x12\x14\n\x05value\x18\x04 \x01(\tR\x05value\x12(\n\x04kind\x18\x05 \x01(\x0e\x32\x14.submind.v1.FactKindR\x04kind\x12\x30\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x30\n\x05until\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\x12\x34\n\x07learned\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07learned\x12\x32\n\x06\x63losed\x18\t \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x06\x63losed\x12\x1e\n\nconfidence\x18\n \x01(\x01R\nconfidence\x12\x14\n\x05trust\x18\x0b \x01(\x01R\x05trust\x12\x35\n\x08\x65vidence\x18\x0c \x03(\x0b\x32\x19.submind.v1.PerceptionRefR\x08\x65vidence\x12\x1c\n\tsightings\x18\r \x01(\x04R\tsightings\x12\x34\n\x08standing\x18\x0e \x01(\x0e\x32\x18.submind.v1.FactStandingR\x08standing\x12\x16\n\x06reason\x18\x0f \x01(\tR\x06reason\"O\n\tNeighbour\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n\x08strength\x18\x03 \x01(\x01R\x08strength\"\x95\x02\n\rContradiction\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n\x07subject\x18\x02 \x01(\tR\x07subject\x12\x1a\n\x08relation\x18\x03 \x01(\tR\x08relation\x12\x14\n\x05\x66\x61\x63ts\x18\x04 \x03(\tR\x05\x66\x61\x63ts\x12\x16\n\x06values\x18\x05 \x03(\tR\x06values\x12\x32\n\x06opened\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x06opened\x12\x34\n\x07settled\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07settled\x12\x14\n\x05right\x18\x08 \x01(\tR\x05right\x12\x10\n\x03how\x18\t \x01(\tR\x03how\"\x86\x04\n\nEntityPage\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n\x07\x61liases\x18\x02 \x03(\tR\x07\x61liases\x12/\n\x05\x66irst\x18\x03 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\x05\x66irst\x12-\n\x04last\x18\x04 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\x04last\x12\x1c\n\tsightings\x18\x05 \x01(\x04R\tsightings\x12&\n\x05\x66\x61\x63ts\x18\x06 \x03(\x0b\x32\x10.submind.v1.FactR\x05\x66\x61\x63ts\x12(\n\x06others\x18\x07 \x03(\x0b\x32\x10.submind.v1.FactR\x06others\x12\x35\n\nneighbours\x18\x08 \x03(\x0b\x32\x15.submind.v1.NeighbourR\nneighbours\x12\x41\n\x0e\x63ontradictions\x18\t \x03(\x0b\x32\x19.submind.v1.ContradictionR\x0e\x63ontradictions\x12(\n\x04owed\x18\n \x03(\x0b\x32\x14.submind.v1.OpenLoopR\x04owed\x12(\n\x04owes\x18\x0b \x03(\x0b\x32\x14.submind.v1.OpenLoopR\x04owes\x12,\n\x07matters\x18\x0c \x03(\x0b\x32\x12.submind.v1.MatterR\x07matters\"\xb0\x01\n\x0bKnownEntity\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x61liases\x18\x03 \x03(\tR\x07\x61liases\x12-\n\x04last\x18\x04 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\x04last\x12\x1c\n\tsightings\x18\x05 \x01(\x04R\tsightings\x12\x16\n\x06speaks\x18\x06 \x01(\x08R\x06speaks\"\xca\x01\n\tKnownEdge\x12\x10\n\x03one\x18\x01 \x01(\tR\x03one\x12\x14\n\x05other\x18\x02 \x01(\tR\x05other\x12\x12\n\x04kind\x18\x03 \x01(\tR\x04kind\x12\x1a\n\x08strength\x18\x04 \x01(\x01R\x08strength\x12.\n\x04used\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04used\x12\x35\n\x08\x65vidence\x18\x06 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\x08\x65vidence\"q\n\rNeighbourhood\x12\x33\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x17.submind.v1.KnownEntityR\x08\x65ntities\x12+\n\x05\x65\x64ges\x18\x02 \x03(\x0b\x32\x15.submind.v1.KnownEdgeR\x05\x65\x64ges\"Q\n\x13ListEntitiesRequest\x12\x1a\n\x04text\x18\x01 \x01(\tB\t\xbaH\x06r\x04(\x80\x80\x01R\x01q\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x05limit\"K\n\x14ListEntitiesResponse\x12\x33\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x17.submind.v1.KnownEntityR\x08\x65ntities\"]\n\x17GetNeighbourhoodRequest\x12\"\n\x06\x65ntity\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xc8\x01R\x06\x65ntity\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\xac\x02R\x05limit\"[\n\x18GetNeighbourhoodResponse\x12?\n\rneighbourhood\x18\x01 \x01(\x0b\x32\x19.submind.v1.NeighbourhoodR\rneighbourhood\"\x8f\x01\n\x0bKnowRequest\x12\"\n\x06\x65ntity\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xc8\x01R\x06\x65ntity\x12*\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x30\n\x05known\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05known\":\n\x0cKnowResponse\x12*\n\x04page\x18\x01 \x01(\x0b\x32\x16.submind.v1.EntityPageR\x04page\"]\n\x0c\x46\x61\x63tEvidence\x12\x39\n\nperception\x18\x01 \x01(\x0b\x32\x19.submind.v1.PerceptionRefR\nperception\x12\x12\n\x04text\x18\x02 \x01(\tR\x04text\"d\n\x06\x42\x65lief\x12$\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x10.submind.v1.FactR\x04\x66\x61\x63t\x12\x34\n\x08\x65vidence\x18\x02 \x03(\x0b\x32\x18.submind.v1.FactEvidenceR\x08\x65vidence\"Y\n\x0e\x42\x65lieveRequest\x12\"\n\x06\x65ntity\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xc8\x01R\x06\x65ntity\x12#\n\x08relation\x18\x02 \x01(\tB\x07\xbaH\x04r\x02(dR\x08relation\"?\n\x0f\x42\x65lieveResponse\x12,\n\x07\x62\x65liefs\x18\x01 \x03(\x0b\x32\x12.submind.v1.BeliefR\x07\x62\x65liefs\"\x95\x01\n\x0e\x43orrectRequest\x12\"\n\x06\x65ntity\x18\x01 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xc8\x01R\x06\x65ntity\x12%\n\x08relation\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x08relation\x12\x1e\n\x05value\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\xf4\x03R\x05value\x12\x18\n\x02\x62y\x18\x04 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"7\n\x0f\x43orrectResponse\x12$\n\x04mark\x18\x01 \x01(\x0b\x32\x10.submind.v1.MarkR\x04mark\"M\n\x19ListContradictionsRequest\x12\x10\n\x03\x61ll\x18\x01 \x01(\x08R\x03\x61ll\x12\x1e\n\x05limit\x18\x02 \x01(\rB\x08\xbaH\x05*\x03\x18\xe8\x07R\x05limit\"_\n\x1aListContradictionsResponse\x12\x41\n\x0e\x63ontradictions\x18\x01 \x03(\x0b\x32\x19.submind.v1.ContradictionR\x0e\x63ontradictions*\x86\x01\n\x08\x46\x61\x63tKind\x12\x19\n\x15\x46\x41\x43T_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13\x46\x41\x43T_KIND_EMOTIONAL\x10\x01\x12\x16\n\x12\x46\x41\x43T_KIND_STANDARD\x10\x02\x12\x19\n\x15\x46\x41\x43T_KIND_OPERATIONAL\x10\x03\x12\x13\n\x0f\x46\x41\x43T_KIND_PLACE\x10\x04*z\n\x0c\x46\x61\x63tStanding\x12\x1d\n\x19\x46\x41\x43T_STANDING_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46\x41\x43T_STANDING_HELD\x10\x01\x12\x1a\n\x16\x46\x41\x43T_STANDING_DISPUTED\x10\x02\x12\x17\n\x13\x46\x41\x43T_STANDING_WRONG\x10\x03\x32\xcd\x05\n\x10KnowledgeService\x12_\n\x04Know\x12\x17.submind.v1.KnowRequest\x1a\x18.submind.v1.KnowResponse\"$\x8a\xb5\x18 \n\x05watch\x12\x11/v1/know/{entity}*\x04page\x12l\n\x0cListEntities\x12\x1f.submind.v1.ListEntitiesRequest\x1a .submind.v1.ListEntitiesResponse\"\x19\x8a\xb5\x18\x15\n\x05watch\x12\x0c/v1/entities\x12\x95\x01\n\x10GetNeighbourhood\x12#.submind.v1.GetNeighbourhoodRequest\x1a$.submind.v1.GetNeighbourhoodResponse\"6\x8a\xb5\x18\x32\n\x05watch\x12\x1a/v1/neighbourhood/{entity}*\rneighbourhood\x12\x65\n\x07\x42\x65lieve\x12\x1a.submind.v1.BelieveRequest\x1a\x1b.submind.v1.BelieveResponse\"!\x8a\xb5\x18\x1d\n\x05watch\x12\x14/v1/believe/{entity}\x12\x64\n\x07\x43orrect\x12\x1a.submind.v1.CorrectRequest\x1a\x1b.submind.v1.CorrectResponse\" \x8a\xb5\x18\x1c\n\x07operate\x1a\x0b/v1/correct*\x04mark\x12\x84\x01\n\x12ListContradictions\x12%.submind.v1.ListContradictionsRequest\x1a&.submind.v1.ListContradictionsResponse\"\x1f\x8a\xb5\x18\x1b\n\x05watch\x12\x12/v1/contradictionsb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'orchestration.pb.submind.v1.knowledge_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_LISTENTITIESREQUEST'].fields_by_name['text']._loaded_options = None
+  _globals['_LISTENTITIESREQUEST'].fields_by_name['text']._serialized_options = b'\272H\006r\004(\200\200\001'
+  _globals['_LISTENTITIESREQUEST'].fields_by_name['limit']._loaded_options = None
+  _globals['_LISTENTITIESREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\005*\003\030\350\007'
+  _globals['_GETNEIGHBOURHOODREQUEST'].fields_by_name['entity']._loaded_options = None
+  _globals['_GETNEIGHBOURHOODREQUEST'].fields_by_name['entity']._serialized_options = b'\272H\007r\005\020\001(\310\001'
+  _globals['_GETNEIGHBOURHOODREQUEST'].fields_by_name['limit']._loaded_options = None
+  _globals['_GETNEIGHBOURHOODREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\005*\003\030\254\002'
   _globals['_KNOWREQUEST'].fields_by_name['entity']._loaded_options = None
   _globals['_KNOWREQUEST'].fields_by_name['entity']._serialized_options = b'\272H\007r\005\020\001(\310\001'
   _globals['_BELIEVEREQUEST'].fields_by_name['entity']._loaded_options = None
@@ -53,16 +61,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTCONTRADICTIONSREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\005*\003\030\350\007'
   _globals['_KNOWLEDGESERVICE'].methods_by_name['Know']._loaded_options = None
   _globals['_KNOWLEDGESERVICE'].methods_by_name['Know']._serialized_options = b'\212\265\030 \n\005watch\022\021/v1/know/{entity}*\004page'
+  _globals['_KNOWLEDGESERVICE'].methods_by_name['ListEntities']._loaded_options = None
+  _globals['_KNOWLEDGESERVICE'].methods_by_name['ListEntities']._serialized_options = b'\212\265\030\025\n\005watch\022\014/v1/entities'
+  _globals['_KNOWLEDGESERVICE'].methods_by_name['GetNeighbourhood']._loaded_options = None
+  _globals['_KNOWLEDGESERVICE'].methods_by_name['GetNeighbourhood']._serialized_options = b'\212\265\0302\n\005watch\022\032/v1/neighbourhood/{entity}*\rneighbourhood'
   _globals['_KNOWLEDGESERVICE'].methods_by_name['Believe']._loaded_options = None
   _globals['_KNOWLEDGESERVICE'].methods_by_name['Believe']._serialized_options = b'\212\265\030\035\n\005watch\022\024/v1/believe/{entity}'
   _globals['_KNOWLEDGESERVICE'].methods_by_name['Correct']._loaded_options = None
   _globals['_KNOWLEDGESERVICE'].methods_by_name['Correct']._serialized_options = b'\212\265\030\034\n\007operate\032\013/v1/correct*\004mark'
   _globals['_KNOWLEDGESERVICE'].methods_by_name['ListContradictions']._loaded_options = None
   _globals['_KNOWLEDGESERVICE'].methods_by_name['ListContradictions']._serialized_options = b'\212\265\030\033\n\005watch\022\022/v1/contradictions'
-  _globals['_FACTKIND']._serialized_start=2529
-  _globals['_FACTKIND']._serialized_end=2663
-  _globals['_FACTSTANDING']._serialized_start=2665
-  _globals['_FACTSTANDING']._serialized_end=2787
+  _globals['_FACTKIND']._serialized_start=3464
+  _globals['_FACTKIND']._serialized_end=3598
+  _globals['_FACTSTANDING']._serialized_start=3600
+  _globals['_FACTSTANDING']._serialized_end=3722
   _globals['_FACT']._serialized_start=225
   _globals['_FACT']._serialized_end=788
   _globals['_NEIGHBOUR']._serialized_start=790
@@ -70,27 +82,41 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CONTRADICTION']._serialized_start=872
   _globals['_CONTRADICTION']._serialized_end=1149
   _globals['_ENTITYPAGE']._serialized_start=1152
-  _globals['_ENTITYPAGE']._serialized_end=1582
-  _globals['_KNOWREQUEST']._serialized_start=1585
-  _globals['_KNOWREQUEST']._serialized_end=1728
-  _globals['_KNOWRESPONSE']._serialized_start=1730
-  _globals['_KNOWRESPONSE']._serialized_end=1788
-  _globals['_FACTEVIDENCE']._serialized_start=1790
-  _globals['_FACTEVIDENCE']._serialized_end=1883
-  _globals['_BELIEF']._serialized_start=1885
-  _globals['_BELIEF']._serialized_end=1985
-  _globals['_BELIEVEREQUEST']._serialized_start=1987
-  _globals['_BELIEVEREQUEST']._serialized_end=2076
-  _globals['_BELIEVERESPONSE']._serialized_start=2078
-  _globals['_BELIEVERESPONSE']._serialized_end=2141
-  _globals['_CORRECTREQUEST']._serialized_start=2144
-  _globals['_CORRECTREQUEST']._serialized_end=2293
-  _globals['_CORRECTRESPONSE']._serialized_start=2295
-  _globals['_CORRECTRESPONSE']._serialized_end=2350
-  _globals['_LISTCONTRADICTIONSREQUEST']._serialized_start=2352
-  _globals['_LISTCONTRADICTIONSREQUEST']._serialized_end=2429
-  _globals['_LISTCONTRADICTIONSRESPONSE']._serialized_start=2431
-  _globals['_LISTCONTRADICTIONSRESPONSE']._serialized_end=2526
-  _globals['_KNOWLEDGESERVICE']._serialized_start=2790
-  _globals['_KNOWLEDGESERVICE']._serialized_end=3245
+  _globals['_ENTITYPAGE']._serialized_end=1670
+  _globals['_KNOWNENTITY']._serialized_start=1673
+  _globals['_KNOWNENTITY']._serialized_end=1849
+  _globals['_KNOWNEDGE']._serialized_start=1852
+  _globals['_KNOWNEDGE']._serialized_end=2054
+  _globals['_NEIGHBOURHOOD']._serialized_start=2056
+  _globals['_NEIGHBOURHOOD']._serialized_end=2169
+  _globals['_LISTENTITIESREQUEST']._serialized_start=2171
+  _globals['_LISTENTITIESREQUEST']._serialized_end=2252
+  _globals['_LISTENTITIESRESPONSE']._serialized_start=2254
+  _globals['_LISTENTITIESRESPONSE']._serialized_end=2329
+  _globals['_GETNEIGHBOURHOODREQUEST']._serialized_start=2331
+  _globals['_GETNEIGHBOURHOODREQUEST']._serialized_end=2424
+  _globals['_GETNEIGHBOURHOODRESPONSE']._serialized_start=2426
+  _globals['_GETNEIGHBOURHOODRESPONSE']._serialized_end=2517
+  _globals['_KNOWREQUEST']._serialized_start=2520
+  _globals['_KNOWREQUEST']._serialized_end=2663
+  _globals['_KNOWRESPONSE']._serialized_start=2665
+  _globals['_KNOWRESPONSE']._serialized_end=2723
+  _globals['_FACTEVIDENCE']._serialized_start=2725
+  _globals['_FACTEVIDENCE']._serialized_end=2818
+  _globals['_BELIEF']._serialized_start=2820
+  _globals['_BELIEF']._serialized_end=2920
+  _globals['_BELIEVEREQUEST']._serialized_start=2922
+  _globals['_BELIEVEREQUEST']._serialized_end=3011
+  _globals['_BELIEVERESPONSE']._serialized_start=3013
+  _globals['_BELIEVERESPONSE']._serialized_end=3076
+  _globals['_CORRECTREQUEST']._serialized_start=3079
+  _globals['_CORRECTREQUEST']._serialized_end=3228
+  _globals['_CORRECTRESPONSE']._serialized_start=3230
+  _globals['_CORRECTRESPONSE']._serialized_end=3285
+  _globals['_LISTCONTRADICTIONSREQUEST']._serialized_start=3287
+  _globals['_LISTCONTRADICTIONSREQUEST']._serialized_end=3364
+  _globals['_LISTCONTRADICTIONSRESPONSE']._serialized_start=3366
+  _globals['_LISTCONTRADICTIONSRESPONSE']._serialized_end=3461
+  _globals['_KNOWLEDGESERVICE']._serialized_start=3725
+  _globals['_KNOWLEDGESERVICE']._serialized_end=4442
 # @@protoc_insertion_point(module_scope)

@@ -104,7 +104,7 @@ class Contradiction(_message.Message):
     def __init__(self, id: _Optional[str] = ..., subject: _Optional[str] = ..., relation: _Optional[str] = ..., facts: _Optional[_Iterable[str]] = ..., values: _Optional[_Iterable[str]] = ..., opened: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., settled: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., right: _Optional[str] = ..., how: _Optional[str] = ...) -> None: ...
 
 class EntityPage(_message.Message):
-    __slots__ = ("name", "aliases", "first", "last", "sightings", "facts", "others", "neighbours", "contradictions", "owed")
+    __slots__ = ("name", "aliases", "first", "last", "sightings", "facts", "others", "neighbours", "contradictions", "owed", "owes", "matters")
     NAME_FIELD_NUMBER: _ClassVar[int]
     ALIASES_FIELD_NUMBER: _ClassVar[int]
     FIRST_FIELD_NUMBER: _ClassVar[int]
@@ -115,6 +115,8 @@ class EntityPage(_message.Message):
     NEIGHBOURS_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTIONS_FIELD_NUMBER: _ClassVar[int]
     OWED_FIELD_NUMBER: _ClassVar[int]
+    OWES_FIELD_NUMBER: _ClassVar[int]
+    MATTERS_FIELD_NUMBER: _ClassVar[int]
     name: str
     aliases: _containers.RepeatedScalarFieldContainer[str]
     first: _perception_pb2.PerceptionRef
@@ -125,7 +127,77 @@ class EntityPage(_message.Message):
     neighbours: _containers.RepeatedCompositeFieldContainer[Neighbour]
     contradictions: _containers.RepeatedCompositeFieldContainer[Contradiction]
     owed: _containers.RepeatedCompositeFieldContainer[_matters_pb2.OpenLoop]
-    def __init__(self, name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., first: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., last: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., sightings: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., others: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., neighbours: _Optional[_Iterable[_Union[Neighbour, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ..., owed: _Optional[_Iterable[_Union[_matters_pb2.OpenLoop, _Mapping]]] = ...) -> None: ...
+    owes: _containers.RepeatedCompositeFieldContainer[_matters_pb2.OpenLoop]
+    matters: _containers.RepeatedCompositeFieldContainer[_matters_pb2.Matter]
+    def __init__(self, name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., first: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., last: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., sightings: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., others: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., neighbours: _Optional[_Iterable[_Union[Neighbour, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ..., owed: _Optional[_Iterable[_Union[_matters_pb2.OpenLoop, _Mapping]]] = ..., owes: _Optional[_Iterable[_Union[_matters_pb2.OpenLoop, _Mapping]]] = ..., matters: _Optional[_Iterable[_Union[_matters_pb2.Matter, _Mapping]]] = ...) -> None: ...
+
+class KnownEntity(_message.Message):
+    __slots__ = ("id", "name", "aliases", "last", "sightings", "speaks")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ALIASES_FIELD_NUMBER: _ClassVar[int]
+    LAST_FIELD_NUMBER: _ClassVar[int]
+    SIGHTINGS_FIELD_NUMBER: _ClassVar[int]
+    SPEAKS_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    name: str
+    aliases: _containers.RepeatedScalarFieldContainer[str]
+    last: _perception_pb2.PerceptionRef
+    sightings: int
+    speaks: bool
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., last: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., sightings: _Optional[int] = ..., speaks: _Optional[bool] = ...) -> None: ...
+
+class KnownEdge(_message.Message):
+    __slots__ = ("one", "other", "kind", "strength", "used", "evidence")
+    ONE_FIELD_NUMBER: _ClassVar[int]
+    OTHER_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    STRENGTH_FIELD_NUMBER: _ClassVar[int]
+    USED_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    one: str
+    other: str
+    kind: str
+    strength: float
+    used: _timestamp_pb2.Timestamp
+    evidence: _perception_pb2.PerceptionRef
+    def __init__(self, one: _Optional[str] = ..., other: _Optional[str] = ..., kind: _Optional[str] = ..., strength: _Optional[float] = ..., used: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., evidence: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ...) -> None: ...
+
+class Neighbourhood(_message.Message):
+    __slots__ = ("entities", "edges")
+    ENTITIES_FIELD_NUMBER: _ClassVar[int]
+    EDGES_FIELD_NUMBER: _ClassVar[int]
+    entities: _containers.RepeatedCompositeFieldContainer[KnownEntity]
+    edges: _containers.RepeatedCompositeFieldContainer[KnownEdge]
+    def __init__(self, entities: _Optional[_Iterable[_Union[KnownEntity, _Mapping]]] = ..., edges: _Optional[_Iterable[_Union[KnownEdge, _Mapping]]] = ...) -> None: ...
+
+class ListEntitiesRequest(_message.Message):
+    __slots__ = ("text", "limit")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    limit: int
+    def __init__(self, text: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListEntitiesResponse(_message.Message):
+    __slots__ = ("entities",)
+    ENTITIES_FIELD_NUMBER: _ClassVar[int]
+    entities: _containers.RepeatedCompositeFieldContainer[KnownEntity]
+    def __init__(self, entities: _Optional[_Iterable[_Union[KnownEntity, _Mapping]]] = ...) -> None: ...
+
+class GetNeighbourhoodRequest(_message.Message):
+    __slots__ = ("entity", "limit")
+    ENTITY_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    entity: str
+    limit: int
+    def __init__(self, entity: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class GetNeighbourhoodResponse(_message.Message):
+    __slots__ = ("neighbourhood",)
+    NEIGHBOURHOOD_FIELD_NUMBER: _ClassVar[int]
+    neighbourhood: Neighbourhood
+    def __init__(self, neighbourhood: _Optional[_Union[Neighbourhood, _Mapping]] = ...) -> None: ...
 
 class KnowRequest(_message.Message):
     __slots__ = ("entity", "at", "known")

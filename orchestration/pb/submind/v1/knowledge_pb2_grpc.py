@@ -39,6 +39,16 @@ class KnowledgeServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.KnowRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.KnowResponse.FromString,
                 _registered_method=True)
+        self.ListEntities = channel.unary_unary(
+                '/submind.v1.KnowledgeService/ListEntities',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListEntitiesRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListEntitiesResponse.FromString,
+                _registered_method=True)
+        self.GetNeighbourhood = channel.unary_unary(
+                '/submind.v1.KnowledgeService/GetNeighbourhood',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.GetNeighbourhoodRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.GetNeighbourhoodResponse.FromString,
+                _registered_method=True)
         self.Believe = channel.unary_unary(
                 '/submind.v1.KnowledgeService/Believe',
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.BelieveRequest.SerializeToString,
@@ -60,6 +70,18 @@ class KnowledgeServiceServicer:
     """Missing associated documentation comment in .proto file."""
 
     def Know(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListEntities(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetNeighbourhood(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,6 +112,16 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.Know,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.KnowRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.KnowResponse.SerializeToString,
+            ),
+            'ListEntities': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListEntities,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListEntitiesRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListEntitiesResponse.SerializeToString,
+            ),
+            'GetNeighbourhood': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetNeighbourhood,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.GetNeighbourhoodRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.GetNeighbourhoodResponse.SerializeToString,
             ),
             'Believe': grpc.unary_unary_rpc_method_handler(
                     servicer.Believe,
@@ -134,6 +166,60 @@ class KnowledgeService:
             '/submind.v1.KnowledgeService/Know',
             orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.KnowRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.KnowResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListEntities(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.KnowledgeService/ListEntities',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListEntitiesRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListEntitiesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetNeighbourhood(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.KnowledgeService/GetNeighbourhood',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.GetNeighbourhoodRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.GetNeighbourhoodResponse.FromString,
             options,
             channel_credentials,
             insecure,
