@@ -59,6 +59,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("auditing", "Who did what to the mind: orders, changes, log-ins, refusals."),
     "token": ("tokens", "Make, list and revoke the tokens that callers show."),
     "backup": ("moving.backing", "Copy a mind into one file, whole, while it runs."),
+    "snapshot": ("moving.backing", "Copy a mind into one file now, to clone or compare."),
+    "clone": ("moving.cloning", "Begin another mind with all that one is, while that runs."),
     "restore": ("moving.restoring", "A mind out of a backup, into a place where there is none."),
     "doctor": ("doctor.examining", "Check what a mind needs on this machine, with the fix for each fault."),
 }

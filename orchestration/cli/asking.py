@@ -16,7 +16,7 @@ from environment.search import Hit, SearchFilters
 from orchestration.cli.changes import show_changes
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import bar, because, clock, console, emit, gauge
+from orchestration.cli.output import bar, because, clock, console, emit, gauge, lineage_line
 from orchestration.cli.remote import Server, ask, calling
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
@@ -279,6 +279,8 @@ def _status(status: MindStatus) -> None:
         f"{safe(name)} {_figure(value)}" for name, value in sorted(status.substrate.items()) if value != ""
     )
     table.add_row("substrate", substrate or "not reported yet")
+    for ancestor in status.lineage:
+        table.add_row("lineage", lineage_line(ancestor))
     for hit in status.limits:
         if hit.hits:
             bound = "" if hit.limit is None else f" (limit {hit.limit:g})"

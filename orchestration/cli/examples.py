@@ -63,6 +63,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "token list": ("submind token list --file tokens.yaml",),
     "token revoke": ("submind token revoke web-1 --file tokens.yaml",),
     "backup": ("submind backup --to backups --data-dir mind-data --keep 7",),
+    "snapshot": ("submind snapshot before-the-move.submind --data-dir mind-data",),
+    "clone": ("submind clone twin --data-dir mind-data", "submind clone twin before-the-move.submind --to twin-data"),
     "restore": (
         "submind restore backups/harbour.submind --check",
         "submind restore backups/harbour.submind --data-dir new-data",

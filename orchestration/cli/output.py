@@ -16,6 +16,7 @@ from orchestration.cli.safety import safe
 from orchestration.schema.json import dumps, to_json
 
 if TYPE_CHECKING:
+    from environment.ancestry import Ancestor
     from environment.messages import Instant, StreamEntry
     from environment.severity import Severity
 
@@ -53,6 +54,12 @@ def clock(instant: Instant) -> str:
     except (OverflowError, ValueError, OSError):
         return "(no such time)"
     return f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def lineage_line(ancestor: Ancestor) -> str:
+    """Whom a mind comes from, and what it shares with that one."""
+    shared = f"perceptions to {ancestor.perceptions:,}, entries to {ancestor.entries:,}"
+    return f"a clone of {safe(ancestor.mind)} as of {clock(ancestor.at)}: {shared} (snapshot {ancestor.snapshot})"
 
 
 def because(evidence: Mapping[str, float]) -> str:

@@ -26,7 +26,7 @@ class StillMoving(FieldedError, HostError):
     place: str
 
     def __str__(self) -> str:
-        return f"the mind is still moving to {self.place}: finish `submind restore FILE` first"
+        return f"the mind is still moving to {self.place}: finish `submind restore` or `submind clone` first"
 
 
 class LogCutShort(FieldedError, HostError):

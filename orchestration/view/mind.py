@@ -14,6 +14,7 @@ from actors.answering.answer import NOTHING_YET, Reply
 from actors.answering.episodes import EpisodeFollower
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, MatterState, OpenLoop, as_of
 from actors.substrate.ports import Embedder
+from environment.ancestry import read_ancestors
 from environment.episodes.recall import RecallFilters, Recollection
 from environment.following import CollectionFollower
 from environment.index.ports import VectorIndex
@@ -177,6 +178,7 @@ class MindView:
             subminds=state.counts,
             reasons=(*told, f"and {more} more, which `submind subminds` lists") if more > 0 else told,
             now=self._clock(),
+            lineage=tuple(await read_ancestors(self._stores.collections)),
         )
 
     async def _reports(self) -> list[SubmindReport]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from environment.ancestry import Ancestor
 from environment.messages import Instant, SubmindReport, SubmindState
 from orchestration.telemetry import names
 
@@ -103,6 +104,8 @@ class MindStatus:
     """Why the state is not ``RUNNING``."""
     now: Instant = 0.0
     """Mind time."""
+    lineage: tuple[Ancestor, ...] = ()
+    """Whom it is a clone of, the latest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A backup, out of which a mind is copied as out of a store (``copying.py``)."""
+"""A backup, out of which a mind is copied as out of a store (``copying.py``): as the same mind, or as another."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 
 import msgspec
 
+from environment.ancestry import Ancestor, ancestor_document
 from environment.messages import Perception
 from environment.stores.backup.archive import ArchiveReader, Block, Manifest, Tell, blocks_of
 from environment.stores.backup.items import BESIDE, Beside, Run, decode_items
 from environment.stores.codec import decode_perceptions
+from environment.stores.copying import BACKUP
 from environment.stores.segments import perceptions
 
 
@@ -29,6 +31,11 @@ class Archived:
         """Bytes of the file."""
         self._blocks = {kind: list(blocks_of(self.manifest, kind)) for kind in {b.kind for b in self.manifest.blocks}}
         self._last: tuple[Block | None, list[Any]] = (None, [])
+
+    @property
+    def label(self) -> str:
+        """What a copy out of it is called (``copying.Copy``)."""
+        return f"{BACKUP}{self.manifest.id}"
 
     def verify(self, tell: Tell = lambda _at, _of: None) -> None:
         """Read all of the file, that it is whole and unchanged."""
@@ -85,6 +92,23 @@ class Archived:
     def beside(self) -> Iterator[Beside]:
         """What stood beside the stores."""
         return self.all_of(BESIDE)
+
+
+class Cloned(Archived):
+    """A mind in a backup as another one begins: all that it was, and whom it comes from."""
+
+    @property
+    def label(self) -> str:
+        return f"clone {self.manifest.id}"
+
+    async def pages(self, kind: str, after: str = "") -> AsyncGenerator[tuple[str, list[Any]], None]:
+        async for page in super().pages(kind, after):
+            yield page
+        last = len(self.blocks(kind)) + 1
+        if kind == "documents" and int(after or 0) < last:
+            told = self.manifest
+            ancestor = Ancestor(told.mind, told.cut, told.head, told.entries, told.id)
+            yield str(last), [ancestor_document(ancestor)]
 
 
 def _perceptions(run: Run) -> Iterator[Perception]:

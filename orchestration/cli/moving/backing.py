@@ -41,8 +41,31 @@ app = typer.Typer(add_completion=False)
 SUFFIX = ".submind"
 _MIB = 1 << 20
 _NICE = 5
-_RATE = 4.0
+RATE = 4.0
 """MiB a second: a fifth of a core, beside which a mind on two acknowledges nearly as much as without."""
+
+KeptIn = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        metavar="DIR",
+        help="Where the mind is kept; of one on a cluster, where its answers are."
+        " Default: ./mind-data, and for a cluster none.",
+        show_default=False,
+    ),
+]
+Named = Annotated[
+    str | None, typer.Option("--name", help="Of the mind. Default: that of the settings.", show_default=False)
+]
+Rate = Annotated[
+    float,
+    typer.Option(
+        "--rate",
+        min=0,
+        metavar="MIB",
+        help="Read so many MiB a second at most, for the mind's sake; 0: as fast as it goes.",
+    ),
+]
 
 
 @app.command()
@@ -50,24 +73,9 @@ def backup(
     to: Annotated[Path, typer.Option(metavar="FILE|DIR", help="A new file, or a directory for NAME-TIME.submind.")],
     mind: MindFile = None,
     store: StoreAddress = None,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Where the mind is kept; of one on a cluster, where its answers are."
-            " Default: ./mind-data, and for a cluster none.",
-            show_default=False,
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Of the mind. Default: that of the settings.", show_default=False)
-    ] = None,
-    rate: Annotated[
-        float,
-        typer.Option(
-            min=0, metavar="MIB", help="Read so many MiB a second at most, for the mind's sake; 0: as fast as it goes."
-        ),
-    ] = _RATE,
+    data_dir: KeptIn = None,
+    name: Named = None,
+    rate: Rate = RATE,
     keep: Annotated[
         int, typer.Option(min=0, metavar="N", help="In a directory: of this mind, keep the newest N; 0: all.")
     ] = 0,
@@ -79,9 +87,36 @@ def backup(
     could be taken for a backup. It holds everything that was perceived and thought, and no secrets: keep it as safe as
     the mind itself. `submind restore` reads it.
     """
-    settings = load_settings(mind, flags={"--name": ("mind.name", name), "--store": ("store.address", store)})
     if keep and not to.is_dir():
         raise Failure(f"--keep thins out a directory, and {to} is none", MISUSED)
+    take(taken_from(mind, store, name), data_dir, to, rate, keep, json=json)
+
+
+@app.command()
+def snapshot(
+    file: Annotated[Path, typer.Argument(metavar="FILE|DIR", help="A new file, or a directory for NAME-TIME.submind.")],
+    mind: MindFile = None,
+    store: StoreAddress = None,
+    data_dir: KeptIn = None,
+    name: Named = None,
+    rate: Rate = 0.0,
+    json: Json = False,
+) -> None:
+    """Copy a mind into one file, now and as fast as it goes: a backup to clone, compare or go back to.
+
+    It is a file as of `submind backup`: memory, layers, subminds with their connections, the settings that were at
+    work, and whom the mind comes from; no secrets. `submind clone NAME FILE` begins another mind with it.
+    """
+    take(taken_from(mind, store, name), data_dir, file, rate, json=json)
+
+
+def taken_from(mind: Path | None, store: str | None, name: str | None) -> Settings:
+    """The settings of the mind that options name. Raises ``SettingsError``."""
+    return load_settings(mind, flags={"--name": ("mind.name", name), "--store": ("store.address", store)})
+
+
+def take(settings: Settings, data_dir: Path | None, to: Path, rate: float, keep: int = 0, *, json: bool) -> None:
+    """Write the file. Raises ``Failure``."""
     taking = _Taking(settings, settings.store.address or str(data_dir or HERE), data_dir, json=json)
     try:
         asyncio.run(taking.run(to, rate * _MIB, keep))

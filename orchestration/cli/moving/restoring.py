@@ -6,20 +6,22 @@ import asyncio
 import os
 import signal
 from contextlib import AsyncExitStack
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from environment.configuration import CONFIGURATIONS
+from environment.ancestry import ANCESTORS
+from environment.configuration import CONFIGURATIONS, Configuration
 from environment.stores.backup.restored import Archived
-from environment.stores.copying import BACKUP, mark_of
+from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.moving.arriving import Arrival, counted, held, shown
 from orchestration.cli.options import Json, MindFile, StoreAddress
-from orchestration.cli.output import clock, emit
+from orchestration.cli.output import clock, emit, lineage_line
 from orchestration.cli.signals import cancel_on
 from orchestration.loading import load_settings
 
@@ -61,35 +63,43 @@ def restore(
     address = settings.store.address or (str(data_dir) if data_dir else "")
     if not address and not check:
         raise Failure("say where to: --data-dir DIR, or --store ADDRESS", MISUSED)
-    restoring = _Restoring(settings, address, data_dir, json=json)
-    try:
-        code = asyncio.run(restoring.run(file, name, check=check))
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        raise Failure("stopped: the same command goes on from here") from None
-    raise typer.Exit(code)
+    raise typer.Exit(Restoring(settings, address, data_dir, json=json).all_of(file, name, check=check))
 
 
-class _Restoring(Arrival):
-    """One run of the command."""
+class Restoring(Arrival):
+    """One run of the command; ``kind`` is what a mind is begun as: itself, or a clone."""
 
-    def __init__(self, settings: Settings, address: str, data_dir: Path | None, *, json: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        address: str,
+        data_dir: Path | None,
+        *,
+        json: bool,
+        kind: type[Archived] = Archived,
+    ) -> None:
         super().__init__(json=json)
+        self._kind = kind
         self._settings = settings
         self._address = address
         self._data_dir = directory_of(address) or data_dir if address else None
 
-    async def run(self, file: Path, name: str | None, *, check: bool) -> int:
-        """The exit code."""
+    def all_of(self, file: Path, name: str | None, *, check: bool = False) -> int:
+        """The exit code. Raises ``Failure``."""
+        try:
+            return asyncio.run(self._run(file, name, check=check))
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise Failure("stopped: the same command goes on from here") from None
+
+    async def _run(self, file: Path, name: str | None, *, check: bool) -> int:
         cancel_on(signal.SIGTERM)
         async with AsyncExitStack() as opened:
-            source = Archived(file)
+            source = self._kind(file)
             opened.callback(source.close)
             await asyncio.to_thread(source.verify, lambda at, _of: self.tell("checked", "bytes", at))
             self._describe(file, source)
-            if check and self.json:
-                documents = [each for each in source.all_of("documents") if each.collection == CONFIGURATIONS.name]
-                for last in map(CONFIGURATIONS.value, documents[-1:]):
-                    emit({"configuration": {"version": last.version, "at": last.at, "by": last.by, "body": last.body}})
+            if check and self.json and (last := configuration_in(source)):
+                emit({"configuration": {"version": last.version, "at": last.at, "by": last.by, "body": last.body}})
             if check:
                 return 0
             mind = name or source.manifest.mind
@@ -99,7 +109,7 @@ class _Restoring(Arrival):
             return await self._restore(source, target, mind)
 
     async def _restore(self, source: Archived, target: Movable, mind: str) -> int:
-        label, place = f"{BACKUP}{source.manifest.id}", shown(self._address)
+        label, place = source.label, shown(self._address)
         mark = await mark_of(target)
         before = mark is not None and mark.source == label and not mark.stage
         if not before:
@@ -143,14 +153,26 @@ class _Restoring(Arrival):
 
     def _describe(self, file: Path, source: Archived) -> None:
         told = source.manifest
+        lineage = [ANCESTORS.value(each) for each in source.all_of("documents") if each.collection == ANCESTORS.name]
+        lineage.sort(key=lambda each: -each.at)
         if self.json:
             said = {"backup": str(file), "id": told.id, "mind": told.mind, "cut": told.cut, "source": told.source}
             emit({**said, "head": told.head, "entries": told.entries, "counts": told.counts, "version": told.version})
+            for each in lineage:
+                emit({"ancestor": asdict(each)})
             return
         self.out.print(
             f"{file} is whole: {told.mind} of {told.source} as of {clock(told.cut)}, {counted(told.counts)};"
             f" {source.size / _MIB:.1f} MiB, written by submind {told.version}"
         )
+        for ancestor in lineage:
+            self.out.print(f"  {lineage_line(ancestor)}")
+
+
+def configuration_in(source: Archived) -> Configuration | None:
+    """What the mind worked with last."""
+    documents = [each for each in source.all_of("documents") if each.collection == CONFIGURATIONS.name]
+    return CONFIGURATIONS.value(documents[-1]) if documents else None
 
 
 def _put(path: Path, body: bytes) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from environment.collections import RESERVED, Collection
+from environment.collections import LOCAL, Collection
 from environment.ports import Stores
 from orchestration.faculties import growing_roles
 from orchestration.placement.errors import ClusterUnreachable, NoSuchNode
@@ -25,7 +25,7 @@ from orchestration.runtime.orders import ActorOrders, RunOrders
 from orchestration.store_factory import embedded_in
 
 _log = structlog.get_logger(__name__)
-_PLACEMENT = Collection(f"{RESERVED}placement", list[str])
+_PLACEMENT = Collection(f"{LOCAL}placement", list[str])
 _DRAINED = "drained"
 
 

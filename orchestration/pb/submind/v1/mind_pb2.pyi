@@ -73,7 +73,7 @@ class GetStatusResponse(_message.Message):
     def __init__(self, status: _Optional[_Union[MindStatus, _Mapping]] = ...) -> None: ...
 
 class MindStatus(_message.Message):
-    __slots__ = ("mind", "state", "version", "uptime", "perceptions", "stream", "traces", "tokens", "substrate", "limits", "subminds", "reasons", "now")
+    __slots__ = ("mind", "state", "version", "uptime", "perceptions", "stream", "traces", "tokens", "substrate", "limits", "subminds", "reasons", "now", "lineage")
     class SubmindsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -94,6 +94,7 @@ class MindStatus(_message.Message):
     SUBMINDS_FIELD_NUMBER: _ClassVar[int]
     REASONS_FIELD_NUMBER: _ClassVar[int]
     NOW_FIELD_NUMBER: _ClassVar[int]
+    LINEAGE_FIELD_NUMBER: _ClassVar[int]
     mind: str
     state: MindState
     version: str
@@ -107,7 +108,22 @@ class MindStatus(_message.Message):
     subminds: _containers.ScalarMap[str, int]
     reasons: _containers.RepeatedScalarFieldContainer[str]
     now: _timestamp_pb2.Timestamp
-    def __init__(self, mind: _Optional[str] = ..., state: _Optional[_Union[MindState, str]] = ..., version: _Optional[str] = ..., uptime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., perceptions: _Optional[_Union[PerceptionFigures, _Mapping]] = ..., stream: _Optional[_Union[StreamFigures, _Mapping]] = ..., traces: _Optional[_Union[TraceFigures, _Mapping]] = ..., tokens: _Optional[_Union[TokenFigures, _Mapping]] = ..., substrate: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., limits: _Optional[_Iterable[_Union[Limit, _Mapping]]] = ..., subminds: _Optional[_Mapping[str, int]] = ..., reasons: _Optional[_Iterable[str]] = ..., now: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    lineage: _containers.RepeatedCompositeFieldContainer[Ancestor]
+    def __init__(self, mind: _Optional[str] = ..., state: _Optional[_Union[MindState, str]] = ..., version: _Optional[str] = ..., uptime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., perceptions: _Optional[_Union[PerceptionFigures, _Mapping]] = ..., stream: _Optional[_Union[StreamFigures, _Mapping]] = ..., traces: _Optional[_Union[TraceFigures, _Mapping]] = ..., tokens: _Optional[_Union[TokenFigures, _Mapping]] = ..., substrate: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., limits: _Optional[_Iterable[_Union[Limit, _Mapping]]] = ..., subminds: _Optional[_Mapping[str, int]] = ..., reasons: _Optional[_Iterable[str]] = ..., now: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., lineage: _Optional[_Iterable[_Union[Ancestor, _Mapping]]] = ...) -> None: ...
+
+class Ancestor(_message.Message):
+    __slots__ = ("mind", "at", "perceptions", "entries", "snapshot")
+    MIND_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTIONS_FIELD_NUMBER: _ClassVar[int]
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    mind: str
+    at: _timestamp_pb2.Timestamp
+    perceptions: int
+    entries: int
+    snapshot: str
+    def __init__(self, mind: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., perceptions: _Optional[int] = ..., entries: _Optional[int] = ..., snapshot: _Optional[str] = ...) -> None: ...
 
 class PerceptionFigures(_message.Message):
     __slots__ = ("acknowledged", "head", "per_minute")
