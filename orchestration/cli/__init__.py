@@ -61,6 +61,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "backup": ("moving.backing", "Copy a mind into one file, whole, while it runs."),
     "snapshot": ("moving.backing", "Copy a mind into one file now, to clone or compare."),
     "clone": ("moving.cloning", "Begin another mind with all that one is, while that runs."),
+    "diff": ("moving.differing", "What one mind knows and another does not."),
     "restore": ("moving.restoring", "A mind out of a backup, into a place where there is none."),
     "doctor": ("doctor.examining", "Check what a mind needs on this machine, with the fix for each fault."),
 }

@@ -65,6 +65,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "backup": ("submind backup --to backups --data-dir mind-data --keep 7",),
     "snapshot": ("submind snapshot before-the-move.submind --data-dir mind-data",),
     "clone": ("submind clone twin --data-dir mind-data", "submind clone twin before-the-move.submind --to twin-data"),
+    "diff": ("submind diff mind-data twin#twin", "submind diff before.submind after.submind --limit 5"),
     "restore": (
         "submind restore backups/harbour.submind --check",
         "submind restore backups/harbour.submind --data-dir new-data",

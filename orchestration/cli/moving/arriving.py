@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from environment.errors import StoreFull, StoreUnavailable
-from environment.stores.copying import KINDS, Copy, differences, tally
-from environment.stores.opening import directory_of
+from environment.stores.copying import KINDS, Copy, differences, mark_of, tally
+from environment.stores.opening import directory_of, open_stores
 from orchestration.cli.failure import Failure
 from orchestration.cli.output import console, emit
 from orchestration.host.directories import DataLock
@@ -18,6 +18,7 @@ from orchestration.host.directories import DataLock
 if TYPE_CHECKING:
     from environment.stores.movable import Leaving, Movable
     from environment.stores.tally import Tally
+    from orchestration.settings import Settings
 
 _PATIENCE = 120.0
 """Seconds for which a store may be away before the command gives up; what has arrived stays."""
@@ -104,6 +105,29 @@ def shown(address: str) -> str:
     """An address for people: without what is behind its question mark."""
     directory = directory_of(address)
     return address.partition("?")[0] if directory is None else str(directory.resolve())
+
+
+@asynccontextmanager
+async def read_at(address: str, settings: Settings) -> AsyncIterator[Movable]:
+    """A mind that may be running, to be read whole; files as of one moment. Raises ``Failure`` where there is none."""
+    directory, mind = directory_of(address), settings.mind.name
+    if directory is None:
+        source: Movable = await open_stores(address, mind, writer="backup", cassandra=settings.store.cassandra)
+    elif (directory / "mind.db").exists():
+        from environment.stores.sqlite.snapshot import open_snapshot  # noqa: PLC0415 - each backend where it is used
+
+        source = await open_snapshot(directory, mind)
+    else:
+        raise Failure(f"there is no mind in {directory}: give --store, or another --data-dir")
+    try:
+        if await source.perceptions.head() == 0 and not await source.registry.reports():
+            raise Failure(f"there is no mind called {mind} at {shown(address)}: --name or --mind says which")
+        mark = await mark_of(source)
+        if mark is not None and mark.stage:
+            raise Failure(f"{mind} is still moving in at {shown(address)}, from {mark.source}: finish that")
+        yield source
+    finally:
+        await source.close()
 
 
 @contextmanager

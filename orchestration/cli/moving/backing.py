@@ -21,10 +21,9 @@ import typer
 
 from environment.stores.backup.archive import ArchiveWriter
 from environment.stores.backup.taking import Backup
-from environment.stores.copying import mark_of
-from environment.stores.opening import directory_of, open_stores
+from environment.stores.opening import directory_of
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.moving.arriving import Arrival, counted, shown
+from orchestration.cli.moving.arriving import Arrival, counted, read_at, shown
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import clock, emit
 from orchestration.cli.signals import cancel_on
@@ -33,7 +32,6 @@ from orchestration.loading import load_settings
 
 if TYPE_CHECKING:
     from environment.stores.backup.archive import Manifest
-    from environment.stores.movable import Movable
     from orchestration.settings import Settings
 
 app = typer.Typer(add_completion=False)
@@ -142,9 +140,7 @@ class _Taking(Arrival):
             os.nice(_NICE)  # what thinks and takes in on this machine goes first
         began = time.monotonic()
         async with AsyncExitStack() as opened:
-            source = await self._open()
-            opened.push_async_callback(source.close)
-            await self._see_that_it_is_there(source)
+            source = await opened.enter_async_context(read_at(self._address, self._settings))
             path = _file(to, self._mind)
             with _new(path) as file:
                 archive = ArchiveWriter(file)
@@ -156,31 +152,11 @@ class _Taking(Arrival):
         if keep:
             self._thin_out(path, keep)
 
-    async def _open(self) -> Movable:
-        if self._directory is None:
-            return await open_stores(
-                self._address, self._mind, writer="backup", cassandra=self._settings.store.cassandra
-            )
-        if not (self._directory / "mind.db").exists():
-            raise Failure(f"there is no mind in {self._directory}: give --store, or another --data-dir")
-        from environment.stores.sqlite.snapshot import open_snapshot  # noqa: PLC0415 - each backend where it is used
-
-        return await open_snapshot(self._directory, self._mind)
-
-    async def _see_that_it_is_there(self, source: Movable) -> None:
-        if await source.perceptions.head() == 0 and not await source.registry.reports():
-            raise Failure(
-                f"there is no mind called {self._mind} at {shown(self._address)}: --name or --mind says which"
-            )
-        mark = await mark_of(source)
-        if mark is not None and mark.stage:
-            raise Failure(f"{self._mind} is still moving in at {shown(self._address)}, from {mark.source}: finish that")
-
     async def _beside(self, take: Callable[[str, str, bytes], None]) -> None:
         """Answers that were paid for, and since when the clock runs."""
         if self._data_dir is None:
             return
-        from environment.stores.sqlite.snapshot import read_answers  # noqa: PLC0415 - as above
+        from environment.stores.sqlite.snapshot import read_answers  # noqa: PLC0415 - where it is used
 
         await read_answers(self._data_dir, self._mind, take)
         with suppress(FileNotFoundError):
