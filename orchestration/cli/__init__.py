@@ -62,6 +62,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "snapshot": ("moving.backing", "Copy a mind into one file now, to clone or compare."),
     "clone": ("moving.cloning", "Begin another mind with all that one is, while that runs."),
     "diff": ("moving.differing", "What one mind knows and another does not."),
+    "merge": ("moving.merging", "Tell a mind chosen memories of another, with their origin."),
     "restore": ("moving.restoring", "A mind out of a backup, into a place where there is none."),
     "doctor": ("doctor.examining", "Check what a mind needs on this machine, with the fix for each fault."),
 }

@@ -66,6 +66,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "snapshot": ("submind snapshot before-the-move.submind --data-dir mind-data",),
     "clone": ("submind clone twin --data-dir mind-data", "submind clone twin before-the-move.submind --to twin-data"),
     "diff": ("submind diff mind-data twin#twin", "submind diff before.submind after.submind --limit 5"),
+    "merge": (
+        "submind merge twin#twin --entity 'van 7' --dry-run",
+        "submind merge before.submind --source chat --since 2026-03-03",
+    ),
     "restore": (
         "submind restore backups/harbour.submind --check",
         "submind restore backups/harbour.submind --data-dir new-data",

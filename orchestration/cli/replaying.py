@@ -26,7 +26,7 @@ from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.safety import safe
 from orchestration.clock import wall
 from orchestration.gateway.errors import IntakeRejected
-from orchestration.gateway.limits import IntakeLimits
+from orchestration.gateway.limits import IntakeLimits, lowered
 from orchestration.loading import load_settings
 from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
 from orchestration.schema.convert import encode
@@ -165,7 +165,8 @@ class _History:
                 perception = self._reader.read(line.whole())
                 if perception is not None:
                     self._limits.check([perception], math.inf)
-                    yield replace(perception, received=perception.time, trust=self._limits.trust_of(perception.source))
+                    trust = lowered(self._limits.trust_of(perception.source), perception.labels)
+                    yield replace(perception, received=perception.time, trust=trust)
             except BadLine as error:
                 self._refuse(line.number, str(error))
             except IntakeRejected as error:

@@ -14,7 +14,7 @@ from environment.errors import AppendSkipped, StoreUnavailable
 from environment.messages import Instant, NewPerception, PerceptionBatch, Receipts
 from environment.ports import Appender, PreparedBatch
 from orchestration.gateway.errors import IntakeBusy, OverQuota, Stopping
-from orchestration.gateway.limits import IntakeLimits
+from orchestration.gateway.limits import IntakeLimits, lowered
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.telemetry import names
 from orchestration.telemetry.metrics import Metrics
@@ -148,7 +148,7 @@ class Intake:
         ``StoreUnavailable``.
         """
         size = self._limits.check(batch, self._clock())
-        trust = [self._limits.trust_of(perception.source) for perception in batch]
+        trust = [lowered(self._limits.trust_of(one.source), one.labels) for one in batch]
         return self.enqueue(replace(PerceptionBatch.of(batch), trust=trust), size)
 
     def enqueue(self, batch: PerceptionBatch, size: int) -> asyncio.Future[Receipts]:

@@ -16,11 +16,25 @@ from orchestration.schema.errors import FieldViolation
 EARLIEST: Instant = -62_135_596_800.0
 """The year 1, the first that a timestamp can say."""
 SOURCE_BYTES, KEY_BYTES, LABEL_NAME_BYTES, READING_NAME_BYTES = 256, 256, 128, 256
+AT_MOST = "trust_at_most"
+"""A label that says how far a perception is to be trusted at most, 0..1, whatever its source is. None raises trust."""
 _SHOWN = 16
 """Violations looked for in one batch; then looking stops."""
 _REMEMBERED = 4096
 """Sources that are remembered."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def lowered(trust: float, labels: Mapping[str, str]) -> float:
+    """``trust``, or less where a label that was checked says so."""
+    return min(trust, float(labels[AT_MOST])) if AT_MOST in labels else trust
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0.0 <= float(text) <= 1.0
+    except ValueError:
+        return False
 
 
 def utf8_size(text: str) -> int:
@@ -79,7 +93,7 @@ class IntakeLimits:
         return utf8_size(joined)
 
     def _plain_labels(self, labels: Mapping[str, str]) -> bool:
-        if len(labels) > self._settings.labels:
+        if len(labels) > self._settings.labels or AT_MOST in labels:
             return False
         most = self._settings.label_bytes
         return all(
@@ -176,6 +190,8 @@ class _Check:
         if len(labels) > self._settings.labels:
             self._wrong("labels", f"{len(labels)} labels are more than the {self._settings.labels} allowed", "labels")
             return 0
+        if not _is_share(labels.get(AT_MOST, "1")):
+            self._wrong("labels", f"{AT_MOST} must be a number from 0 to 1")
         for name, value in labels.items():
             if self._text("labels", name, LABEL_NAME_BYTES) == 0:
                 self._wrong("labels", "a label needs a name")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -89,13 +89,13 @@ class Difference:
 
 
 @asynccontextmanager
-async def mind_at(place: str, file: Path | None) -> AsyncIterator[tuple[str, Leaving]]:
-    """A mind to be read whole, and what to call it. ``file``: settings. Raises ``Failure`` where there is none."""
+async def mind_at(place: str, file: Path | None) -> AsyncIterator[tuple[str, str, Leaving]]:
+    """The name of a mind, where it is, and all of it to be read. ``file``: settings. Raises ``Failure``."""
     if await asyncio.to_thread((path := Path(place)).is_file):
         source = Archived(path)
         try:
             await asyncio.to_thread(source.verify)
-            yield f"{source.manifest.mind} as of {clock(source.manifest.cut)}, {place}", source
+            yield source.manifest.mind, f"as of {clock(source.manifest.cut)}, {place}", source
         finally:
             source.close()
         return
@@ -104,7 +104,7 @@ async def mind_at(place: str, file: Path | None) -> AsyncIterator[tuple[str, Lea
         raise Failure("name a mind: a snapshot, DIR[#NAME] or ADDRESS[#NAME]", MISUSED)
     settings = load_settings(file, flags={place: ("mind.name", name or None)})
     async with read_at(address, settings) as stores:
-        yield f"{settings.mind.name} at {shown(address)}", stores.moving
+        yield settings.mind.name, f"at {shown(address)}", stores.moving
 
 
 async def _compared(one: str, other: str, file: Path | None, limit: int, *, json: bool) -> dict[str, Difference]:
@@ -112,9 +112,11 @@ async def _compared(one: str, other: str, file: Path | None, limit: int, *, json
         found: defaultdict[str, Difference] = defaultdict(lambda: Difference(limit))
         minds = []
         for side, place in zip("ab", (one, other), strict=True):
-            called, source = await opened.enter_async_context(mind_at(place, file))
+            name, where, source = await opened.enter_async_context(mind_at(place, file))
             minds.append(source)
-            emit({"mind": side, "called": called}) if json else console().print(f"{side.upper()}: {safe(called)}")
+            emit({"mind": side, "name": name, "where": where}) if json else console().print(
+                f"{side.upper()}: {name} {safe(where)}"
+            )
         for kind, said in _NUMBERED.items():
             await _by_number(minds[0], minds[1], kind, said, found[kind])
         here, there = [await _said(each) for each in minds]
@@ -129,7 +131,7 @@ async def _compared(one: str, other: str, file: Path | None, limit: int, *, json
 
 async def _by_number(one: Leaving, other: Leaving, kind: str, said: Callable[[Any], str], found: Difference) -> None:
     """Side by side, so that memory does not grow with them."""
-    async with aclosing(_each(one, kind)) as these, aclosing(_each(other, kind)) as those:
+    async with aclosing(each_of(one, kind)) as these, aclosing(each_of(other, kind)) as those:
         a, b = await anext(these, None), await anext(those, None)
         while a is not None or b is not None:
             order = 0 if a is None or b is None else a.seq - b.seq
@@ -142,7 +144,8 @@ async def _by_number(one: Leaving, other: Leaving, kind: str, said: Callable[[An
             a, b = await anext(these, None) if order <= 0 else a, await anext(those, None) if order >= 0 else b
 
 
-async def _each(mind: Leaving, kind: str) -> Any:
+async def each_of(mind: Leaving, kind: str) -> AsyncGenerator[Any, None]:
+    """All there is of a kind."""
     async with aclosing(mind.pages(kind)) as pages:
         async for _, page in pages:
             for each in page:
@@ -152,12 +155,12 @@ async def _each(mind: Leaving, kind: str) -> Any:
 async def _said(mind: Leaving) -> defaultdict[str, set[str]]:
     """All else that a mind knows, by kind, as it is told."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    async for report in _each(mind, "reports"):
+    async for report in each_of(mind, "reports"):
         found["subminds"].add(f"{report.name}, {report.role}")
-    async for connection in _each(mind, "connections"):
+    async for connection in each_of(mind, "connections"):
         found["connections"].add(_connection(connection))
     last = "{}"
-    async for document in _each(mind, "documents"):
+    async for document in each_of(mind, "documents"):
         if document.collection == CONFIGURATIONS.name:
             last = CONFIGURATIONS.value(document).body
         for kind, collection, say in _SAYINGS:
@@ -196,7 +199,8 @@ def _connection(one: Connection) -> str:
     return f"{one.owner} to {one.peer}, {one.label} ({'LTP' if one.ltp else 'transient'})"
 
 
-def _perception(one: Perception) -> str:
+def perception_line(one: Perception) -> str:
+    """A perception as a line."""
     picture = f"a picture, {sha256(one.image.data).hexdigest()[:12]}" if one.image else ""
     said = one.text if one.text is not None else one.telemetry or picture
     return f"{clock(one.time)} [{one.source}] {said}"
@@ -206,7 +210,7 @@ def _entry(entry: StreamEntry) -> str:
     return f"{clock(entry.time)} {entry.text}"
 
 
-_NUMBERED: dict[str, Callable[[Any], str]] = {"perceptions": _perception, "entries": _entry}
+_NUMBERED: dict[str, Callable[[Any], str]] = {"perceptions": perception_line, "entries": _entry}
 _SAYINGS: tuple[tuple[str, Collection[Any], Callable[[Any], str]], ...] = (
     ("facts", FACTS, _fact),
     ("entities", ENTITIES, _entity),
