@@ -65,6 +65,8 @@ class Fact:
     """Why it is so no more, or is wrong or disputed."""
     object: str = ""
     """The entity that its value names, if any."""
+    against: list[PerceptionRef] = field(default_factory=list)
+    """What speaks against it: of a routine, what was said when it did not come, or came otherwise; bounded."""
 
     @property
     def key(self) -> str:
@@ -139,10 +141,51 @@ class Contradiction:
 
 
 @dataclass(slots=True)
+class SleepLine:
+    """One thing that a sleep did."""
+
+    entity: str
+    text: str
+    why: str
+
+
+@dataclass(slots=True)
+class SleepPart:
+    """Things of one kind that a sleep did: how many, and some of them."""
+
+    count: int = 0
+    lines: list[SleepLine] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SleepReport:
+    """What was made of memory in a sleep, and since the one before."""
+
+    id: str = ""
+    """``s-`` and 20 hexadecimal digits."""
+    at: Instant = 0.0
+    """Mind time at which it slept; 0 while it is awake."""
+    since: Instant = 0.0
+    """Mind time of the sleep before."""
+    reason: str = ""
+    """``night``, or ``quiet`` where it slept earlier."""
+    perceptions: int = 0
+    """Texts read since then."""
+    gists: SleepPart = field(default_factory=SleepPart)
+    merged: SleepPart = field(default_factory=SleepPart)
+    faded: SleepPart = field(default_factory=SleepPart)
+    contradictions: SleepPart = field(default_factory=SleepPart)
+    rehearsed: SleepPart = field(default_factory=SleepPart)
+
+
+@dataclass(slots=True)
 class Progress:
     """How far the log was read, and what was learnt on the way of how relations are used."""
 
     cursor: int = 0
+    """Up to which facts were learnt."""
+    gathered: int = 0
+    """Up to which the clusters of episodes are written; read again from there."""
     changes: dict[str, int] = field(default_factory=dict)
     """How often a new value took the place of another, by relation."""
     returns: dict[str, int] = field(default_factory=dict)
@@ -150,9 +193,11 @@ class Progress:
     marks: dict[str, tuple[Instant, bool]] = field(default_factory=dict)
     """By id of a correction when it was made or taken back, and whether it was: what was done is not done again."""
     pace: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """By source the second of its last line, and its lines in that second; bounded."""
+    """By source the second of its last line, and its lines in that second, as of ``gathered``; bounded."""
     packs: dict[str, str] = field(default_factory=dict)
     """Of each section that was learnt of a pack, by its id, the pack."""
+    day: SleepReport = field(default_factory=SleepReport)
+    """What consolidation did since the last sleep."""
 
 
 FACTS = Collection("facts", Fact)
@@ -160,5 +205,6 @@ ENTITIES = Collection("entities", Entity)
 NAMES = Collection("names", str)
 """By name, as ``entities.spelled`` spells it, the key of the entity."""
 CONTRADICTIONS = Collection("contradictions", Contradiction)
+SLEEPS = Collection("sleeps", SleepReport)
 PROGRESS = Collection("knowledge", Progress)
 """One document: ``progress``."""

@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "know": ("knowing", "Everything known of somebody or something, now or at a time."),
     "believe": ("knowing", "Why something is believed, down to what was perceived."),
     "contradictions": ("knowing", "What sources deny each other, and nothing has settled."),
+    "sleep": ("knowing", "What the mind made of its memory while it slept."),
     "correct": ("knowing", "Say what is right; what was held is kept as wrong."),
     "mark": ("marking", "Say of an entry or a matter: useful, not, wrong, muted, settled, remind me."),
     "marks": ("marking", "What was said of entries and matters, and what is muted."),

@@ -1,4 +1,4 @@
-"""What a running mind knows: of somebody or something, why, what is denied, what is right."""
+"""What a running mind knows: of somebody or something, why, what is denied, what is right, what sleep did."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ app = typer.Typer(add_completion=False)
 
 _STYLE = {FactStanding.DISPUTED: "red", FactStanding.WRONG: "dim strike"}
 _OTHERS = 12
+_SLEPT = ("gists", "merged", "faded", "contradictions", "rehearsed")
 
 Name = Annotated[str, typer.Argument(metavar="ENTITY", help="Any of its names.")]
 
@@ -131,6 +132,34 @@ def _near(found: Neighbourhood, *, json: bool) -> None:
         line = Text(f"{bar(edge.strength)} ", style="yellow", overflow="fold").append(names[edge.one], style="bold")
         line.append(f"  {safe(edge.kind)}  ", style="dim").append(names[edge.other], style="bold")
         console().print(line.append(f"  {clock(edge.used)}", style="dim"))
+
+
+@app.command()
+@calling
+def sleep(
+    at: Server,
+    limit: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many sleeps, the latest last.")] = 1,
+    json: Json = False,
+) -> None:
+    """Tell what the mind made of its memory in its sleep: gists of many episodes, what was merged, faded, rehearsed."""
+    found = ask(at, lambda mind: mind.sleeps(limit))
+    for one in reversed(found):
+        if json:
+            emit(encode(knowledge_pb2.SleepReport, one))
+            continue
+        head = Text(f"{clock(one.at)} ", style="cyan").append("slept", style="bold")
+        console().print(
+            head.append(f"  {safe(one.reason)}, {one.perceptions} texts since {clock(one.since)}", style="dim")
+        )
+        for name in _SLEPT:
+            part = getattr(one, name)
+            if part.count:
+                console().print(Text(f"  {name}: {part.count}", style="bold"))
+            for line in part.lines:
+                said = Text("    ", overflow="fold").append(f"{safe(line.entity)}: ", style="green")
+                console().print(said.append(safe(line.text)).append(f"  {safe(line.why)}", style="dim"))
+    if not found and not json:
+        console(error=True).print("it has not slept yet")
 
 
 def _told(fact: Fact, *, over: bool) -> Text:

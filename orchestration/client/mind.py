@@ -14,7 +14,7 @@ import grpc
 from google.protobuf.message import Message
 
 from actors.answering.answer import Reply
-from actors.knowledge.fact import Contradiction
+from actors.knowledge.fact import Contradiction, SleepReport
 from actors.knowledge.page import Belief, EntityPage, KnownEntity, Neighbourhood
 from actors.matters.matter import Matter, OpenLoop
 from environment.episodes.recall import RecallFilters, Recollection
@@ -224,6 +224,11 @@ class MindClient:
         request = knowledge_pb2.ListContradictionsRequest(all=settled, limit=limit)
         told = await self.ask("KnowledgeService/ListContradictions", request)
         return [decode(Contradiction, one) for one in told.contradictions]
+
+    async def sleeps(self, limit: int = 1) -> list[SleepReport]:
+        """What the mind made of its memory in its sleeps, the latest first."""
+        told = await self.ask("KnowledgeService/ListSleeps", knowledge_pb2.ListSleepsRequest(limit=limit))
+        return [decode(SleepReport, one) for one in told.sleeps]
 
     async def mark(
         self, target: str, kind: MarkKind, *, of: MuteScope | None = None, until: str = "", line: str = "", by: str = ""

@@ -62,3 +62,8 @@ class KnowledgeService:
         """What is denied."""
         found = await self._known.contradictions(settled=request.all)
         return encode(knowledge_pb2.ListContradictionsResponse, contradictions=found[: request.limit or _LIMIT])
+
+    async def list_sleeps(self, request: knowledge_pb2.ListSleepsRequest) -> knowledge_pb2.ListSleepsResponse:
+        """What sleep did."""
+        found = await self._known.sleeps(request.limit or 1)
+        return encode(knowledge_pb2.ListSleepsResponse, sleeps=found)

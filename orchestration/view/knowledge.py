@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actors.knowledge.entities import spelled
-from actors.knowledge.fact import CONTRADICTIONS, ENTITIES, FACTS, NAMES, Contradiction, Entity, Fact
+from actors.knowledge.fact import (
+    CONTRADICTIONS,
+    ENTITIES,
+    FACTS,
+    NAMES,
+    SLEEPS,
+    Contradiction,
+    Entity,
+    Fact,
+    SleepReport,
+)
 from actors.knowledge.page import (
     Belief,
     EntityPage,
@@ -17,11 +27,11 @@ from actors.knowledge.page import (
     page,
     parted,
 )
+from environment.following import CollectionFollower
 from environment.identity import perception_seq
 from environment.messages import Instant, PerceptionRef
 from environment.packs import INNATE, PACKS
 from environment.ports import Stores
-from orchestration.view.matters import CollectionFollower
 from orchestration.view.mind import MindView
 
 _WORDS, _NAME = 64, 4
@@ -86,6 +96,11 @@ class KnowledgeView:
             there = await self._entities(nearest)
             found, rim, near = found | there, list(there.values()), reached
         return neighbourhood(found)
+
+    async def sleeps(self, limit: int) -> list[SleepReport]:
+        """The latest sleeps, the last first."""
+        found = await self._stores.collections.scan(SLEEPS.name, limit=limit, backwards=True)
+        return [SLEEPS.value(one) for one in found]
 
     async def believe(self, name: str, relation: str) -> list[Belief] | None:
         """The facts of an entity with what each rests on; those of one relation where it is not empty."""

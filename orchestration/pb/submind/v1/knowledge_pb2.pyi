@@ -38,7 +38,7 @@ FACT_STANDING_DISPUTED: FactStanding
 FACT_STANDING_WRONG: FactStanding
 
 class Fact(_message.Message):
-    __slots__ = ("id", "subject", "relation", "value", "kind", "since", "until", "learned", "closed", "confidence", "trust", "evidence", "sightings", "standing", "reason")
+    __slots__ = ("id", "subject", "relation", "value", "kind", "since", "until", "learned", "closed", "confidence", "trust", "evidence", "sightings", "standing", "reason", "against")
     ID_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     RELATION_FIELD_NUMBER: _ClassVar[int]
@@ -54,6 +54,7 @@ class Fact(_message.Message):
     SIGHTINGS_FIELD_NUMBER: _ClassVar[int]
     STANDING_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    AGAINST_FIELD_NUMBER: _ClassVar[int]
     id: str
     subject: str
     relation: str
@@ -69,7 +70,8 @@ class Fact(_message.Message):
     sightings: int
     standing: FactStanding
     reason: str
-    def __init__(self, id: _Optional[str] = ..., subject: _Optional[str] = ..., relation: _Optional[str] = ..., value: _Optional[str] = ..., kind: _Optional[_Union[FactKind, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., learned: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., closed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., evidence: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., sightings: _Optional[int] = ..., standing: _Optional[_Union[FactStanding, str]] = ..., reason: _Optional[str] = ...) -> None: ...
+    against: _containers.RepeatedCompositeFieldContainer[_perception_pb2.PerceptionRef]
+    def __init__(self, id: _Optional[str] = ..., subject: _Optional[str] = ..., relation: _Optional[str] = ..., value: _Optional[str] = ..., kind: _Optional[_Union[FactKind, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., learned: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., closed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., confidence: _Optional[float] = ..., trust: _Optional[float] = ..., evidence: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ..., sightings: _Optional[int] = ..., standing: _Optional[_Union[FactStanding, str]] = ..., reason: _Optional[str] = ..., against: _Optional[_Iterable[_Union[_perception_pb2.PerceptionRef, _Mapping]]] = ...) -> None: ...
 
 class Neighbour(_message.Message):
     __slots__ = ("name", "kind", "strength")
@@ -276,3 +278,57 @@ class ListContradictionsResponse(_message.Message):
     CONTRADICTIONS_FIELD_NUMBER: _ClassVar[int]
     contradictions: _containers.RepeatedCompositeFieldContainer[Contradiction]
     def __init__(self, contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ...) -> None: ...
+
+class SleepLine(_message.Message):
+    __slots__ = ("entity", "text", "why")
+    ENTITY_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    entity: str
+    text: str
+    why: str
+    def __init__(self, entity: _Optional[str] = ..., text: _Optional[str] = ..., why: _Optional[str] = ...) -> None: ...
+
+class SleepPart(_message.Message):
+    __slots__ = ("count", "lines")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    LINES_FIELD_NUMBER: _ClassVar[int]
+    count: int
+    lines: _containers.RepeatedCompositeFieldContainer[SleepLine]
+    def __init__(self, count: _Optional[int] = ..., lines: _Optional[_Iterable[_Union[SleepLine, _Mapping]]] = ...) -> None: ...
+
+class SleepReport(_message.Message):
+    __slots__ = ("id", "at", "since", "reason", "perceptions", "gists", "merged", "faded", "contradictions", "rehearsed")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTIONS_FIELD_NUMBER: _ClassVar[int]
+    GISTS_FIELD_NUMBER: _ClassVar[int]
+    MERGED_FIELD_NUMBER: _ClassVar[int]
+    FADED_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTIONS_FIELD_NUMBER: _ClassVar[int]
+    REHEARSED_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    at: _timestamp_pb2.Timestamp
+    since: _timestamp_pb2.Timestamp
+    reason: str
+    perceptions: int
+    gists: SleepPart
+    merged: SleepPart
+    faded: SleepPart
+    contradictions: SleepPart
+    rehearsed: SleepPart
+    def __init__(self, id: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., perceptions: _Optional[int] = ..., gists: _Optional[_Union[SleepPart, _Mapping]] = ..., merged: _Optional[_Union[SleepPart, _Mapping]] = ..., faded: _Optional[_Union[SleepPart, _Mapping]] = ..., contradictions: _Optional[_Union[SleepPart, _Mapping]] = ..., rehearsed: _Optional[_Union[SleepPart, _Mapping]] = ...) -> None: ...
+
+class ListSleepsRequest(_message.Message):
+    __slots__ = ("limit",)
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    limit: int
+    def __init__(self, limit: _Optional[int] = ...) -> None: ...
+
+class ListSleepsResponse(_message.Message):
+    __slots__ = ("sleeps",)
+    SLEEPS_FIELD_NUMBER: _ClassVar[int]
+    sleeps: _containers.RepeatedCompositeFieldContainer[SleepReport]
+    def __init__(self, sleeps: _Optional[_Iterable[_Union[SleepReport, _Mapping]]] = ...) -> None: ...

@@ -64,6 +64,11 @@ class KnowledgeServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsResponse.FromString,
                 _registered_method=True)
+        self.ListSleeps = channel.unary_unary(
+                '/submind.v1.KnowledgeService/ListSleeps',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListSleepsRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListSleepsResponse.FromString,
+                _registered_method=True)
 
 
 class KnowledgeServiceServicer:
@@ -105,6 +110,12 @@ class KnowledgeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListSleeps(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_KnowledgeServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -137,6 +148,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.ListContradictions,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsResponse.SerializeToString,
+            ),
+            'ListSleeps': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSleeps,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListSleepsRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListSleepsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -301,6 +317,33 @@ class KnowledgeService:
             '/submind.v1.KnowledgeService/ListContradictions',
             orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSleeps(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.KnowledgeService/ListSleeps',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListSleepsRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListSleepsResponse.FromString,
             options,
             channel_credentials,
             insecure,
