@@ -8,14 +8,17 @@ from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Read, WakeAt
 from actors.events import Broadcast, Configured, Event, Marked, Perceived, Started, Tick
 from actors.knowledge.claim import FactClaim
+from actors.knowledge.clusters import EpisodeCluster, EpisodeClusters
 from actors.knowledge.entities import WITH, EntityGraph
-from actors.knowledge.fact import PROGRESS, Contradiction, Entity, Fact, Progress
+from actors.knowledge.fact import PROGRESS, SLEEPS, Contradiction, Entity, Fact, Progress, SleepReport
 from actors.knowledge.fact_reader import FactReader
 from actors.knowledge.hearing import Hearing
 from actors.knowledge.innate import InnateKnowledge
 from actors.knowledge.ledger import FactLedger
 from actors.knowledge.sentences import split_speaker
 from actors.knowledge.settings import KnowledgeSettings
+from actors.knowledge.sleep import Sleep
+from environment.collections import RemoveDocument, WriteDocument
 from environment.latest import Latest
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import Instant, Modality, Perception, PerceptionRef
@@ -26,7 +29,14 @@ _PLACES = 256
 _TOGETHER = 4
 """Entities of one line that are joined, at most."""
 _UNWRITTEN = 1024
-"""Lines after which how far the log was read is written though nothing was learnt."""
+"""Lines after which clusters, and how far the log was read for them, are written."""
+_TYPICAL = 100
+"""Claims in an hour after which the next look comes when it should; with more it comes sooner, with fewer later."""
+_QUIET = 0.1
+"""Of the lines that come in an hour of the day, from which it may sleep earlier."""
+_DAY, _HOUR = 86_400.0, 3600.0
+_KEPT = 400 * _DAY
+"""For how long a report is kept."""
 
 
 class KnowledgeCore(Inward):
@@ -47,19 +57,26 @@ class KnowledgeCore(Inward):
         progress: Progress,
         settings: KnowledgeSettings,
         packs: Mapping[str, PackSection] | None = None,
+        clusters: Mapping[str, EpisodeCluster] | None = None,
     ) -> None:
         """``packs``: all sections that are kept, by id."""
         self.name = name
         self._settings = settings
         self._graph = EntityGraph(entities, names, settings)
         self._ledger = FactLedger(facts, contradictions, progress, self._graph, settings)
-        self._hearing = Hearing(settings, progress.pace)
+        self._clusters = EpisodeClusters(clusters or {}, settings)
+        self._sleep = Sleep(self._clusters, self._graph, self._ledger)
+        self._hearing = Hearing(settings, dict(progress.pace))
+        self._read_to = progress.gathered
         self._reader = FactReader(self._known, self._speaks)
         self._innate = InnateKnowledge(self._ledger, self._graph, self._reader)
         self._packs = dict(packs or {})
-        self._saved = progress.cursor
         self._last: Latest[str, tuple[FactClaim, Instant]] = Latest(_PLACES)
         self._due: Instant = 0.0
+        self._looked: Instant = 0.0
+        self._claims = self._lines = 0
+        """Since it last looked what fades."""
+        self._writes: list[WriteDocument | RemoveDocument] = []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         match event:
@@ -68,14 +85,17 @@ class KnowledgeCore(Inward):
             case Broadcast():
                 for fact in [f for ref in event.entry.perceptions for f in self._ledger.cited(ref.id)]:
                     self._ledger.use(fact, now)
+                    self._ledger.progress.day.rehearsed.note(fact, "came to mind")
                 return self._written()
             case Marked():
                 return self._marked(event.marks, now)
             case Configured(section=KnowledgeSettings() as settings):
                 self._settings = self._graph.settings = self._ledger.settings = self._hearing.settings = settings
+                self._clusters.settings = settings
                 return []
             case Started():
-                self._due = now + self._settings.consolidate
+                self._looked, self._due = now, now + self._settings.consolidate
+                self._ledger.progress.day.since = self._ledger.progress.day.since or now
                 untaught = self._ledger.progress.packs.keys() - self._packs.keys()
                 return [*self._teach(tuple(self._packs.values()), untaught, now), self._more(), WakeAt(self._due)]
             case PackChange():
@@ -90,7 +110,7 @@ class KnowledgeCore(Inward):
         return self._written()
 
     def _more(self) -> Effect:
-        return Read(self._ledger.progress.cursor, self._settings.batch, Modality.TEXT)
+        return Read(self._read_to, self._settings.batch, Modality.TEXT)
 
     def _known(self, name: str) -> bool:
         return self._graph.find(name) is not None
@@ -100,21 +120,31 @@ class KnowledgeCore(Inward):
         return found is not None and found.speaks
 
     def _read(self, perceptions: tuple[Perception, ...], now: Instant) -> list[Effect]:
-        claimed = 0
+        claimed, progress = 0, self._ledger.progress
         for one in perceptions:
-            if one.seq > self._ledger.progress.cursor:
-                self._ledger.progress.cursor = one.seq
-                known = self._hearing.hears(one) if one.text else None
-                if known is not None:
-                    claims = self._learn(one, now)
-                    claimed += claims
-                    if not claims and not self._reader.depends:
-                        self._hearing.told_nothing(one, known)
+            if one.seq <= self._read_to:
+                continue
+            self._read_to = one.seq
+            known = self._hearing.hears(one) if one.text else None
+            if known is not None:
+                self._clusters.meet(one, known)
+            if one.seq <= progress.cursor:  # learnt before it died
+                continue
+            progress.cursor = one.seq
+            progress.day.perceptions += 1
+            if known is not None and self._hearing.to_read(one, known):
+                claims = self._learn(one, now)
+                claimed += claims
+                if not claims and not self._reader.depends:
+                    self._hearing.told_nothing(one, known)
+        self._lines += len(perceptions)
+        self._claims += claimed
         counts = [Count("claims_total", claimed)] if claimed else []
         if self._hearing.passed:
             counts.append(Count("limit_hits:pace", self._hearing.passed))
             self._hearing.passed = 0
-        return [*(self._consolidate(now) if self._ledger.full else self._written()), *counts]
+        full = self._ledger.full or self._clusters.full
+        return [*(self._consolidate(now) if full else ()), *self._written(), *counts]
 
     def _learn(self, perception: Perception, now: Instant) -> int:
         source, text = perception.source, (perception.text or "")[: self._settings.longest]
@@ -143,12 +173,36 @@ class KnowledgeCore(Inward):
     def _tick(self, now: Instant) -> list[Effect]:
         if now < self._due:
             return [WakeAt(self._due)]
-        self._due = now + self._settings.consolidate
-        return [*self._consolidate(now), WakeAt(self._due)]
+        waited = max(now - self._looked, 1.0)
+        busy = max(self._claims * _HOUR / waited / _TYPICAL, 0.01)
+        reason = self._sleepy(now, self._lines / waited)
+        self._looked, self._claims, self._lines = now, 0, 0
+        night = now - (now - self._settings.sleep_at) % _DAY + _DAY
+        self._due = min(night, now + self._settings.consolidate * min(2.0, max(0.25, 1 / busy)))
+        return [*(self._asleep(reason, now) if reason else self._consolidate(now)), *self._written(), WakeAt(self._due)]
+
+    def _sleepy(self, now: Instant, rate: float) -> str:
+        """Why it is to sleep by now; empty: it is not. ``rate``: lines a second of late."""
+        day, early = self._ledger.progress.day, self._settings.sleep_early
+        over = (now - self._settings.sleep_at) % _DAY
+        if day.since < now - over - early:
+            return "night"
+        quiet = over >= _DAY - early and day.since < now - _DAY / 2
+        return "quiet" if quiet and rate < _QUIET * day.perceptions / (now - day.since) else ""
+
+    def _asleep(self, reason: str, now: Instant) -> list[Effect]:
+        """Make gists, let go of what faded, and tell what was done, in one step."""
+        self._sleep.gists(now)
+        gone = self._consolidate(now)
+        report = self._sleep.report(reason, now)
+        self._ledger.progress.day = SleepReport(since=now)
+        self._gathered()
+        told = SLEEPS.write(f"{int(now):012}", report, time=now, expires=now + _KEPT)
+        return [*gone, Commit(told), Count("sleeps_total"), Count("gists_total", report.gists.count)]
 
     def _consolidate(self, now: Instant) -> list[Effect]:
-        gone = self._ledger.consolidate(now)
-        return [*self._written(), *(Count(name, count) for name, count in gone.items() if count)]
+        gone = self._ledger.consolidate(now) | {"limit_hits:clusters": self._clusters.trim()}
+        return [Count(name, count) for name, count in gone.items() if count]
 
     def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:
         """Do what operators corrected; what was done is not done again."""
@@ -166,12 +220,19 @@ class KnowledgeCore(Inward):
                     self._ledger.correct(entity, relation, mark.value, ref, now)
         return self._written()
 
+    def _gathered(self) -> None:
+        """What comes from here on is read again after a crash; clusters are written with that."""
+        progress = self._ledger.progress
+        progress.gathered, progress.pace = self._read_to, dict(self._hearing.pace)
+        self._writes += self._clusters.writes()
+
     def _written(self) -> list[Effect]:
-        writes = [*self._ledger.writes(), *self._graph.writes()]
-        if not writes and self._ledger.progress.cursor - self._saved < _UNWRITTEN:
-            return []
-        self._saved = self._ledger.progress.cursor
-        return [Commit(write) for write in (*writes, PROGRESS.write("progress", self._ledger.progress))]
+        self._writes += [*self._ledger.writes(), *self._graph.writes()]
+        if self._read_to - self._ledger.progress.gathered >= _UNWRITTEN:
+            self._gathered()
+        writes, self._writes = self._writes, []
+        last = [PROGRESS.write("progress", self._ledger.progress)] if writes else []
+        return [Commit(write) for write in (*writes, *last)]
 
     def describe(self) -> Description:
         still = sum(one.settled is None for one in self._ledger.contradictions.values())
@@ -179,6 +240,7 @@ class KnowledgeCore(Inward):
             "facts": float(self._ledger.count),
             "entities": float(len(self._graph.entities)),
             "contradictions_open": float(still),
+            "clusters": float(len(self._clusters.all)),
         }
         return Description("knowledge", "know what is so, since when, and who says so", (), figures)
 

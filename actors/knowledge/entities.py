@@ -61,13 +61,15 @@ class EntityGraph:
         key = self._names.get(spelled(name))
         return self.entities[key] if key is not None else None
 
-    def meet(self, name: str, ref: PerceptionRef, *, speaks: bool = False) -> Entity:
-        """The entity of a name that was said: known, known by another name, or new."""
-        known = self.find(name) or self._alike(name, ref, speaks=speaks)
+    def meet(self, name: str, ref: PerceptionRef, *, speaks: bool = False, key: str = "") -> Entity:
+        """The entity of a name that was said: known, known by another name, or new. With a ``key`` that one, or new."""
+        known = self.entities.get(key) if key else self.find(name) or self._alike(name, ref, speaks=speaks)
         if known is None:
-            key = derived("e", spelled(name))
+            mine = not key or spelled(name) not in self._names
+            key = key or derived("e", spelled(name))
             known = self.entities[key] = Entity(key, bare(name).removeprefix("@")[:_NAME], ref, ref, speaks=speaks)
-            self._call(known, spelled(name))
+            if mine:
+                self._call(known, spelled(name))
         elif ref.id != known.last.id:
             known.sightings += 1
         if ref.time >= known.last.time:

@@ -8,6 +8,9 @@ from enum import StrEnum
 from environment.collections import Collection
 from environment.messages import Instant, PerceptionRef
 
+_LINES = 20
+"""Of each kind in a report of a sleep."""
+
 
 class FactKind(StrEnum):
     """How fast it fades where nothing comes back to it."""
@@ -155,6 +158,17 @@ class SleepPart:
 
     count: int = 0
     lines: list[SleepLine] = field(default_factory=list)
+
+    def note(self, fact: Fact, why: str) -> None:
+        """What became of a fact."""
+        self.tell(fact.subject, f"{fact.relation}: {fact.value}", why)
+
+    def tell(self, entity: str, text: str, why: str) -> None:
+        """One more; shown where there is room."""
+        self.count += 1
+        line = SleepLine(entity, text, why)
+        if len(self.lines) < _LINES and line not in self.lines:
+            self.lines.append(line)
 
 
 @dataclass(slots=True)

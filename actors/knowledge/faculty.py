@@ -11,7 +11,7 @@ from environment.packs import PACKS, PackChange
 
 
 async def _build(context: BuildContext) -> Core:
-    from actors.knowledge import fact
+    from actors.knowledge import clusters, fact
     from actors.knowledge.core import KnowledgeCore
 
     kept = context.stores.collections
@@ -24,6 +24,7 @@ async def _build(context: BuildContext) -> Core:
         await fact.PROGRESS.get(kept, "progress") or fact.Progress(),
         context.section(KnowledgeSettings),
         await PACKS.all_of(kept),
+        await clusters.CLUSTERS.all_of(kept),
     )
 
 
@@ -36,12 +37,15 @@ FACULTY = Faculty(
     names=(KNOWLEDGE,),
     always=True,
     perceives=True,
-    collections=frozenset({"facts", "entities", "names", "contradictions", "knowledge"}),
+    collections=frozenset({"facts", "entities", "names", "contradictions", "knowledge", "clusters", "sleeps"}),
     metrics={
         "claims_total": "Claims read in what was perceived; many say again what is known.",
         "facts": "Facts kept, those included that are over.",
         "entities": "People and things known by name.",
         "contradictions_open": "Contradictions that nothing has settled.",
+        "clusters": "Clusters of lines that tell of the same thing.",
+        "gists_total": "Gists of many episodes: routines and what recurs, where that was new, changed or over.",
+        "sleeps_total": "Times it slept.",
         "facts_faded_total": "Facts that were over and had faded.",
     },
     from_zero=("claims_total",),

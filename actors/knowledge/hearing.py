@@ -19,27 +19,30 @@ class Hearing:
     def __init__(self, settings: KnowledgeSettings, pace: dict[str, tuple[int, int]]) -> None:
         """``pace``: by source the second of its last line, and its lines in that second; it is written to."""
         self.settings = settings
-        self._pace = pace
+        self.pace = pace
         self._told_nothing: OrderedDict[tuple[str, str], None] = OrderedDict()
         self.passed = 0
         """Lines beyond the pace, since it was last set to 0."""
 
     def hears(self, one: Perception) -> str | None:
-        """What the line is remembered by, where it is to be read; None where it is passed over."""
+        """The mark of its template, by which the line is remembered; None where its source is in too much haste."""
         second = int(one.time)
-        then, count = self._pace.pop(one.source, (second, 0))
+        then, count = self.pace.pop(one.source, (second, 0))
         count = count + 1 if then == second else 1
-        self._pace[one.source] = second, count
-        if len(self._pace) > _SOURCES:
-            del self._pace[next(iter(self._pace))]
+        self.pace[one.source] = second, count
+        if len(self.pace) > _SOURCES:
+            del self.pace[next(iter(self.pace))]
         if count > self.settings.pace:
             self.passed += 1
             return None
-        known = mark(template((one.text or "")[: self.settings.longest]))
+        return mark(template((one.text or "")[: self.settings.longest]))
+
+    def to_read(self, one: Perception, known: str) -> bool:
+        """Whether it may tell something: it did, or was not said yet."""
         if (one.source, known) not in self._told_nothing:
-            return known
+            return True
         self._told_nothing.move_to_end((one.source, known))
-        return None
+        return False
 
     def told_nothing(self, one: Perception, known: str) -> None:
         """Nothing was in it: the same with other numbers is not read again while it is remembered."""

@@ -9,8 +9,9 @@ from actors.knowledge.claim import FactClaim
 from actors.knowledge.entities import EntityGraph
 from actors.knowledge.fact import Fact
 from actors.knowledge.fact_reader import FactReader
-from actors.knowledge.ledger import FactLedger, compared
+from actors.knowledge.ledger import FactLedger
 from actors.knowledge.patterns import kind_of
+from actors.knowledge.phrases import compared
 from environment.messages import Instant, Perception, PerceptionRef
 from environment.packs import ALWAYS, INNATE, PackSection, source_of
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from actors.knowledge.entities import CAUSES, PREVENTS, EntityGraph, named
 from actors.knowledge.fact import CONTRADICTIONS, FACTS, Contradiction, Entity, Fact, FactStanding, Progress
 from actors.knowledge.grammar import words
 from actors.knowledge.patterns import kind_of
-from actors.knowledge.phrases import bare
+from actors.knowledge.phrases import compared
 from actors.knowledge.settings import KnowledgeSettings
 from environment.collections import RemoveDocument, WriteDocument
 from environment.identity import derived
@@ -29,13 +28,6 @@ _KNOWN_CHANGES = 6
 """Changes of a relation before its use says how many values it has."""
 _RELATIONS = 256
 """... of which its use is counted, at most."""
-_NUMBER = re.compile(r"(\d+)[.,](\d*?)0*(?!\d)")
-
-
-def compared(value: str) -> str:
-    """A value as it is compared: case, determiners, spaces and how a number is written say nothing."""
-    said = _NUMBER.sub(lambda m: f"{m[1]}.{m[2]}" if m[2] else m[1], bare(value).casefold())
-    return re.sub(r"[\s()'’-]+", "", re.sub(r"\b(?:the|a|an)\s+", "", said))
 
 
 class FactLedger:
@@ -96,7 +88,7 @@ class FactLedger:
         if claim.ended:
             for fact in self._open(entity.key, claim.relation) if entity else []:
                 if self._alike(fact, claim.value):
-                    self._close(fact, claim.since or perception.time, now, f"said to be over: {perception.id}")
+                    self.close(fact, claim.since or perception.time, now, f"said to be over: {perception.id}")
             return
         entity = self.graph.meet(claim.subject, ref)
         if claim.takes_from and not claim.relation:
@@ -142,14 +134,13 @@ class FactLedger:
 
     def _compare(self, made: Fact, claim: FactClaim, now: Instant) -> None:
         """What a new fact does to those that are held."""
-        held = self._open(made.entity, made.relation)
+        held = others = self._open(made.entity, made.relation)
         again = next((fact for fact in held if self._alike(fact, made.value, made.object)), None)
         if again is not None:
             self._again(again, made, now)
             others = [fact for fact in held if fact is not again and claim.changed]
         else:
             self._returned(made, now)
-            others = held
         if not self.functional(made.relation):
             others = [f for f in others if claim.instead and self._alike(f, claim.instead)]
         for fact in others:
@@ -171,7 +162,7 @@ class FactLedger:
             made.until, made.closed, made.reason = fact.since, now, f"overtaken before it was read: {fact.id}"
             return
         elif trusted and (claim.changed or same or at - last >= self.settings.same_time / quick):
-            self._close(fact, max(made.since, fact.since), now, f"changed: {said.id}")
+            self.close(fact, max(made.since, fact.since), now, f"changed: {said.id}")
             self._add(self.progress.changes, made.relation)
         else:
             self._dispute(made, fact, now, [fact.value, made.value])
@@ -201,6 +192,15 @@ class FactLedger:
         was = self.strength(fact, now)
         fact.strength, fact.used, fact.sightings = was + self.settings.gain * (1 - was), now, fact.sightings + 1
         self._changed[fact.key] = fact
+
+    def restate(self, fact: Fact, evidence: list[PerceptionRef], against: list[PerceptionRef], now: Instant) -> None:
+        """A gist rests on these now; more of them since the last time make it stronger."""
+        if {ref.id for ref in evidence} - {ref.id for ref in fact.evidence}:
+            fact.strength, fact.used = 1.0, now
+        for ref in fact.evidence:
+            self._forget(ref, fact)
+        fact.evidence, fact.against = evidence, against
+        self.keep(fact)
 
     def _remember(self, fact: Fact, ref: PerceptionRef) -> None:
         fact.evidence.append(ref)
@@ -309,7 +309,8 @@ class FactLedger:
         known = entity or (found.key if (found := self.graph.find(value)) else "")
         return bool(known and known == fact.object) or compared(fact.value) == compared(value)
 
-    def _close(self, fact: Fact, until: Instant, now: Instant, reason: str) -> None:
+    def close(self, fact: Fact, until: Instant, now: Instant, reason: str) -> None:
+        """It is so no more, and stays known."""
         fact.until, fact.closed, fact.reason = until, now, reason
         if fact.standing is FactStanding.DISPUTED:
             fact.standing = FactStanding.HELD
@@ -352,8 +353,10 @@ class FactLedger:
         faded = [one for one in weak if one[0] and -one[1] < self.settings.forget]
         rest = sorted((one for one in weak if not one[0] or -one[1] >= self.settings.forget), reverse=True)
         beyond = rest[: max(0, len(rest) - self.settings.facts)]
-        for *_, fact in (*faded, *beyond):
-            self.let_go(fact)
+        for some, why in ((faded, "over, and faded"), (beyond, "beyond knowledge.facts")):
+            for *_, fact in some:
+                self.progress.day.faded.note(fact, why)
+                self.let_go(fact)
         surplus = self.graph.surplus(self.facts)
         for entity in surplus:
             for fact in list(self.facts.get(entity.key, {}).values()):
@@ -386,6 +389,7 @@ class FactLedger:
                         self._remember(kept, ref)
                 kept.confidence, kept.trust = max(kept.confidence, fact.confidence), min(kept.trust, fact.trust)
                 self.use(kept, now)
+                self.progress.day.merged.note(kept, f"says the same as “{fact.value}”")
                 self.let_go(fact)
 
     def writes(self) -> Iterator[WriteDocument | RemoveDocument]:

@@ -14,6 +14,7 @@ _ODD = re.compile(
     r"[?!(){}<>|]|://|\b(?:\w+['’](?:ve|re|ll|d|m)|(?:that|it|there|he|she|what|who|let|here)['’]s)\b", re.IGNORECASE
 )
 """No name has these."""
+_NUMBER = re.compile(r"(\d+)[.,](\d*?)0*(?!\d)")
 _CAPITAL = re.compile(r"[A-Z][a-z]+")
 _PRAISE = re.compile(r"[a-z]+(?:ing|ful|ous|ible|able|ive|less)|[a-z]+ly\s.+")
 """What is said to praise or blame, mostly."""
@@ -104,3 +105,9 @@ class Lexicon:
             return True
         self.depends = True
         return self._known(said)
+
+
+def compared(value: str) -> str:
+    """A value as it is compared: case, determiners, spaces and how a number is written say nothing."""
+    said = _NUMBER.sub(lambda m: f"{m[1]}.{m[2]}" if m[2] else m[1], bare(value).casefold())
+    return re.sub(r"[\s()'’-]+", "", re.sub(r"\b(?:the|a|an)\s+", "", said))

@@ -74,4 +74,11 @@ class KnowledgeSettings(Section):
     cause_half_life: Seconds = 90 * _DAY
     """After which a cause counts half, down to .15."""
     consolidate: Seconds = 3600.0
-    """Between two looks at what fades and what doubles."""
+    """Between two looks at what fades and what doubles: a quarter of it when much was said, twice when little was."""
+    clusters: int = Field(default=4000, ge=0, le=1_000_000)
+    """Clusters of lines that tell of the same thing, of which sleep makes gists; beyond it those go that came least and
+    longest ago, counted as ``limit_hits:clusters``. Each costs about two kilobytes of memory. 0: there are none."""
+    sleep_at: Seconds = Field(default=3 * 3600.0, lt=_DAY)
+    """When it sleeps, after midnight, UTC, by the mind's own time."""
+    sleep_early: Seconds = Field(default=3 * 3600.0, lt=_DAY)
+    """How much sooner it may, when hardly anything comes."""

@@ -141,7 +141,7 @@ def sleep(
     limit: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many sleeps, the latest last.")] = 1,
     json: Json = False,
 ) -> None:
-    """Tell what the mind made of its memory in its sleep: gists of many episodes, what was merged, faded, rehearsed."""
+    """Tell what the mind made of its memory while it slept: gists, what was merged, faded, denied, rehearsed."""
     found = ask(at, lambda mind: mind.sleeps(limit))
     for one in reversed(found):
         if json:

@@ -17,8 +17,8 @@ def teach(world, came=(), gone=(), at=NOON):
 
 
 def reborn(world, packs):
-    kept = [dict(world.kept[one.name]) for one in KEPT]
-    progress = kept.pop().get("progress", Progress())
+    *kept, progress, _, _ = (dict(world.kept[one.name]) for one in KEPT)
+    progress = progress.get("progress", Progress())
     given = {one.id: one for one in packs}
     world.core = KnowledgeCore("knowledge", *kept, progress, world.settings, given)
     world.tell(Started(), NOON + DAY)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from actors.effects import Commit, Effect, Read
 from actors.events import Broadcast, Event, Marked, Perceived, Started, Tick
+from actors.knowledge.clusters import CLUSTERS
 from actors.knowledge.core import KnowledgeCore
 from actors.knowledge.entities import spelled
 from actors.knowledge.fact import (
@@ -15,6 +16,7 @@ from actors.knowledge.fact import (
     FACTS,
     NAMES,
     PROGRESS,
+    SLEEPS,
     Contradiction,
     Entity,
     Fact,
@@ -31,7 +33,7 @@ from tests.actors.making import entry
 
 NOON = 1_772_539_200.0  # Tuesday, 2026-03-03T12:00:00Z
 HOUR, DAY = 3600.0, 86_400.0
-KEPT = (FACTS, ENTITIES, NAMES, CONTRADICTIONS, PROGRESS)
+KEPT = (FACTS, ENTITIES, NAMES, CONTRADICTIONS, PROGRESS, CLUSTERS, SLEEPS)
 
 
 class World:
@@ -41,17 +43,22 @@ class World:
         self.settings = KnowledgeSettings(**given)
         self.kept: dict[str, dict[str, object]] = {one.name: {} for one in KEPT}
         self.seq = 0
+        self.log: list[Perception] = []
         self.born()
 
     def born(self) -> None:
-        facts, entities, names, contradictions, progress = (dict(self.kept[one.name]) for one in KEPT)
+        facts, entities, names, contradictions, progress, clusters, _ = (dict(self.kept[one.name]) for one in KEPT)
         read = progress.get("progress", Progress())
-        self.core = KnowledgeCore("knowledge", facts, entities, names, contradictions, read, self.settings)
+        self.core = KnowledgeCore("knowledge", facts, entities, names, contradictions, read, self.settings, clusters=clusters)
         (read, _) = self.core.handle(Started(), NOON)
         assert isinstance(read, Read)
         self.asked = read.after
+        if again := [one for one in self.log if one.seq > self.asked]:
+            self.tell(Perceived(tuple(again), {}), again[-1].time)
 
     def tell(self, event: Event, now: float) -> list[Effect]:
+        if isinstance(event, Perceived):
+            self.log += [one for one in event.perceptions if not self.log or one.seq > self.log[-1].seq]
         effects = self.core.handle(event, now)
         for effect in effects:
             match effect:
