@@ -18,6 +18,19 @@ BEGINS = 1_772_409_600.0
 DAY, HOUR = 86_400.0, 3_600.0
 DAYS = 35
 
+ASKED = {
+    "cron": ("how often does the {x} backup run?", "when does the {x} backup usually finish?"),
+    "syslog": ("how often does {x}-sync run?", "what time does {x}-sync usually mirror?"),
+    "ci": ("how often does pipeline {x} run?", "when does pipeline {x} normally pass?"),
+    "van": ("how often does the {x} van come?", "when does the {x} van usually arrive?"),
+    "gate": ("how often is the {x} gate opened?", "when does somebody usually open the {x} gate?"),
+    "db": ("how often is table {x} vacuumed?", "when is {x} usually vacuumed?"),
+    "mail": ("how often do the {x} sales figures come?", "when do the {x} sales figures typically arrive?"),
+    "plc": ("how often is {x} line 2 cleaned?", "when is {x} line 2 usually cleaned?"),
+    "laundry": ("how often does {x} fetch the laundry?", "when does {x} usually pick up the laundry?"),
+    "standup": ("how often is the {x} standup?", "what time is the {x} standup usually?"),
+}
+"""What is asked of a routine: how often, and when."""
 SEEN: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("cron", ("cron[{pid}]: {x} backup finished, {n} files, exit 0",), "cron[{pid}]: {x} backup failed: disk full"),
     ("syslog", ("{x}-sync: mirrored {n} objects in {m} s",), "{x}-sync: timed out after {m} s, giving up"),
@@ -90,6 +103,7 @@ class PlantedRoutine:
     held: bool
     source: str
     came: int = 0
+    asked: tuple[str, ...] = ()
     missed: list[float] = field(default_factory=list)
     instead: int = 0
     """For how many of these somebody said so."""
@@ -151,6 +165,8 @@ class _Writer:
             case "often":
                 days, hours = frozenset(), ()
         made = PlantedRoutine(self.word(), days, hours, every, held, source)
+        of = next(one for one in ("van", "gate", "laundry", "standup", source) if one in instead or one == source)
+        made.asked = tuple(text.format(x=made.name) for text in ASKED[of])
         if pattern in {"over", "moved"}:
             made.over = BEGINS + chance.randrange(12, 20) * DAY
             made.after = (hours[0] + chance.choice((-5, 5)) * HOUR) % DAY if pattern == "moved" else None

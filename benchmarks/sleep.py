@@ -9,30 +9,36 @@ where its words say the days and, within half an hour, the hours that the month 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import re
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 
-from routine_month import BEGINS, DAY, DAYS, HOUR, PlantedRoutine, RoutineMonth, month
+from routine_month import DAY, HOUR, PlantedRoutine, RoutineMonth, month
 from thoughts import share, shown
 
+from actors.answering.episodes import EpisodeFollower
 from actors.effects import Commit, WakeAt
 from actors.events import Perceived, Started, Tick
 from actors.knowledge.core import KnowledgeCore
-from actors.knowledge.fact import FACTS, SLEEPS, Fact, Progress, SleepReport
+from actors.knowledge.fact import FACTS, RECURS, SLEEPS, Fact, Progress, SleepReport
+from actors.knowledge.gists import follower
 from actors.knowledge.routines import Routine
 from actors.knowledge.settings import KnowledgeSettings
-from actors.knowledge.sleep import RECURS
 from environment.collections import RemoveDocument, WriteDocument
 from environment.identity import perception_id
-from environment.messages import Perception
+from environment.messages import NewPerception, Perception
+from environment.stores.sqlite import open_stores
 
 
 class Slept:
     """A core that lived through a month, and what it has written."""
 
-    def __init__(self, told: RoutineMonth, settings: KnowledgeSettings) -> None:
+    def __init__(self, lines: Sequence[NewPerception], settings: KnowledgeSettings) -> None:
         self.facts: dict[str, Fact] = {}
         self.sleeps: list[SleepReport] = []
         self.sizes: dict[str, int] = {}
@@ -40,15 +46,15 @@ class Slept:
         self.written: Counter[int] = Counter()
         self.core = KnowledgeCore("knowledge", {}, {}, {}, {}, Progress(), settings)
         began = time.process_time()
-        self.due = BEGINS
-        self._do(self.core.handle(Started(), BEGINS), BEGINS)
-        for seq, line in enumerate(told.lines, 1):
+        self.begin = self.due = lines[0].time
+        self._do(self.core.handle(Started(), self.begin), self.begin)
+        for seq, line in enumerate(lines, 1):
             while self.due <= line.time:
                 self._tick(self.due)
             given = {name: getattr(line, name) for name in ("source", "time", "received", "text", "trust")}
             one = Perception(**given, id=perception_id(seq), seq=seq)
             self._do(self.core.handle(Perceived((one,), {}), line.time), line.time)
-        while self.due <= BEGINS + (DAYS + 1) * DAY:
+        while self.due <= lines[-1].time + DAY:
             self._tick(self.due)
         self.seconds = time.process_time() - began
 
@@ -65,7 +71,7 @@ class Slept:
                     self.due = at
                 case Commit(WriteDocument(document)):
                     self.sizes[f"{document.collection}/{document.key}"] = len(document.body)
-                    self.written[int((now - BEGINS) // DAY)] += len(document.body)
+                    self.written[int((now - self.begin) // DAY)] += len(document.body)
                     if document.collection == FACTS.name:
                         self.facts[document.key] = FACTS.value(document)
                     elif document.collection == SLEEPS.name:
@@ -104,7 +110,7 @@ def says(text: str, planted: PlantedRoutine, *, after: bool) -> bool:
 
 def measure(seed: int, noise: float, show: bool, settings: KnowledgeSettings) -> Counter[str]:
     told = month(seed, noise)
-    mind = Slept(told, settings)
+    mind = Slept(told.lines, settings)
     counts: Counter[str] = Counter(seconds=round(1e6 * mind.seconds), lines=len(told.lines))
     gists = [fact for fact in mind.facts.values() if fact.relation == RECURS]
     for fact in gists:
@@ -135,12 +141,39 @@ def measure(seed: int, noise: float, show: bool, settings: KnowledgeSettings) ->
             counts["instead told"] += one.instead > 0 and any("“" in f.value for f in now)
         if show and not found:
             print("missed", one, [(f.value, f.open) for f in of])
+    asyncio.run(asked(told, mind, counts))
     counts["sleeps"] += len(mind.sleeps)
     counts["night us"] += round(1e6 * max(mind.nights))
     counts["bytes week 2"] += sum(mind.written[d] for d in range(7, 14))
     counts["bytes week 5"] += sum(mind.written[d] for d in range(28, 35))
     counts["kept"] += sum(mind.sizes.values())
     return counts
+
+
+async def asked(told: RoutineMonth, mind: Slept, counts: Counter[str]) -> None:
+    """What is answered of how often and when something comes, with gists and without."""
+    with tempfile.TemporaryDirectory(prefix="submind-bench-") as folder:
+        stores = await open_stores(Path(folder), "mind", inline=True, synchronous="OFF")
+        await stores.perceptions.append(told.lines)
+        await stores.commit([FACTS.write(key, fact) for key, fact in mind.facts.items()])
+        now = told.lines[-1].time
+        kinds = {"gists": follower(stores, 50_000, ()), "no gists": EpisodeFollower(stores.perceptions, 50_000, ())}
+        for one in [one for one in told.routines if one.regular and (one.over is None or one.after is not None)]:
+            for way, question in zip(("often", "when"), one.asked, strict=True):
+                counts[f"asked {way}"] += 1
+                for kind, who in kinds.items():
+                    reply = await who.answer(question, (), now)
+                    wanted = expected(one, after=one.after is not None)
+                    near = [
+                        min((abs((a - b + DAY / 2) % DAY - DAY / 2) for b in clock(reply.text)), default=DAY)
+                        for a in wanted.hours
+                    ]
+                    period = wanted.words().partition(" about ")[0] if wanted.days else wanted.words()
+                    periods = {period, "daily", "nightly"} if period in {"daily", "nightly"} else {period}
+                    said = any(each in reply.text for each in periods)
+                    right = said if way == "often" or not wanted.days else all(gap <= HOUR / 2 for gap in near)
+                    counts[f"{way} right, {kind}"] += right
+        await stores.close()
 
 
 def figures(counts: Counter[str], seeds: int) -> dict[str, float | None]:
@@ -153,6 +186,10 @@ def figures(counts: Counter[str], seeds: int) -> dict[str, float | None]:
         "... of shapes held out": share(counts["held found"], counts["held planted"]),
         "misses told": share(counts["miss told"], counts["with a miss"]),
         "what came instead told": share(counts["instead told"], counts["with an instead"]),
+        "how often: right answers": share(counts["often right, gists"], counts["asked often"]),
+        "... without gists": share(counts["often right, no gists"], counts["asked often"]),
+        "when: right answers": share(counts["when right, gists"], counts["asked when"]),
+        "... without gists, by any time quoted": share(counts["when right, no gists"], counts["asked when"]),
         "sleeps": counts["sleeps"],
         "us a line": counts["seconds"] / counts["lines"],
         "longest sleep, ms": counts["night us"] / seeds / 1e3,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from actors.answering.answer import Reply, answer
 from actors.answering.question import Question, asked_by
+from actors.answering.usual import Recurrence, asks_usual, usual
 from actors.substrate.errors import SubstrateError
 from actors.substrate.ports import Embedder
 from environment.episodes.index import Episode, EpisodeIndex
@@ -46,9 +47,13 @@ class EpisodeFollower:
         interlocutors: Sequence[str],
         embedder: Embedder | None = None,
         query_prefix: str = "",
+        gists: Callable[[], Awaitable[Sequence[Recurrence]]] | None = None,
     ) -> None:
-        """Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there."""
-        self._log = stores.perceptions
+        """Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there.
+
+        ``gists`` tells those there are, from which questions are answered of what usually happens.
+        """
+        self._log, self._gists = stores.perceptions, gists
         self._packs = CollectionFollower(PACKS, stores.collections, _BATCH)
         self._most = most
         self._interlocutors = tuple(interlocutors)
@@ -70,7 +75,12 @@ class EpisodeFollower:
             pointed = Question.of(one, pointed)
         async with self._lock:
             await self._catch_up(before)
-            return await _done(answer, Question.of(question, pointed), self._index, now, before)
+            read = Question.of(question, pointed)
+            if self._gists is not None and asks_usual(read):
+                reply = await _done(usual, read, self._index, await self._gists())
+                if reply is not None:
+                    return reply
+            return await _done(answer, read, self._index, now, before)
 
     async def recall(self, text: str, k: int, now: Instant, filters: RecallFilters | None = None) -> list[Recollection]:
         """What was perceived that fits a question or a few words, best first. Raises ``StoreUnavailable``."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from actors.knowledge.fact import GISTS
 from actors.knowledge.routines import Routine
 from actors.knowledge.sentences import split_speaker
 from actors.knowledge.settings import KnowledgeSettings
@@ -93,7 +95,10 @@ def _rarest(weights: Mapping[str, float]) -> set[str]:
 
 
 class EpisodeClusters:
-    """All clusters, bounded, those go first that came least and longest ago. What changed is written by ``writes``."""
+    """All clusters, bounded: of the source that has most those go first that came least and longest ago.
+
+    What changed is written by ``writes``.
+    """
 
     def __init__(self, clusters: Mapping[str, EpisodeCluster], settings: KnowledgeSettings) -> None:
         self.settings = settings
@@ -132,7 +137,7 @@ class EpisodeClusters:
         ref = PerceptionRef(one.id, one.time, one.source)
         numbers: list[str | None] = list(_NUMBER.findall(said))
         made = EpisodeCluster(
-            derived("r", one.id), one.source, said, numbers, {}, one.trust, [ref], [one.time], last=one.time
+            derived(GISTS[:-1], one.id), one.source, said, numbers, {}, one.trust, [ref], [one.time], last=one.time
         )
         self.all[made.id] = made
         self._word(made, known, terms)
@@ -213,12 +218,18 @@ class EpisodeClusters:
         return len(self.all) > _AHEAD * self.settings.clusters
 
     def trim(self) -> int:
-        """Let go of those beyond the bound; how many."""
+        """Let go of those beyond the bound, of the source first that has most; how many."""
         beyond = len(self.all) - self.settings.clusters
         if beyond <= 0:
             return 0
-        order = sorted(self.all.values(), key=lambda c: (bool(c.gist), c.last + min(c.came, _LASTING) * _DAY, c.id))
-        for one in order[:beyond]:
+        worth = sorted(self.all.values(), key=lambda c: (bool(c.gist), c.last + min(c.came, _LASTING) * _DAY, c.id))
+        count: Counter[str] = Counter()
+        order: list[tuple[int, EpisodeCluster]] = []
+        for one in reversed(worth):
+            count[one.source] += not one.gist
+            order.append((count[one.source] if not one.gist else 0, one))
+        order.sort(key=lambda each: each[0], reverse=True)
+        for _, one in order[:beyond]:
             del self.all[one.id]
             self.moved.pop(one.id, None)
             self._changed[one.id] = None

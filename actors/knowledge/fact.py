@@ -215,6 +215,10 @@ class Progress:
 
 
 FACTS = Collection("facts", Fact)
+RECURS = "recurs"
+"""The relation of a gist of many episodes."""
+GISTS = "r-"
+"""What the keys of gists begin with: they are about clusters of episodes."""
 ENTITIES = Collection("entities", Entity)
 NAMES = Collection("names", str)
 """By name, as ``entities.spelled`` spells it, the key of the entity."""

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from actors.knowledge.clusters import EpisodeCluster, EpisodeClusters
 from actors.knowledge.entities import EntityGraph
-from actors.knowledge.fact import Fact, FactKind, FactStanding, SleepPart, SleepReport, holds
+from actors.knowledge.fact import RECURS, Fact, FactKind, FactStanding, SleepPart, SleepReport, holds
 from actors.knowledge.ledger import FactLedger
 from actors.knowledge.routines import Routine, day, routine
 from actors.substrate.plain import clip
 from environment.identity import derived
 from environment.messages import Instant, PerceptionRef
 
-RECURS, OWED = "recurs", "promised"
-"""The relations of a gist, and of what somebody promised."""
+OWED = "promised"
+"""The relation of what somebody promised."""
 _LABEL = 72
 _BEFORE, _AFTER = 5400.0, 10_800.0
 """Around the time at which something was expected, where it is looked for what came instead."""

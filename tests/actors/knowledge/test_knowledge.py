@@ -49,7 +49,9 @@ class World:
     def born(self) -> None:
         facts, entities, names, contradictions, progress, clusters, _ = (dict(self.kept[one.name]) for one in KEPT)
         read = progress.get("progress", Progress())
-        self.core = KnowledgeCore("knowledge", facts, entities, names, contradictions, read, self.settings, clusters=clusters)
+        self.core = KnowledgeCore(
+            "knowledge", facts, entities, names, contradictions, read, self.settings, clusters=clusters
+        )
         (read, _) = self.core.handle(Started(), NOON)
         assert isinstance(read, Read)
         self.asked = read.after

@@ -3,8 +3,7 @@ from __future__ import annotations
 from actors.effects import WakeAt
 from actors.events import Marked, Tick
 from actors.knowledge.clusters import CLUSTERS
-from actors.knowledge.fact import PROGRESS, SLEEPS, Fact, FactStanding, SleepReport
-from actors.knowledge.sleep import RECURS
+from actors.knowledge.fact import PROGRESS, RECURS, SLEEPS, Fact, FactStanding, SleepReport
 from environment.identity import perception_id
 from environment.marks import FeedbackMark, MarkKind
 from tests.actors.knowledge.test_knowledge import DAY, HOUR, NOON, World
