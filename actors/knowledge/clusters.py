@@ -198,13 +198,15 @@ class EpisodeClusters:
     def _nearest(self, source: str, terms: list[str]) -> EpisodeCluster | None:
         """What a line says in other words: most of the same words, the most telling ones of either in both."""
         weights = {term: self.weight(source, term) for term in terms}
-        best: tuple[float, str] = (_ALIKE, "")
-        for _, cluster in self.sharing(source, terms):
+        best, whole = (_ALIKE, ""), sum(weights.values())
+        for shared, cluster in self.sharing(source, terms):
+            if shared < _ALIKE * whole:
+                continue
             core = {term: weights.get(term) or self.weight(source, term) for term in cluster.core}
             if not (core and (_rarest(weights) <= core.keys() or _rarest(core) <= weights.keys())):
                 continue
             both = sum(weight for term, weight in core.items() if term in weights)
-            alike = both / max(sum(weights.values()) + sum(core.values()) - both, 1e-9)
+            alike = both / max(whole + sum(core.values()) - both, 1e-9)
             best = max(best, (alike, cluster.id))
         return self.all.get(best[1])
 

@@ -121,34 +121,31 @@ def _hour(part: Sequence[Instant], now: Instant) -> Routine | None:
     numbers = sorted({round((at - middle) / _DAY) for at in near})
     last = math.floor((now - middle - _SLACK) / _DAY)
     wide = max(_turned(at, middle) for at in near) - min(_turned(at, middle) for at in near) + _BLUR
-    for whole in (True, False):
-        days = _days(numbers, whole=whole)
-        share = min(1.0, wide / _AWAKE) * len(days) / _WEEK
-        if days and len(numbers) * share ** (len(numbers) - 1) < _CHANCE:
-            expected = [day for day in range(numbers[0], max(last, numbers[-1]) + 1) if (day + 3) % _WEEK in days]
-            missed = [day for day in expected if day not in set(numbers)]
-            over = None
-            if [day for day in expected if day > numbers[-1]][_OVER - 1 :]:
-                over = max(near)
-                missed = [day for day in missed if day <= numbers[-1]]
-            return Routine(days, (middle,), 0.0, len(near), tuple(day * _DAY + middle for day in missed), over)
-    return None
+    days = _days(numbers)
+    share = min(1.0, wide / _AWAKE) * len(days) / _WEEK
+    if not days or len(numbers) * share ** (len(numbers) - 1) >= _CHANCE:
+        return None
+    expected = [day for day in range(numbers[0], max(last, numbers[-1]) + 1) if (day + 3) % _WEEK in days]
+    missed = [day for day in expected if day not in set(numbers)]
+    over = None
+    if [day for day in expected if day > numbers[-1]][_OVER - 1 :]:
+        over = max(near)
+        missed = [day for day in missed if day <= numbers[-1]]
+    return Routine(days, (middle,), 0.0, len(near), tuple(day * _DAY + middle for day in missed), over)
 
 
-def _days(numbers: Sequence[int], *, whole: bool) -> frozenset[int]:
+def _days(numbers: Sequence[int]) -> frozenset[int]:
     """On which days of the week something comes that came on days of these numbers; empty: on none in particular."""
-    span = range(numbers[0], numbers[-1] + 1)
-    if whole:
-        every = len(numbers) >= max(_DAILY, _REGULAR * len(span))
-        came = Counter((day + 3) % _WEEK for day in numbers)
-        chances = Counter((day + 3) % _WEEK for day in span)
-        never = {day for day, count in chances.items() if count > 1 and not came[day]}
-        return frozenset(range(_WEEK)) if every and not never else frozenset()
     came = Counter((day + 3) % _WEEK for day in numbers)
-    chances = Counter((day + 3) % _WEEK for day in span)
-    days = frozenset(day for day, count in came.items() if count > 1 and count >= _REGULAR * chances[day])
-    on = sum(came[day] for day in days)
-    return days if on >= max(_WEEKLY, 0.8 * len(numbers)) else frozenset()
+    chances = Counter((day + 3) % _WEEK for day in range(numbers[0], numbers[-1] + 1))
+    often = frozenset(day for day, count in came.items() if count > 1 and count >= _REGULAR * chances[day])
+    for days in (frozenset(range(_WEEK)), _WORKDAYS, _WEEKEND, often):
+        on, most = sum(came[day] for day in days), sum(chances[day] for day in days)
+        never = days is not often and any(chances[day] > 1 and not came[day] for day in days)
+        least = max(_WEEKLY if len(days) < len(_WORKDAYS) else _DAILY, 0.8 * len(numbers), _REGULAR * most)
+        if on >= least and not never:
+            return days
+    return frozenset()
 
 
 def _by_interval(times: Sequence[Instant], now: Instant) -> Routine | None:

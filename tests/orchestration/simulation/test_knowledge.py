@@ -24,9 +24,12 @@ SAID = (
 
 def history(seed: int) -> list[NewPerception]:
     chance = random.Random(seed)
+    jobs = [f"cron[{n}]: orders backup finished, {n * n} files" for n in range(9)]
+    times = [NOON + 86_400.0 * (n + 0.6) for n in range(9)]
+    nightly = [NewPerception("cron", at, at, text, key=text) for at, text in zip(times, jobs, strict=True)]
     lines = [chance.choice(SAID).format(n=chance.randrange(4), m=chance.randrange(9)) for _ in range(60)]
     said = [NewPerception("desk", NOON + 600.0 * n, NOON, text, key=f"k{n}") for n, text in enumerate(lines)]
-    return sorted([*said, *chatter(60, seed)], key=lambda one: one.time)
+    return sorted([*said, *nightly, *chatter(60, seed)], key=lambda one: one.time)
 
 
 async def known(seed: int, faults: Faults) -> tuple[set[tuple[object, ...]], list[object]]:
@@ -57,6 +60,7 @@ async def known(seed: int, faults: Faults) -> tuple[set[tuple[object, ...]], lis
 async def test_whatever_is_lost_doubled_refused_or_killed_the_same_is_known(seed: int) -> None:
     calm, wrong = await known(seed, NONE)
     assert len(calm) > 10
+    assert "nightly about 02:25, 8 times since 4 March" in {one[1] for one in calm}
     assert wrong == []
     rough, wrong = await known(seed, ROUGH)
     assert wrong == []
