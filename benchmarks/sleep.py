@@ -157,7 +157,7 @@ async def asked(told: RoutineMonth, mind: Slept, counts: Counter[str]) -> None:
         await stores.perceptions.append(told.lines)
         await stores.commit([FACTS.write(key, fact) for key, fact in mind.facts.items()])
         now = told.lines[-1].time
-        kinds = {"gists": follower(stores, 50_000, ()), "no gists": EpisodeFollower(stores.perceptions, 50_000, ())}
+        kinds = {"gists": follower(stores, 50_000, ()), "no gists": EpisodeFollower(stores, 50_000, ())}
         for one in [one for one in told.routines if one.regular and (one.over is None or one.after is not None)]:
             for way, question in zip(("often", "when"), one.asked, strict=True):
                 counts[f"asked {way}"] += 1

@@ -193,15 +193,6 @@ class FactLedger:
         fact.strength, fact.used, fact.sightings = was + self.settings.gain * (1 - was), now, fact.sightings + 1
         self._changed[fact.key] = fact
 
-    def restate(self, fact: Fact, evidence: list[PerceptionRef], against: list[PerceptionRef], now: Instant) -> None:
-        """A gist rests on these now; more of them since the last time make it stronger."""
-        if {ref.id for ref in evidence} - {ref.id for ref in fact.evidence}:
-            fact.strength, fact.used = 1.0, now
-        for ref in fact.evidence:
-            self._forget(ref, fact)
-        fact.evidence, fact.against = evidence, against
-        self.keep(fact)
-
     def _remember(self, fact: Fact, ref: PerceptionRef) -> None:
         fact.evidence.append(ref)
         if len(fact.evidence) > self.settings.evidence:

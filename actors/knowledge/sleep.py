@@ -94,6 +94,7 @@ class Sleep:
             now,
         )
         one.gist, one.routine = fact.id, found
+        self._ledger.keep(fact)
         self._say(one, fact, now)
         part.note(fact, "otherwise than before" if again else "new")
 
@@ -112,7 +113,11 @@ class Sleep:
             told += f"; on {day(ref.time, now)} “{clip(text, _LABEL)}”"
         fact.value, fact.sightings, fact.trust = told, came, min(fact.trust, one.trust)
         fact.confidence = (came + 1) / (came + len(found.missed) + 2)
-        self._ledger.restate(fact, list(one.evidence), [ref for ref, _ in against], now)
+        if {ref.id for ref in one.evidence} - {ref.id for ref in fact.evidence}:
+            fact.strength, fact.used = 1.0, now
+        self._ledger.let_go(fact)
+        fact.evidence, fact.against = list(one.evidence), [ref for ref, _ in against]
+        self._ledger.keep(fact)
         self._clusters.touch(one)
 
     def _instead(self, one: EpisodeCluster, found: Routine) -> Iterable[tuple[PerceptionRef, str]]:

@@ -33,7 +33,8 @@ from tests.actors.making import entry
 
 NOON = 1_772_539_200.0  # Tuesday, 2026-03-03T12:00:00Z
 HOUR, DAY = 3600.0, 86_400.0
-KEPT = (FACTS, ENTITIES, NAMES, CONTRADICTIONS, PROGRESS, CLUSTERS, SLEEPS)
+KEPT = (FACTS, ENTITIES, NAMES, CONTRADICTIONS, PROGRESS)
+EVERY = (*KEPT, CLUSTERS, SLEEPS)
 
 
 class World:
@@ -41,13 +42,13 @@ class World:
 
     def __init__(self, **given: object) -> None:
         self.settings = KnowledgeSettings(**given)
-        self.kept: dict[str, dict[str, object]] = {one.name: {} for one in KEPT}
+        self.kept: dict[str, dict[str, object]] = {one.name: {} for one in EVERY}
         self.seq = 0
         self.log: list[Perception] = []
         self.born()
 
     def born(self) -> None:
-        facts, entities, names, contradictions, progress, clusters, _ = (dict(self.kept[one.name]) for one in KEPT)
+        facts, entities, names, contradictions, progress, clusters, _ = (dict(self.kept[one.name]) for one in EVERY)
         read = progress.get("progress", Progress())
         self.core = KnowledgeCore(
             "knowledge", facts, entities, names, contradictions, read, self.settings, clusters=clusters
@@ -65,7 +66,7 @@ class World:
         for effect in effects:
             match effect:
                 case Commit(WriteDocument(document)):
-                    collection = next(one for one in KEPT if one.name == document.collection)
+                    collection = next(one for one in EVERY if one.name == document.collection)
                     self.kept[document.collection][document.key] = collection.value(document)
                 case Commit(RemoveDocument(name, key)):
                     self.kept[name].pop(key, None)
