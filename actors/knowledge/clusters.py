@@ -35,6 +35,8 @@ _ODD = 10
 _LASTING, _DAY = 56, 86_400.0
 """Days for which a cluster outlives its last line, at most: one for each time it came."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_WORD = re.compile(r"[^\W_](?:[\w'’.:/-]*[^\W_])?")
+_LABEL = 6
 _STOP = frozenset(stem(word) for word in STOPWORDS)
 
 
@@ -76,9 +78,10 @@ class EpisodeCluster:
 
     @property
     def label(self) -> str:
-        """Its first line, with what varies left out."""
+        """The first words of its first line, without numbers that vary."""
         numbers = iter(self.numbers)
-        return _NUMBER.sub(lambda found: "…" if next(numbers, None) is None else found[0], self.text)
+        told = _NUMBER.sub(lambda found: " " if next(numbers, None) is None else found[0], self.text)
+        return " ".join(_WORD.findall(told)[:_LABEL])
 
     @property
     def core(self) -> list[str]:

@@ -77,7 +77,7 @@ class KnowledgeSettings(Section):
     """Between two looks at what fades and what doubles: a quarter of it when much was said, twice when little was."""
     clusters: int = Field(default=4000, ge=0, le=1_000_000)
     """Clusters of lines that tell of the same thing, of which sleep makes gists; beyond it those go, of the source that
-    has most, that came least and longest ago, counted as ``limit_hits:clusters``. Each costs about two kilobytes of
+    has most, that came least and longest ago, counted as ``limit_hits:clusters``. Each costs about four kilobytes of
     memory. 0: there are none."""
     sleep_at: Seconds = Field(default=3 * 3600.0, lt=_DAY)
     """When it sleeps, after midnight, UTC, by the mind's own time."""

@@ -16,7 +16,7 @@ from environment.messages import Instant, PerceptionRef
 
 OWED = "promised"
 """The relation of what somebody promised."""
-_LABEL = 72
+_QUOTE = 72
 _BEFORE, _AFTER = 5400.0, 10_800.0
 """Around the time at which something was expected, where it is looked for what came instead."""
 _INSTEAD, _SELDOM = 0.3, 0.2
@@ -77,7 +77,7 @@ class Sleep:
 
     def _hold(self, one: EpisodeCluster, found: Routine, part: SleepPart, now: Instant) -> None:
         first = one.evidence[0]
-        entity = self._graph.meet(clip(one.label, _LABEL), first, key=one.id)
+        entity = self._graph.meet(one.label, first, key=one.id)
         again = any(fact.relation == RECURS for fact in self._ledger.facts.get(one.id, {}).values())
         fact = Fact(
             derived("f", one.id, RECURS, repr(one.times[0])),
@@ -110,7 +110,7 @@ class Sleep:
         if len(found.missed) > 2:  # noqa: PLR2004 - those that are named
             told += f" and {len(found.missed) - 2} times before"
         for ref, text in against[-2:]:
-            told += f"; on {day(ref.time, now)} “{clip(text, _LABEL)}”"
+            told += f"; on {day(ref.time, now)} “{clip(text, _QUOTE)}”"
         fact.value, fact.sightings, fact.trust = told, came, min(fact.trust, one.trust)
         fact.confidence = (came + 1) / (came + len(found.missed) + 2)
         if {ref.id for ref in one.evidence} - {ref.id for ref in fact.evidence}:

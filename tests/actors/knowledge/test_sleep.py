@@ -36,7 +36,7 @@ def test_many_episodes_give_a_gist_that_keeps_them() -> None:
     world = World()
     nights(world, range(1, 16))
     (gist,) = gists(world)
-    assert gist.subject == "cron[…]: orders backup finished, … files, exit 0"
+    assert gist.subject == "cron orders backup finished files exit"
     assert gist.value == "nightly about 02:00, 15 times since 4 March"
     assert (gist.sightings, gist.trust, gist.open) == (15, 0.5, True)
     assert gist.evidence[0].id == perception_id(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from actors.effects import Commit
-from actors.events import Perceived
+from actors.events import Perceived, Started, Tick
 from actors.knowledge.core import KnowledgeCore
 from actors.knowledge.fact import Progress
 from actors.knowledge.settings import KnowledgeSettings
@@ -26,7 +26,17 @@ async def test_what_is_known_why_denied_and_right(gateway: Any, at: list[str]) -
     await gateway.stores.perceptions.append(said)
     core = KnowledgeCore("knowledge", {}, {}, {}, {}, Progress(), KnowledgeSettings())
     effects = core.handle(Perceived(tuple(await gateway.stores.perceptions.read(0, 10)), {}), NOON)
+    assert (await submind("sleep", *at)).err.strip() == "it has not slept yet"
+    core.handle(Started(), NOON)
+    effects += core.handle(Tick(), NOON + 86_400.0)
     await gateway.stores.commit([effect.write for effect in effects if isinstance(effect, Commit)])
+    slept = await submind("sleep", *at)
+    assert (slept.code, "contradictions: 1" in slept.out, "ladder 7: location: bay 3 or hall 2" in slept.out) == (
+        0,
+        True,
+        True,
+    )
+    assert (await submind("sleep", "--json", *at)).objects[0]["contradictions"]["count"] == 1
     known = await submind("know", "ladder 7", *at)
     assert known.code == 0
     assert "location: bay 3" in known.out
