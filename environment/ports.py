@@ -99,6 +99,12 @@ class PerceptionLog(Appender, Protocol):
         asks for (call again while ``limit`` or more went). What must stay may keep everything after it.
         """
 
+    async def erase(self, seqs: Sequence[int]) -> int:
+        """Delete these perceptions with their keys, whatever stands beside them; how many were there.
+
+        All of one call are gone or none is. Their numbers stay given. Raises ``FencedOut`` as ``forget``.
+        """
+
 
 class TraceStore(Protocol):
     """Reads of the traces and their revisions; writing goes through ``Stores.commit``."""
@@ -209,6 +215,8 @@ class WriteEntries:
     """
 
     entries: tuple[StreamEntry, ...]
+    redacted: bool = False
+    """Whether they take the place of those of their numbers and ids instead: the one way in which an entry changes."""
 
 
 @dataclass(frozen=True, slots=True)

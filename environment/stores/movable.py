@@ -91,3 +91,10 @@ class Movable(Claimed, Protocol):
 
     @property
     def moving(self) -> Moving: ...
+
+    async def scrub(self) -> None:
+        """Wipe what was deleted, as far as the store can: SQLite writes its files anew, and keeps writers waiting.
+
+        Cassandra drops what its commit logs still say of it; rows go when tables are compacted. Raises
+        ``StoreUnavailable``; call it again.
+        """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Protocol, TypeVar
 
 from environment.identity import perception_id
@@ -65,6 +65,16 @@ def cut(batch: PerceptionBatch) -> Iterator[tuple[int, int]]:
     yield start, len(batch)
 
 
+def erased(batch: PerceptionBatch, places: Sequence[int]) -> PerceptionBatch:
+    """A batch as it was decoded, with nothing left at some places, not even a source."""
+    nothing = NewPerception("", 0.0, 0.0)
+    columns: dict[str, list[Any]] = {name: list(getattr(batch, name)) for name in _COLUMNS}
+    for name, column in columns.items():
+        for at in places:
+            column[at] = getattr(nothing, name)
+    return PerceptionBatch(**columns)
+
+
 class Encoded(Protocol):
     """A batch and, where it makes a segment of its own, the body of that."""
 
@@ -118,9 +128,11 @@ def receipts(batches: Sequence[Sized], first: int, known: dict[int, int]) -> lis
     return made
 
 
-def perceptions(batch: PerceptionBatch, first: int, places: Sequence[int]) -> Iterator[Perception]:
-    """Some of a segment."""
-    for at in places:
+def perceptions(
+    batch: PerceptionBatch, first: int, places: Sequence[int], most: int | None = None
+) -> Iterator[Perception]:
+    """Some of a segment, at most so many, but for what was erased."""
+    for at in islice(filter(batch.source.__getitem__, places), most):
         yield Perception(
             batch.source[at],
             batch.time[at],

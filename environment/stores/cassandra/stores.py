@@ -88,6 +88,10 @@ class CassandraStores:
         self._check()
         await self._writer.claim(fence, life, numbers=numbers)
 
+    async def scrub(self) -> None:
+        self._check()
+        await self._writer.supersede()
+
     async def statistics(self) -> Mapping[str, float]:
         traces, live = await self.traces.rows()
         return {

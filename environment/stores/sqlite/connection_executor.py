@@ -195,6 +195,24 @@ class ConnectionExecutor:
 
         return await self.write(whole)
 
+    async def scrub(self) -> None:
+        """Leave nothing of what was deleted in the file, or in the log beside it, which is emptied.
+
+        The file is written anew: it takes room for that, and keeps all other writers waiting. Raises
+        ``StoreUnavailable`` while somebody reads an older state.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("PRAGMA temp_store = FILE")
+            try:
+                connection.execute("VACUUM")
+            finally:
+                connection.execute("PRAGMA temp_store = MEMORY")
+            if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                raise StoreUnavailable(f"{self.path.name} is being read", retry_after=0.2)
+
+        await self.write(work)
+
     async def close(self) -> None:
         """Finish what was begun and release file and threads; may be called twice."""
         if self._closed:

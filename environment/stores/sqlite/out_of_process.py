@@ -27,7 +27,7 @@ from environment.ports import PreparedBatch
 from environment.stores.sqlite.connection_executor import ConnectionExecutor
 from environment.stores.sqlite.perceptions import SqlitePerceptions
 
-Method: TypeAlias = Literal["append_batches", "lead", "resume", "forget"]
+Method: TypeAlias = Literal["append_batches", "lead", "resume", "forget", "erase"]
 """What the process is asked to do: all that writes while a mind runs."""
 
 AHEAD = 2
@@ -88,6 +88,11 @@ class OutOfProcessPerceptions(SqlitePerceptions):
         self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = math.inf
     ) -> int:
         gone: int = await self._ask("forget", received_before, up_to, limit, believed)
+        return gone
+
+    async def erase(self, seqs: Sequence[int]) -> int:
+        gone: int = await self._ask("erase", list(seqs))
+        self._last = None
         return gone
 
     async def close(self) -> None:

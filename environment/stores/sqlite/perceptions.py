@@ -8,7 +8,6 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
-from operator import itemgetter
 from typing import TypeAlias
 
 from environment.errors import FencedOut
@@ -19,16 +18,15 @@ from environment.stores.codec import decode_perceptions, encode_perceptions
 from environment.stores.segments import (
     BIT,
     choose,
-    cut,
+    erased,
     join,
     mask,
-    parts,
     perceptions,
     receipts,
 )
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, insert, transaction
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit, transaction
 from environment.stores.sqlite.idempotency import NOWHERE, IdempotencyIndex, next_place, places_of
-from environment.stores.sqlite.prepared import Prepared
+from environment.stores.sqlite.prepared import Prepared, insert_segments, packed_places
 
 _SEQ_BITS = 48
 _LAST_SEQ = (1 << _SEQ_BITS) - 1
@@ -113,7 +111,7 @@ class SqlitePerceptions:
                 new = choose(join([each.perceptions for each in some]), lambda column: list(compress(column, chosen)))
                 places = list(compress(places, chosen))
                 some = [Prepared(new, places)] if len(new) else []
-            _insert(connection, end + 1, some, places)
+            insert_segments(connection, end + 1, some, places)
             filed = index.file(connection, most)
             connection.execute(
                 "UPDATE minds SET head = head + ?1, kept = kept + ?1, filed = max(filed, ?2), epoch = ?3"
@@ -267,7 +265,7 @@ class SqlitePerceptions:
                     places: Sequence[int] = [at for at in rest if all_of[at] is modality]
                 else:
                     places = rest
-                found += perceptions(batch, first, places[: limit - len(found)])
+                found += perceptions(batch, first, places, limit - len(found))
                 if len(found) >= limit:
                     break
             return found
@@ -339,6 +337,41 @@ class SqlitePerceptions:
         index.forgotten(taken)
         return gone
 
+    async def erase(self, seqs: Sequence[int]) -> int:
+        gone = await self._executor.write(lambda connection: self._erase(connection, sorted(set(seqs))))
+        self._last = None  # it has changed after all
+        return gone
+
+    def _erase(self, connection: sqlite3.Connection, seqs: Sequence[int]) -> int:
+        find = "SELECT position, count, places, body FROM segments WHERE position <= ? ORDER BY position DESC LIMIT 1"
+        taken: dict[int, int] = {}
+        gone = 0
+        with transaction(connection):
+            mind = self._row(connection)
+            if mind is None:
+                return 0
+            if self._led:
+                self._reign(mind)
+            index = self._index(mind)
+            index.catch_up(connection, mind.base + mind.filed, mind.base + mind.head)
+            going: dict[int, tuple[bytes, bytes, list[int]]] = {}
+            for position in (mind.base + seq for seq in seqs if 0 < seq <= mind.head):
+                row = connection.execute(find, (position,)).fetchone()
+                if row is not None and mind.base < row[0] and position < row[0] + row[1]:
+                    going.setdefault(row[0], (row[2], row[3], []))[2].append(position - row[0])
+            for first, (places, body, offsets) in going.items():
+                batch, kept = decode_perceptions(body), array("q", places)
+                gone += sum(bool(batch.source[at]) for at in offsets)
+                for at in offsets if kept else ():
+                    taken[kept[at]] = first + at
+                    kept[at] = NOWHERE
+                changed = packed_places(kept), encode_perceptions(erased(batch, offsets)), first
+                connection.execute("UPDATE segments SET places = ?, body = ? WHERE position = ?", changed)
+            taken.pop(NOWHERE, None)
+            index.forget(connection, taken)
+        index.forgotten(taken)
+        return gone
+
     async def rows(self) -> int:
         """How many perceptions are kept."""
         return await self._count("kept")
@@ -346,27 +379,3 @@ class SqlitePerceptions:
     async def _count(self, column: str) -> int:
         statement = f"SELECT {column} FROM minds WHERE mind = ?"  # noqa: S608 - the names are ours
         return await self._executor.row(lambda row: int(row[0]), statement, (self._mind,)) or 0
-
-
-def _insert(connection: sqlite3.Connection, first: int, batches: Sequence[Prepared], places: Sequence[int]) -> None:
-    """Write batches as segments from the position ``first`` on."""
-    rows: list[tuple[object, ...]] = []
-    begin = 0
-    for each in parts(batches):
-        if isinstance(each, Prepared) and each.body is not None:
-            said = each.latest, each.modalities, _kept(places[begin : begin + each.count]), each.body
-            rows.append((first + begin, each.count, *said))
-            begin += each.count
-            continue
-        batch = each.perceptions
-        for start, stop in cut(batch):
-            part = batch if stop - start == len(batch) else choose(batch, itemgetter(slice(start, stop)))
-            own = _kept(places[begin + start : begin + stop])
-            said = max(part.received), mask(part), own, encode_perceptions(part)
-            rows.append((first + begin + start, len(part), *said))
-        begin += len(batch)
-    insert(connection, "INSERT INTO segments VALUES {}", rows)
-
-
-def _kept(places: Sequence[int]) -> bytes:
-    return array("q", places).tobytes() if any(places) else b""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from array import array
+from collections.abc import Sequence
+from operator import itemgetter
+
 from environment.messages import Instant, PerceptionBatch
 from environment.stores.codec import decode_perceptions, encode_perceptions
-from environment.stores.segments import ALONE, cut, mask
+from environment.stores.segments import ALONE, choose, cut, mask, parts
+from environment.stores.sqlite.connection_executor import insert
 
 
 class Prepared:
@@ -49,3 +55,30 @@ class Prepared:
     def __setstate__(self, state: tuple[list[int], int, bool, bytes, Instant, int]) -> None:
         self.places, self.count, self._whole, self._encoded, self.latest, self.modalities = state
         self._batch = None
+
+
+def insert_segments(
+    connection: sqlite3.Connection, first: int, batches: Sequence[Prepared], places: Sequence[int]
+) -> None:
+    """Write batches as segments from the position ``first`` on."""
+    rows: list[tuple[object, ...]] = []
+    begin = 0
+    for each in parts(batches):
+        if isinstance(each, Prepared) and each.body is not None:
+            said = each.latest, each.modalities, packed_places(places[begin : begin + each.count]), each.body
+            rows.append((first + begin, each.count, *said))
+            begin += each.count
+            continue
+        batch = each.perceptions
+        for start, stop in cut(batch):
+            part = batch if stop - start == len(batch) else choose(batch, itemgetter(slice(start, stop)))
+            own = packed_places(places[begin + start : begin + stop])
+            said = max(part.received), mask(part), own, encode_perceptions(part)
+            rows.append((first + begin + start, len(part), *said))
+        begin += len(batch)
+    insert(connection, "INSERT INTO segments VALUES {}", rows)
+
+
+def packed_places(places: Sequence[int]) -> bytes:
+    """As a segment holds its places; empty where there is none."""
+    return array("q", places).tobytes() if any(places) else b""

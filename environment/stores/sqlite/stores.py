@@ -33,7 +33,7 @@ from environment.stores.sqlite.registry import (
     write_report,
     write_state,
 )
-from environment.stores.sqlite.stream import SqliteStream, append_entries
+from environment.stores.sqlite.stream import SqliteStream, append_entries, redact_entries
 from environment.stores.sqlite.traces import SqliteTraces, TraceWriter, encode_traces
 
 
@@ -100,8 +100,8 @@ class SqliteStores:
 
     def _other(self, connection: sqlite3.Connection, write: Write) -> None:
         match write:
-            case WriteEntries(entries):
-                append_entries(connection, self._mind, entries)
+            case WriteEntries(entries, redacted):
+                (redact_entries if redacted else append_entries)(connection, self._mind, entries)
             case WriteConnections():
                 write_connections(connection, self._mind, write)
             case WriteState():
@@ -129,6 +129,10 @@ class SqliteStores:
 
     async def claim(self, fence: int, life: int, *, numbers: bool = False) -> None:  # noqa: ARG002 - all is in one file
         await self._executor.write(lambda connection: self._claim.make(connection, fence, life))
+
+    async def scrub(self) -> None:
+        for executor in (self._perception_executor, self._executor):
+            await executor.scrub()
 
     async def statistics(self) -> Mapping[str, float]:
         traces, live = await self.traces.rows()

@@ -37,6 +37,14 @@ def append_entries(connection: sqlite3.Connection, mind: str, entries: Sequence[
         expected += 1
 
 
+def redact_entries(connection: sqlite3.Connection, mind: str, entries: Sequence[StreamEntry]) -> None:
+    """Put entries in the place of those of their numbers and ids, inside a transaction."""
+    connection.executemany(
+        "UPDATE entries SET body = ? WHERE mind = ? AND seq = ? AND id = ?",
+        [(encode(entry), mind, entry.seq, entry.id) for entry in entries],
+    )
+
+
 def _entry(row: tuple[bytes]) -> StreamEntry:
     return decode_entry(row[0])
 

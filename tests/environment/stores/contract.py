@@ -6,6 +6,7 @@ A backend's test module derives a class from ``StoreContract`` and gives it the 
 import pytest
 
 from tests.environment.stores.making import Backend
+from tests.environment.stores.promises.forgetting import ForgettingPromises
 from tests.environment.stores.promises.lives import LifePromises
 from tests.environment.stores.promises.perceptions import PerceptionPromises
 from tests.environment.stores.promises.registry import RegistryPromises
@@ -14,7 +15,15 @@ from tests.environment.stores.promises.together import CommonPromises
 from tests.environment.stores.promises.traces import TracePromises
 
 
-class StoreContract(PerceptionPromises, TracePromises, StreamPromises, RegistryPromises, LifePromises, CommonPromises):
+class StoreContract(
+    ForgettingPromises,
+    PerceptionPromises,
+    TracePromises,
+    StreamPromises,
+    RegistryPromises,
+    LifePromises,
+    CommonPromises,
+):
     """Every promise of the ports."""
 
     @pytest.fixture

@@ -212,10 +212,14 @@ class CommitLogs:
         Raises ``FencedOut`` where ``token`` is not larger than the current epoch, or a newer leader came meanwhile.
         """
         epoch = (await self.fenced.lead("mind", "epoch", token)).epoch
-        names = await self.session.execute(await self.session.prepare(_NAMES), (self.mind,), idempotent=True)
-        for family, log in names:
+        for family, log in await self.names():
             await self._close_to_older(family, log, epoch)
         return epoch
+
+    async def names(self) -> list[tuple[str, str]]:
+        """Family and name of every log."""
+        rows = await self.session.execute(await self.session.prepare(_NAMES), (self.mind,), idempotent=True)
+        return [(row.family, row.log) for row in rows]
 
     async def _close_to_older(self, family: str, log: str, epoch: int) -> None:
         for _ in range(TRIES):

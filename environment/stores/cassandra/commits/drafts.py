@@ -112,8 +112,10 @@ class Draft:
                     there = self._there.get(name)
                     if there is not None:
                         self._stand(name, _Status(there.newest, live, conscious or 0, level))
-                case WriteEntries(entries):
-                    self._append(entries, known)
+                case WriteEntries(entries, redacted):
+                    for entry in entries if redacted else ():
+                        self._put("entry", 2, partitions.entry_chunk(entry.seq), entry.seq, encode(entry))
+                    self._append(() if redacted else entries, known)
                 case WriteConnections():
                     self._connect(write)
                 case WriteState(name, state):

@@ -131,5 +131,7 @@ class KnownKeys:
     async def delete(self, keys: bytes, written: int) -> None:
         """Delete keys as they were written then: not what was written later. May be repeated."""
         statement = await self._session.prepare(_DELETE)
+        for key in each_key(keys):
+            self._recent.pop(key, None)
         requests = [(statement, (written, self._mind, key)) for key in each_key(keys) if key != NO_KEY]
         await self._session.execute_all(requests, idempotent=True)

@@ -11,7 +11,7 @@ import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, groupby
 
 from environment.errors import FencedOut, StoreUnavailable
 from environment.messages import Instant, Modality, NewPerception, Perception, PerceptionBatch, Receipt, Receipts
@@ -290,6 +290,25 @@ class CassandraPerceptions:
             await sweep(self._log, self._table, self._known, header.swept, low)
             self._header = None  # its number has changed
             return low - header.low
+
+    async def erase(self, seqs: Sequence[int]) -> int:
+        self._check()
+        async with self._turn:
+            header = await self._log.read()
+            if self._led and header.leader != self._epoch:
+                raise FencedOut(self._epoch, header.leader)
+            self._counter = max(self._counter, header.n)
+            written, gone = stamp(header.leader, self._next()), 0
+            there = sorted({seq for seq in seqs if header.low < seq <= header.head})
+            for chunk, numbers in groupby(there, chunk_of):
+                wanted = list(numbers)
+                for segment in await self._table.index(chunk, header.head):
+                    places = [seq - segment.position for seq in wanted if segment.position <= seq <= segment.end]
+                    if places:
+                        count, keys = await self._table.erase(segment, places, written)
+                        await self._known.delete(keys, written)
+                        gone += count
+            return gone
 
     async def rows(self) -> int:
         """How many perceptions are kept."""

@@ -47,7 +47,7 @@ class LogReader:
                     if modality is not None and mask(batch) != BIT[modality]:
                         all_of = batch.modalities
                         places = [at for at in places if all_of[at] is modality]
-                    found += perceptions(batch, segment.position, places[: limit - len(found)])
+                    found += perceptions(batch, segment.position, places, limit - len(found))
                 if len(found) >= limit:
                     break
             if len(found) >= limit:
@@ -93,6 +93,7 @@ class LogReader:
             (batch,) = await self._table.bodies([segment])
             if batch is not None:
                 found += perceptions(batch, segment.position, places)
+                void += sum(not batch.source[at] for at in places)
         if len(found) + void < len(seqs):
             there = {one.seq for one in found}
             await self._look_again(max(seq for seq in seqs if seq not in there))

@@ -15,7 +15,7 @@ from environment.latest import Latest
 from environment.messages import PerceptionBatch
 from environment.stores.cassandra.driver.session import Prepared, Session, Values
 from environment.stores.cassandra.log.header import Header
-from environment.stores.cassandra.log.keys import KEY
+from environment.stores.cassandra.log.keys import KEY, NO_KEY, each_key
 from environment.stores.cassandra.log.layout import (
     AFTER_ALL,
     INLINE,
@@ -29,7 +29,7 @@ from environment.stores.cassandra.log.layout import (
     split,
 )
 from environment.stores.codec import decode_perceptions, encode_perceptions
-from environment.stores.segments import choose, cut, mask
+from environment.stores.segments import choose, cut, erased, mask
 
 _INDEX = """SELECT position, count, received, modalities, parts FROM perception_stretches
     WHERE mind = ? AND chunk = ? AND position >= ?"""
@@ -44,6 +44,8 @@ _GONE = """SELECT position, count, received, modalities, parts, keys, WRITETIME(
 _WRITE = """INSERT INTO perception_stretches (mind, chunk, position, count, received, modalities, parts, keys, body)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"""
 _WRITE_PART = "INSERT INTO perception_payloads (mind, position, part, body) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
+_ERASE = """UPDATE perception_stretches USING TIMESTAMP ? SET parts = 0, keys = ?, body = ?
+    WHERE mind = ? AND chunk = ? AND position = ?"""
 _DELETE = "DELETE FROM perception_stretches USING TIMESTAMP ? WHERE mind = ? AND chunk = ?"
 _DELETE_PARTS = "DELETE FROM perception_payloads USING TIMESTAMP ? WHERE mind = ? AND position = ?"
 _PAGE = 4
@@ -114,7 +116,8 @@ class SegmentTable:
             return known
         if segment.void:
             return PerceptionBatch([], [], [])
-        body = await (self._parts(segment) if segment.parts else self._inline(segment))
+        body = await self._parts(segment) if segment.parts else None
+        body = body or await self._inline(segment)  # also where something was erased since it was looked at
         if body is None:
             return None
         try:
@@ -133,7 +136,7 @@ class SegmentTable:
         statement = await self._session.prepare(_BODY)
         values = (self._mind, chunk_of(segment.position), segment.position)
         rows = await self._session.execute(statement, values, idempotent=True)
-        return bytes(rows[0].body) if rows else None
+        return bytes(rows[0].body) or None if rows else None
 
     async def _parts(self, segment: Segment) -> bytes | None:
         statement = await self._session.prepare(_PART)
@@ -201,6 +204,27 @@ class SegmentTable:
         self._indexes.pop(chunk, None)
         for each in segments:
             self._decoded.pop(each.position, None)
+
+    async def erase(self, segment: Segment, places: Sequence[int], written: int) -> tuple[int, bytes]:
+        """Leave nothing at some places of a committed segment; how many stood there, and the hashes of their keys.
+
+        One row changes, so all of it is done or nothing; may be repeated. Its body stands in it from now on.
+        """
+        (batch,), keys = await self.bodies([segment]), each_key(await self._keys_of(segment))
+        if batch is None or segment.void:
+            return 0, b""
+        count, gone = sum(bool(batch.source[at]) for at in places), b"".join(keys[at] for at in places if keys)
+        left = b"".join(NO_KEY if at in set(places) else key for at, key in enumerate(keys))
+        place = self._mind, chunk_of(segment.position), segment.position
+        statement = await self._session.prepare(_ERASE)
+        values = (written, left, encode_perceptions(erased(batch, places)), *place)
+        await self._session.execute(statement, values, idempotent=True)
+        if segment.parts:
+            parts = await self._session.prepare(_DELETE_PARTS)
+            await self._session.execute(parts, (AFTER_ALL, self._mind, segment.position), idempotent=True)
+        self._indexes.pop(chunk_of(segment.position), None)
+        self._decoded.pop(segment.position, None)
+        return count, gone
 
     async def requests(
         self, first: int, batches: Sequence[tuple[PerceptionBatch, bytes | None]], keys: bytes, written: int
