@@ -20,6 +20,7 @@ ABOVE = {"environment": {"actors", "orchestration"}, "actors": {"orchestration"}
 """Layer to the layers it may not know."""
 
 BACKWARD = {
+    ("orchestration.client.erasing", "orchestration.client.mind"),
     ("orchestration.client.growth", "orchestration.client.mind"),
     ("orchestration.client.nodes", "orchestration.client.mind"),
     ("orchestration.client.upload", "orchestration.client.mind"),

@@ -176,7 +176,7 @@ async def test_every_route_and_method_exists(tmp_path):
 
     stores = await open_stores(tmp_path, "mind")
     view = MindView(stores, WordLlamaEmbedder(), mind="mind", clock=float, wall=float)
-    handlers = all_handlers(view, StreamTail(stores.stream), object(), object())  # nobody is called
+    handlers = all_handlers(view, StreamTail(stores.stream), object(), object(), erasure=object())  # nobody is called
     app = create_app(view, Intake(stores.perceptions, IntakeSettings(), float), handlers)
     await stores.close()
     routes = {re.sub(r"\{.*?\}", "{id}", path) for path in app.openapi()["paths"]} | {"/openapi.json"}

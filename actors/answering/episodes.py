@@ -14,6 +14,7 @@ from actors.substrate.errors import SubstrateError
 from actors.substrate.ports import Embedder
 from environment.episodes.index import Episode, EpisodeIndex
 from environment.episodes.recall import Cue, RecallFilters, Recollection, recall
+from environment.erasure import times_forgotten
 from environment.errors import StoreUnavailable
 from environment.following import CollectionFollower
 from environment.messages import Instant
@@ -63,6 +64,7 @@ class EpisodeFollower:
         """Whether somebody has asked by meaning, so that vectors are kept."""
         self._index = EpisodeIndex(most)
         self._cursor = 0
+        self._kept, self._forgot = stores.collections, 0
         self._lock, self._embedding = asyncio.Lock(), asyncio.Lock()
 
     async def answer(self, question: str, earlier: Sequence[str], now: Instant, before: int | None = None) -> Reply:
@@ -116,6 +118,8 @@ class EpisodeFollower:
 
     async def _catch_up(self, before: int | None = None) -> None:
         """Read the log up to its end; what it has from ``before`` on may be left for later."""
+        if (times := await times_forgotten(self._kept)) != self._forgot:
+            self._index, self._cursor, self._forgot = EpisodeIndex(self._most), 0, times
         head = await self._log.head()
         head = head if before is None else min(head, before - 1)
         self._cursor = max(self._cursor, head - self._most)

@@ -17,8 +17,7 @@ from typing import Any
 import msgspec
 
 from environment.collections import RESERVED, Document, RemoveDocument, WriteDocument
-from environment.errors import SubliminalError
-from environment.forgetting import (
+from environment.erasure import (
     FORGOTTEN,
     GONE,
     HOLDS,
@@ -30,6 +29,7 @@ from environment.forgetting import (
     said_in,
     words_of,
 )
+from environment.errors import SubliminalError
 from environment.marks import MARKS
 from environment.messages import Instant, Level, StreamEntry
 from environment.ports import Write, WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState
@@ -46,7 +46,7 @@ _KEPT = {FORGOTTEN.name, HOLDS.name}
 """What is kept of forgetting itself."""
 
 
-class Held(SubliminalError):
+class UnderHold(SubliminalError):
     """A legal hold forbids to forget that: release it first."""
 
     def __init__(self, hold: str, why: str) -> None:
@@ -58,7 +58,7 @@ class Held(SubliminalError):
 
 
 @dataclass(slots=True)
-class Survey:
+class ScopeSurvey:
     """What a scope means among the perceptions up to a number."""
 
     up_to: int
@@ -73,15 +73,15 @@ class Survey:
 
 async def survey(
     stores: Movable, scope: ForgetScope, holds: Sequence[LegalHold] = (), *, words: bool = False
-) -> Survey:
-    """Look at all that was perceived. Raises ``Held`` where one of ``holds`` means some of it as well."""
+) -> ScopeSurvey:
+    """Look at all that was perceived. Raises ``UnderHold`` where one of ``holds`` means some of it as well."""
     matcher, held = ScopeMatcher(scope), [(hold, ScopeMatcher(hold.scope)) for hold in holds]
-    found = Survey(await stores.perceptions.head())
+    found = ScopeSurvey(await stores.perceptions.head())
     async for page in perceptions_after(stores.perceptions, 0, found.up_to):
         for one in filter(matcher.means, page):
             for hold, its in held:
                 if its.means(one):
-                    raise Held(hold.id, hold.reason)
+                    raise UnderHold(hold.id, hold.reason)
             at = min(one.time, one.received)
             found.first, found.since = found.first or one.seq, min(found.since, at) if found.seqs else at
             found.seqs.add(one.seq)
@@ -105,22 +105,29 @@ class Eraser:
 
     stores: Movable
     scope: ForgetScope
-    fence: int
+    fence: int = 0
+    dry: bool = False
+    """Whether nothing is to be changed, and all is only counted."""
     removed: Counter[str] = field(default_factory=Counter)
+    """How many went, by table."""
     redacted: Counter[str] = field(default_factory=Counter)
+    """How many stay without the words."""
 
     async def run(self, holds: Sequence[LegalHold] = ()) -> None:
-        """Raises ``Held``, and then nothing has changed; ``StoreUnavailable`` and ``FencedOut``."""
+        """Raises ``UnderHold``, and then nothing has changed; ``StoreUnavailable`` and ``FencedOut``."""
         found = await survey(self.stores, self.scope, holds, words=True)
-        self._redactor = Redactor(ScopeMatcher(self.scope), found.seqs)
-        self._redactor.words = found.words - await self._own_words()
+        self.redactor = Redactor(ScopeMatcher(self.scope), found.seqs)
+        self.redactor.words = found.words - await self._own_words()
         await self._find_traces()
-        going = [name for name in self._redactor.ids if name.startswith("t-")]
+        going = [name for name in self.redactor.ids if name.startswith("t-")]
+        self.removed["traces"] += len(going)
         await self._entries()
         await self._documents()
         await self._registry()
+        if self.dry:
+            self.removed["perceptions"] += len(found.seqs)
+            return
         gone = Level(0.0, _LONG_AGO, 1.0)
-        self.removed["traces"] += len(going)
         await self._commit([WriteLevel(name, gone, live=False, conscious=None) for name in going])
         for forget, before in ((self.stores.traces.forget, _LONG_AGO + 1), (self.stores.collections.forget, _REMOVED)):
             while await forget(before, _BATCH) >= _BATCH:
@@ -138,7 +145,7 @@ class Eraser:
         return {word for text in texts for word in words_of(text)}
 
     async def _commit(self, writes: Sequence[Write]) -> None:
-        for at in range(0, len(writes), _BATCH):
+        for at in range(0, 0 if self.dry else len(writes), _BATCH):
             await self.stores.commit(writes[at : at + _BATCH], self.fence)
 
     def _pages(self, kind: str) -> aclosing[AsyncGenerator[tuple[str, list[Any]], None]]:
@@ -146,7 +153,7 @@ class Eraser:
 
     async def _find_traces(self) -> None:
         """Traces that name it or rest on it, and what rests on those, however far."""
-        ids = self._redactor.ids
+        ids = self.redactor.ids
         before = -1
         while before < len(ids):
             before = len(ids)
@@ -154,7 +161,7 @@ class Eraser:
                 async for _, page in pages:
                     for moved in page:
                         trees = [_tree(each.thought) for each in moved.revisions]
-                        cleaned = [(tree, *self._redactor.clean(tree)) for tree in trees]
+                        cleaned = [(tree, *self.redactor.clean(tree)) for tree in trees]
                         if any(hit or new != tree for tree, new, hit in cleaned):
                             ids.add(moved.standing.id)
 
@@ -169,9 +176,9 @@ class Eraser:
     def _entry(self, entry: StreamEntry) -> StreamEntry | None:
         """The entry as it is to stand; None where it stays."""
         tree = _tree(entry)
-        new, hit = self._redactor.clean(tree)
+        new, hit = self.redactor.clean(tree)
         if hit:
-            self._redactor.ids.add(entry.id)
+            self.redactor.ids.add(entry.id)
             bare = replace(entry, text=GONE, perceptions=(), lineage=(), focus="", vector=None, links=(), why=None)
             return None if entry == bare else bare
         return decode_entry(msgspec.msgpack.encode(new)) if new != tree else None
@@ -179,9 +186,10 @@ class Eraser:
     async def _documents(self) -> None:
         """Until none goes any more: a document may rest on one that went."""
         before = -1
-        while before < len(self._redactor.ids):
-            before = len(self._redactor.ids)
+        while before < len(self.redactor.ids):
+            before = len(self.redactor.ids)
             writes: list[Write] = []
+            counted = self.removed.copy(), self.redacted.copy()
             async with self._pages("documents") as pages:
                 async for _, page in pages:
                     writes += [write for each in page if (write := self._document(each)) is not None]
@@ -189,6 +197,8 @@ class Eraser:
                         await self._told(writes)
                         writes = []
             await self._told(writes)
+            if self.dry and before < len(self.redactor.ids):  # they are all met again
+                self.removed, self.redacted = counted
 
     async def _told(self, writes: Sequence[Write]) -> None:
         for write in writes:
@@ -202,14 +212,14 @@ class Eraser:
         tree = _unpacked(document.body)
         if tree is None or document.collection in _KEPT:
             return None
-        new, hit = self._redactor.clean(tree)
-        its_key = self._redactor.clean(document.key)[1]
+        new, hit = self.redactor.clean(tree)
+        its_key = self.redactor.clean(document.key)[1]
         if (hit or its_key) and (document.collection == MARKS.name or not document.collection.startswith(RESERVED)):
             named = [tree.get("id"), tree.get("key")] if isinstance(tree, dict) else []
-            self._redactor.ids.update(name for name in (document.key, *named) if isinstance(name, str) and "-" in name)
+            self.redactor.ids.update(name for name in (document.key, *named) if isinstance(name, str) and "-" in name)
             return RemoveDocument(document.collection, document.key, time=_LONG_AGO)
         if new != tree or not _refers(tree):
-            new, _ = self._redactor.clean(new, everywhere=True)
+            new, _ = self.redactor.clean(new, everywhere=True)
         return WriteDocument(replace(document, body=msgspec.msgpack.encode(new), version=0)) if new != tree else None
 
     async def _registry(self) -> None:
@@ -217,10 +227,10 @@ class Eraser:
         registry = self.stores.registry
         writes: list[Write] = []
         for each in await registry.connections():
-            named = self._redactor.clean(f"{each.topic} {each.label}", everywhere=True)[1]
+            named = self.redactor.clean(f"{each.topic} {each.label}", everywhere=True)[1]
             if named:
                 kept = replace(each, label=GONE)
-                whole = self._redactor.clean(each.topic, everywhere=True)[1]
+                whole = self.redactor.clean(each.topic, everywhere=True)[1]
                 gone = ((each.topic, each.peer),) if whole else ()
                 if whole or kept != each:
                     writes.append(WriteConnections(each.owner, () if whole else (kept,), gone, ()))
@@ -228,9 +238,9 @@ class Eraser:
         async with self._pages("changes") as pages:
             async for _, page in pages:
                 for each in page:
-                    if self._redactor.clean(f"{each.topic} {each.label} {each.reason}", everywhere=True)[1]:
+                    if self.redactor.clean(f"{each.topic} {each.label} {each.reason}", everywhere=True)[1]:
                         latest = max(latest, each.at)
-        if latest > -float("inf"):  # they go as by age: that, and all before it
+        if latest > -float("inf") and not self.dry:  # they go as by age: that, and all before it
             while (went := await registry.forget(latest + 1e-3, _BATCH)) > 0:
                 self.removed["changes"] += went
         self.redacted["connections"] += len(writes)
@@ -241,7 +251,7 @@ class Eraser:
             async for _, page in pages:
                 for each in page:
                     tree = _tree(each)
-                    new, _ = self._redactor.clean(tree, everywhere=True)
+                    new, _ = self.redactor.clean(tree, everywhere=True)
                     if new != tree:
                         writes.append(WriteReport(decode_report(msgspec.msgpack.encode(new))))
         for kind, name in ((WriteState, "states"), (WriteReport, "reports")):
@@ -250,7 +260,7 @@ class Eraser:
 
     def _state(self, saved: SavedState) -> bytes | None:
         tree = _unpacked(saved.state)
-        new, _ = self._redactor.clean(tree, everywhere=True)
+        new, _ = self.redactor.clean(tree, everywhere=True)
         return msgspec.msgpack.encode(new) if new != tree else None
 
 

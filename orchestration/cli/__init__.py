@@ -41,6 +41,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "correct": ("knowing", "Say what is right; what was held is kept as wrong."),
     "mark": ("marking", "Say of an entry or a matter: useful, not, wrong, muted, settled, remind me."),
     "marks": ("marking", "What was said of entries and matters, and what is muted."),
+    "forget": ("holding", "Forget everything of a person, a source or a stretch of time, for good."),
+    "hold": ("holding", "Legal holds: what may not be forgotten, neither on request nor by age."),
     "search": ("asking", "Find traces by meaning."),
     "subminds": ("asking", "Who lives in the mind, and how they are."),
     "connections": ("asking", "Who is connected to whom, about what, how strongly."),

@@ -33,6 +33,16 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "submind mark 12 --undo",
     ),
     "marks": ("submind marks", "submind marks --json | jq -r .id"),
+    "forget": (
+        "submind forget 'Mags Okoro' --dry-run",
+        "submind forget --source radio --yes --json",
+        "submind forget --since 2026-03-03 --until 2026-03-04",
+        "submind forget --list",
+    ),
+    "hold": ("submind hold add 'Mags Okoro' --reason 'case 12'",),
+    "hold add": ("submind hold add --source radio --reason 'case 12'",),
+    "hold list": ("submind hold list --json",),
+    "hold release": ("submind hold release h-0123456789abcdef0123",),
     "search": ("submind search 'a smell of warm metal' --since 2026-03-03 -k 5",),
     "subminds": ("submind subminds", "submind subminds --json | jq -r .name"),
     "connections": (

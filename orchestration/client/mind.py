@@ -23,6 +23,7 @@ from environment.marks import FeedbackMark, MarkKind, MuteScope
 from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
 from environment.search import Hit, SearchFilters
 from orchestration.client.credentials import Credentials
+from orchestration.client.erasing import ErasureClient
 from orchestration.client.errors import Closed, Unavailable, translate
 from orchestration.client.growth import GrowthClient
 from orchestration.client.nodes import NodeClient
@@ -271,6 +272,10 @@ class MindClient:
     def nodes(self) -> NodeClient:
         """The nodes that the mind lives on, and orders there."""
         return NodeClient(self)
+
+    def erasure(self, by: str = "") -> ErasureClient:
+        """Forgetting on request, and legal holds; ``by`` says so."""
+        return ErasureClient(self, by)
 
     def growth(self, by: str | None = None) -> GrowthClient:
         """Who was born, who may be, and orders; ``by`` stands in the audit log, this user where it is None."""

@@ -18,6 +18,7 @@ from starlette.types import Scope
 from actors.substrate.errors import SubstrateUnavailable
 from environment.errors import StoreUnavailable
 from environment.lineage import UnknownId
+from environment.stores.erasing import UnderHold
 from orchestration.access.errors import AccessError, Forbidden, Unauthenticated
 from orchestration.gateway.error_answers import describe
 from orchestration.gateway.errors import GatewayError
@@ -151,6 +152,7 @@ _FORESEEN: tuple[type[Exception], ...] = (
     GatewayError,
     AccessError,
     UnknownId,
+    UnderHold,
     GrowthError,
     PlacementError,
     StoreUnavailable,

@@ -185,6 +185,7 @@ class Front:
         handlers = {
             **relayed(upstream, all_handlers(view, tail, desk)),
             **forwarded(upstream, "submind.v1.NodeService"),
+            **forwarded(upstream, "submind.v1.ForgettingService"),
         }
         self._owned.push_async_callback(self._stop_serving)
         grpc = ""

@@ -20,6 +20,7 @@ from orchestration.access.gate import Access
 from orchestration.access.needs import need_of_rpc
 from orchestration.access.scopes import Free, Scope
 from orchestration.gateway.error_answers import abort
+from orchestration.schema.methods import METHODS
 
 _Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -76,7 +77,7 @@ def _audited(handler: _Handler, audit: AuditLog, method: str) -> _Handler:
         else:
             return answer
         finally:
-            target = _shown(method, raw)
+            target = "" if METHODS[method].unlogged else _shown(method, raw)
             audit.record(method.rpartition("/")[2], CALLER.get(), outcome, target=target, peer=host_of(context.peer()))
 
     return grpc.unary_unary_rpc_method_handler(obey)

@@ -16,6 +16,7 @@ from google.rpc.status_pb2 import Status
 from actors.substrate.errors import SubstrateUnavailable
 from environment.errors import StoreBroken, StoreFull, StoreUnavailable
 from environment.lineage import UnknownId
+from environment.stores.erasing import UnderHold
 from orchestration.access.errors import Forbidden, LoginThrottled, OverAllowance, Unauthenticated
 from orchestration.gateway.errors import (
     Aged,
@@ -120,6 +121,8 @@ def describe(error: Exception) -> ErrorAnswer:
             return told(code.NOT_FOUND, 404, "unknown-id", text, [which])
         case UnknownId():
             return told(code.NOT_FOUND, 404, "unknown-id", text, [details.ResourceInfo(resource_name=error.wanted)])
+        case UnderHold():
+            return told(code.FAILED_PRECONDITION, 409, "held", text, [_info("HELD", hold=error.hold)])
         case PlacementError():
             return told(code.FAILED_PRECONDITION, 409, "placement", text, [_info("PLACEMENT")])
         case GrowthError():

@@ -22,6 +22,7 @@ from orchestration.embedding import LazyEmbedder, wording
 from orchestration.faculties import perceives
 from orchestration.forgetting import forget_every
 from orchestration.gateway.auth import require_guard, split_listen
+from orchestration.gateway.erasure import ErasureDesk
 from orchestration.gateway.intake import Accepted, Intake
 from orchestration.gateway.marking import MarkDesk
 from orchestration.gateway.server import GatewayServer
@@ -32,6 +33,7 @@ from orchestration.host.clock_file import clock_in
 from orchestration.host.consistency import check_log_reaches_cursors
 from orchestration.host.directories import DataLock
 from orchestration.host.errors import StillMoving
+from orchestration.host.forgetter import Forgetter
 from orchestration.host.leadership import ALONE, Leadership
 from orchestration.host.live_configuration import LiveConfigurationFollower
 from orchestration.host.node_admin import NodeAdmin
@@ -142,12 +144,14 @@ class Host:
         )
         for name, keep in (("access", self.access.keep), ("episodes", self.view.keep)):
             self._owned.callback(asyncio.create_task(keep(), name=name).cancel)
+        self._forgetter = Forgetter(stores, self.data_dir, settings.mind.name, self.supervisor, wall, self._reread)
         self._handlers = all_handlers(
             self.view,
             self.tail,
             self._growth_desk(stores),
             NodeAdmin(self.supervisor),
             MarkDesk(self.view, lambda: self._poke("marks")),
+            ErasureDesk(stores, wall, self._forgetter.look),
         )
         gateway = GatewayServer(intake, self._handlers, settings.gateway, self.access)
         self._gateway = gateway
@@ -198,6 +202,7 @@ class Host:
         duties = [
             lambda: forget_every(keep.every, lambda: forget_once(stores, readers, keep, wall(), clock.now()), "old"),
             lambda: self.working.record(wall),
+            self._forgetter.run,
         ]
         return Leadership(
             coordination,
@@ -250,6 +255,11 @@ class Host:
             return self.supervisor.report.state == MindState.RUNNING.value
 
         return GrowthAdmin(stores, self.settings.growth, configured, wall, runs=runs, told=lambda: self._poke("growth"))
+
+    def _reread(self) -> None:
+        """What readers are told from memory was changed in the store."""
+        for tail in (self.tail, self.view.matter_tail, self.view.change_tail):
+            tail.reread()
 
     async def _poke(self, what: str) -> None:
         """Have the mind process look at once at what is in the store, which it would look at in any case."""

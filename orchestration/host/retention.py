@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 
 import structlog
 
 from environment.collections import LOCAL, RESERVED
+from environment.erasure import HOLDS
 from environment.messages import Instant, Modality
 from environment.ports import Stores
 from orchestration.host.settings import RetentionSettings
@@ -41,20 +43,26 @@ async def lowest_cursor(stores: Stores, readers: Collection[str]) -> int:
 async def forget_once(
     stores: Stores, readers: Collection[str], settings: RetentionSettings, now: Instant, mind_now: Instant
 ) -> int:
-    """Forget what may go at wall time ``now`` and that mind time; how many went. Raises ``StoreUnavailable``."""
+    """Forget what may go at wall time ``now`` and that mind time; how many went. Raises ``StoreUnavailable``.
+
+    What a legal hold means stays, and all that is younger.
+    """
     gone, batch = 0, settings.batch
+    holds = (await HOLDS.all_of(stores.collections)).values()
+    held = min((hold.since for hold in holds), default=math.inf)
     if settings.traces is not None:
-        retired_before = mind_now - settings.traces
+        retired_before = min(mind_now - settings.traces, held)
         gone += await _all(lambda: stores.traces.forget(retired_before, batch), batch)
     if settings.changes is not None:
         changed_before = mind_now - settings.changes
         gone += await _all(lambda: stores.registry.forget(changed_before, batch), batch)
     if settings.documents is not None:
-        expired_before = mind_now - settings.documents
+        expired_before = min(mind_now - settings.documents, held)
         gone += await _all(lambda: stores.collections.forget(expired_before, batch), batch)
-    if settings.documents_most is not None:
+    if settings.documents_most is not None and not holds:
         gone += await _trim(stores, settings.documents_most, batch)
     up_to = await lowest_cursor(stores, readers) if settings.perceptions is not None else 0
+    up_to = min((up_to, *(hold.first - 1 for hold in holds)))
     if up_to > 0 and settings.perceptions is not None:
         before, believed = now - settings.perceptions, now + _CLOCKS_DIFFER
         gone += await _all(lambda: stores.perceptions.forget(before, up_to, batch, believed), batch)

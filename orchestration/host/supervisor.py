@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,22 @@ class MindSupervisor:
             await asyncio.wait([self._task])
         await asyncio.to_thread(self._sweep)
         self._is(MindState.DOWN, "stopped")
+
+    @asynccontextmanager
+    async def resting(self, why: str) -> AsyncIterator[int | None]:
+        """No mind process runs within it, and one is started after it; perceptions are taken in all the same.
+
+        Gives the epoch under which to write meanwhile; None: any newer one.
+        """
+        await self.halt()
+        self._is(MindState.DOWN, why)
+        try:
+            token = await self._next_token() if self._next_token is not None else None
+            yield token
+        except Exception:
+            self.start(self._next_token)
+            raise
+        self.start(self._next_token)  # who is cancelled leads no more, and starts nothing
 
     async def stop(self) -> None:
         """Stop the mind process in good order and leave nothing."""

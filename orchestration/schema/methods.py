@@ -14,6 +14,7 @@ from google.protobuf.message_factory import GetMessageClass
 from orchestration.pb.submind.v1 import (
     consciousness_pb2,
     environment_pb2,
+    forgetting_pb2,
     forwarding_pb2,
     growth_pb2,
     knowledge_pb2,
@@ -27,6 +28,7 @@ from orchestration.pb.submind.v1 import (
 _FILES = (
     consciousness_pb2,
     environment_pb2,
+    forgetting_pb2,
     forwarding_pb2,
     growth_pb2,
     knowledge_pb2,
@@ -56,6 +58,8 @@ class Method:
     """The field of the request that the body of a POST holds; empty: the body is the request."""
     answered: str
     """The field of the answer that is answered over HTTP; empty: all of it."""
+    unlogged: bool
+    """Whether no log says what was asked."""
     request: type[Message]
     answer: type[Message]
     takes_stream: bool
@@ -105,6 +109,7 @@ def _method(found: MethodDescriptor) -> Method:
         path=call.get or call.post,
         body=call.body,
         answered=call.answer,
+        unlogged=call.unlogged,
         request=GetMessageClass(found.input_type),
         answer=GetMessageClass(found.output_type),
         takes_stream=described.client_streaming,

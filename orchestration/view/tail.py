@@ -136,6 +136,11 @@ class Tail(Generic[T, M]):
         finally:
             self._readers -= 1
 
+    def reread(self) -> None:
+        """What is in memory may stand otherwise in the log by now: readers are given it from there."""
+        self._recent.clear()
+        self._places.clear()
+
     async def close(self) -> None:
         """End every reader and the poller. May be called twice."""
         self._closing.set()

@@ -60,6 +60,13 @@ class SqliteAnswers:
 
         await self._executor.change(write)
 
+    async def clear(self) -> int:
+        """Forget all answers of this mind, and wipe them from the file; how many there were."""
+        statement = "DELETE FROM answers WHERE mind = ?"
+        gone = await self._executor.change(lambda connection: connection.execute(statement, (self._mind,)).rowcount)
+        await self._executor.scrub()
+        return gone
+
     def _bound(self, connection: sqlite3.Connection) -> None:
         (rows,) = connection.execute("SELECT count(*) FROM answers WHERE mind = ?", (self._mind,)).fetchone()
         if rows > self._rows:

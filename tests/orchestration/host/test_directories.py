@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from environment.collections import RESERVED, Document, RemoveDocument, WriteDocument
+from environment.erasure import HOLDS, LegalHold, ScopeKind, scope_of
 from environment.messages import NewPerception, SubmindReport
 from environment.ports import WriteReport
 from environment.stores.sqlite import open_stores
@@ -155,3 +156,19 @@ async def test_a_host_does_not_start_where_its_perceptions_are_gone(tmp_path):
     host = Host(Settings(), tmp_path)
     with pytest.raises(LogCutShort, match=str(tmp_path)):
         await host.start()
+
+
+async def test_what_is_held_stays_whatever_its_age_and_so_does_what_is_younger(stores):
+    await heard(stores, *range(10))
+    await stands(stores, "text", 10.0)
+    notes = [WriteDocument(Document("notes", f"{at}", b"", 0.0, expires=float(at))) for at in (3, 8)]
+    scope = scope_of(ScopeKind.RANGE, [], "salt", since=5.0)
+    hold = LegalHold("h-1", scope, "a stretch", "case 12", 0.0, "me", first=6, since=5.0)
+    await stores.commit([*notes, HOLDS.write(hold.id, hold)])
+    settings = RetentionSettings(perceptions=1.0, documents=1.0, documents_most=1, batch=100)
+    assert await forget_once(stores, ["text"], settings, 1e9, 1e9) == 6
+    assert [p.seq for p in await stores.perceptions.read(0, 100)] == list(range(6, 11))
+    assert [each.key for each in await stores.collections.scan("notes")] == ["8"]
+    await stores.commit([HOLDS.remove(hold.id)])
+    assert await forget_once(stores, ["text"], settings, 1e9, 1e9) >= 6
+    assert await stores.perceptions.read(0, 100) == []

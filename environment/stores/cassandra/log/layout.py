@@ -13,6 +13,8 @@ The largest partitions, from the limits below and those of the gateway; none of 
 | perception_stretches | 1,024 numbers     | 1,024 (one a number)  | 1,024 x (64 KiB + key + columns) = 64 MiB  |
 | perception_payloads  | one large segment | its body / 512 KiB    | 8 MiB, or one perception alone: 33 MiB     |
 | perception_keys      | a key             | 1                     | 24                                         |
+
+Of a large segment of which something was erased on request, the rest stands in its row: so one row changes, or none.
 """
 
 from __future__ import annotations

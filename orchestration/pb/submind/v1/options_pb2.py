@@ -25,13 +25,13 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)orchestration/pb/submind/v1/options.proto\x12\nsubmind.v1\x1a google/protobuf/descriptor.proto\"z\n\x04\x43\x61ll\x12\x14\n\x05scope\x18\x01 \x01(\tR\x05scope\x12\x12\n\x03get\x18\x02 \x01(\tH\x00R\x03get\x12\x14\n\x04post\x18\x03 \x01(\tH\x00R\x04post\x12\x12\n\x04\x62ody\x18\x04 \x01(\tR\x04\x62ody\x12\x16\n\x06\x61nswer\x18\x05 \x01(\tR\x06\x61nswerB\x06\n\x04path:F\n\x04\x63\x61ll\x12\x1e.google.protobuf.MethodOptions\x18\xd1\x86\x03 \x01(\x0b\x32\x10.submind.v1.CallR\x04\x63\x61llb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)orchestration/pb/submind/v1/options.proto\x12\nsubmind.v1\x1a google/protobuf/descriptor.proto\"\x96\x01\n\x04\x43\x61ll\x12\x14\n\x05scope\x18\x01 \x01(\tR\x05scope\x12\x12\n\x03get\x18\x02 \x01(\tH\x00R\x03get\x12\x14\n\x04post\x18\x03 \x01(\tH\x00R\x04post\x12\x12\n\x04\x62ody\x18\x04 \x01(\tR\x04\x62ody\x12\x16\n\x06\x61nswer\x18\x05 \x01(\tR\x06\x61nswer\x12\x1a\n\x08unlogged\x18\x06 \x01(\x08R\x08unloggedB\x06\n\x04path:F\n\x04\x63\x61ll\x12\x1e.google.protobuf.MethodOptions\x18\xd1\x86\x03 \x01(\x0b\x32\x10.submind.v1.CallR\x04\x63\x61llb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'orchestration.pb.submind.v1.options_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CALL']._serialized_start=91
-  _globals['_CALL']._serialized_end=213
+  _globals['_CALL']._serialized_start=92
+  _globals['_CALL']._serialized_end=242
 # @@protoc_insertion_point(module_scope)

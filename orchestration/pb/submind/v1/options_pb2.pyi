@@ -8,15 +8,17 @@ CALL_FIELD_NUMBER: _ClassVar[int]
 call: _descriptor.FieldDescriptor
 
 class Call(_message.Message):
-    __slots__ = ("scope", "get", "post", "body", "answer")
+    __slots__ = ("scope", "get", "post", "body", "answer", "unlogged")
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     GET_FIELD_NUMBER: _ClassVar[int]
     POST_FIELD_NUMBER: _ClassVar[int]
     BODY_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
+    UNLOGGED_FIELD_NUMBER: _ClassVar[int]
     scope: str
     get: str
     post: str
     body: str
     answer: str
-    def __init__(self, scope: _Optional[str] = ..., get: _Optional[str] = ..., post: _Optional[str] = ..., body: _Optional[str] = ..., answer: _Optional[str] = ...) -> None: ...
+    unlogged: bool
+    def __init__(self, scope: _Optional[str] = ..., get: _Optional[str] = ..., post: _Optional[str] = ..., body: _Optional[str] = ..., answer: _Optional[str] = ..., unlogged: _Optional[bool] = ...) -> None: ...

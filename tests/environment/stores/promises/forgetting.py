@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from environment.collections import Collection, RemoveDocument, WriteDocument
+from environment.erasure import GONE, LegalHold, ScopeKind, scope_of
 from environment.errors import FencedOut
-from environment.forgetting import GONE, LegalHold, ScopeKind, scope_of
 from environment.identity import perception_id
 from environment.messages import ChangeKind, ConnectionChange, Image, Level, Modality, PerceptionRef
 from environment.ports import WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState, WriteTrace
-from environment.stores.erasing import Eraser, Held, survey
+from environment.stores.erasing import Eraser, UnderHold, survey
 from tests.environment.stores.making import (
     NOON,
     connection,
@@ -154,7 +154,7 @@ class ForgettingPromises:
             ]
         )
         hold = LegalHold("h-1", scope_of(ScopeKind.RANGE, [], "s", since=NOON + 3), "", "a case", NOON, "me", 4, NOON)
-        with pytest.raises(Held, match="h-1 holds some of it"):
+        with pytest.raises(UnderHold, match="h-1 holds some of it"):
             await Eraser(stores, ZOE, 0).run([hold])
         assert (await survey(stores, ZOE)).seqs == {2, 4, 6}
 

@@ -1,0 +1,171 @@
+"""Forgetting on request, and legal holds."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from orchestration.cli.failure import FAILED, MISUSED, Failure
+from orchestration.cli.growing import By
+from orchestration.cli.options import Json
+from orchestration.cli.output import clock, console, emit
+from orchestration.cli.remote import Server, ask, calling, connected
+from orchestration.cli.safety import safe
+from orchestration.cli.times import moment
+from orchestration.client.erasing import ErasureClient, forget_target
+from orchestration.client.growth import caller
+from orchestration.pb.submind.v1 import forgetting_pb2 as pb
+from orchestration.schema.fields import words
+from orchestration.schema.times import seconds_of
+
+app = typer.Typer(add_completion=False)
+hold = typer.Typer(add_completion=False, no_args_is_help=True, help="What may not be forgotten, until it is released.")
+app.add_typer(hold, name="hold")
+
+_LOOK = 0.5
+_WITHIN = 600.0
+_STATES, _KINDS = words(pb.ForgetState.DESCRIPTOR), words(pb.ScopeKind.DESCRIPTOR)
+
+Person = Annotated[str, typer.Argument(metavar="PERSON", help="Any name of theirs; all that are known are meant.")]
+Source = Annotated[str, typer.Option(metavar="NAME", help="Everything that came from this source.")]
+Since = Annotated[str, typer.Option(metavar="TIME", help="Everything from this event time on.")]
+Until = Annotated[str, typer.Option(metavar="TIME", help="Everything before this event time.")]
+Perceived = Annotated[str, typer.Option("--perception", metavar="ID", help="One perception: p-…")]
+
+
+@app.command()
+@calling
+def forget(
+    at: Server,
+    person: Person = "",
+    source: Source = "",
+    since: Since = "",
+    until: Until = "",
+    perception: Perceived = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether it is meant.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="What was asked for so far, and what came of it.")] = False,
+    by: By = None,
+    json: Json = False,
+) -> None:
+    """Forget everything of somebody, of a source or of a stretch of time, in every table; it cannot be undone."""
+    if not (yes or dry_run or listed or sys.stdin.isatty()):
+        raise Failure("this cannot be undone: say --yes where nobody can be asked, or --dry-run", MISUSED)
+    target = None if listed else _target(person, source, since, until, perception)
+
+    async def do() -> None:
+        async with connected(at, within=_WITHIN) as mind:
+            erasure = mind.erasure(by or caller())
+            if target is None:
+                for record in await erasure.forgotten():
+                    _told(record, json=json)
+            else:
+                await _forget(erasure, target, dry_run=dry_run, yes=yes, json=json)
+
+    asyncio.run(do())
+
+
+async def _forget(erasure: ErasureClient, target: pb.ForgetTarget, *, dry_run: bool, yes: bool, json: bool) -> None:
+    if dry_run or not yes:
+        would = await erasure.forget(target, dry_run=True)
+        if json:
+            emit(would)
+        else:
+            names = f" of {', '.join(map(safe, would.names))}" if would.names else ""
+            console().print(Text(f"would be forgotten{names}: {_counts(would.record)}", overflow="fold"))
+        if dry_run:
+            return
+        if not await asyncio.to_thread(typer.confirm, "Forget this for good?", err=True):
+            raise Failure("nothing was forgotten", FAILED)
+    asked, state = (await erasure.forget(target)).record.id, -1
+    while True:
+        record = next(one for one in await erasure.forgotten() if one.id == asked)
+        if record.state in {pb.FORGET_STATE_DONE, pb.FORGET_STATE_REFUSED}:
+            break
+        if record.state != state:
+            console(error=True).print(f"{asked} {_STATES[record.state]}")
+            state = record.state
+        await asyncio.sleep(_LOOK)
+    _told(record, json=json)
+    if record.state == pb.FORGET_STATE_REFUSED:
+        raise Failure(f"nothing was forgotten: {record.reason}", FAILED)
+
+
+@hold.command("add")
+@calling
+def add(
+    at: Server,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")],
+    person: Person = "",
+    source: Source = "",
+    since: Since = "",
+    until: Until = "",
+    perception: Perceived = "",
+    by: By = None,
+    json: Json = False,
+) -> None:
+    """Have everything of somebody, of a source or of a stretch of time kept."""
+    target = _target(person, source, since, until, perception)
+    _held([ask(at, lambda mind: mind.erasure(by or caller()).hold(target, reason))], json=json)
+
+
+@hold.command("list")
+@calling
+def listing(at: Server, json: Json = False) -> None:
+    """List the holds that stand, the latest first."""
+    found = ask(at, lambda mind: mind.erasure().holds())
+    _held(found, json=json)
+    if not found:
+        console(error=True).print("nothing is held")
+
+
+@hold.command("release")
+@calling
+def release(
+    at: Server, name: Annotated[str, typer.Argument(metavar="ID", help="h-…")], by: By = None, json: Json = False
+) -> None:
+    """Let go of a hold."""
+    released = ask(at, lambda mind: mind.erasure(by or caller()).release(name))
+    _held([released], json=json, before="released: ")
+
+
+def _target(person: str, source: str, since: str, until: str, perception: str) -> pb.ForgetTarget:
+    if sum(map(bool, (person, source, since or until, perception))) != 1:
+        raise Failure("say one of PERSON, --source, --perception, or --since and --until", MISUSED)
+    ends = {name: moment(f"--{name}", text) if text else None for name, text in (("since", since), ("until", until))}
+    return forget_target(person, source=source, perception=perception, **ends)
+
+
+def _told(record: pb.ForgetRecord, *, json: bool) -> None:
+    if json:
+        emit(record)
+        return
+    line = Text(f"{record.id} ", style="dim", overflow="fold")
+    line.append(f"{clock(seconds_of(record.at))} ", style="cyan")
+    line.append(f"{_STATES[record.state]} ", style="bold").append(f"({_KINDS[record.kind]}, by {safe(record.by)}) ")
+    console().print(line.append(safe(record.reason) or _counts(record)))
+
+
+def _counts(record: pb.ForgetRecord) -> str:
+    """``removed 3 perceptions, 2 traces; redacted 1 entries``."""
+    said = [
+        f"{what} {', '.join(f'{count} {table}' for table, count in sorted(counts.items()))}"
+        for what, counts in (("removed", record.removed), ("redacted", record.redacted))
+        if counts
+    ]
+    return "; ".join(said) or "nothing"
+
+
+def _held(holds: Sequence[pb.LegalHold], *, json: bool, before: str = "") -> None:
+    for one in holds:
+        if json:
+            emit(one)
+            continue
+        line = Text(before, overflow="fold").append(f"{one.id} ", style="dim")
+        line.append(f"{_KINDS[one.kind]} “{safe(one.title)}” ", style="bold")
+        console().print(line.append(f"{safe(one.reason)} — {safe(one.by)}, {clock(seconds_of(one.at))}"))
