@@ -76,6 +76,16 @@ def test_an_alarm_that_is_usual_where_it_comes_from_is_none():
     assert last.parts["alarm"] < other.parts["alarm"] or other.parts["alarm"] < first.parts["alarm"]
 
 
+def test_a_level_is_believed_less_where_nobody_knows_yet_what_it_is_used_for():
+    levels = ["WARN late", "ERROR card declined", "CRITICAL no display", "PANIC cannot write"]
+    born = [appraise(Appraiser(DIM, AppraisalSettings()), [line])[0].parts["alarm"] for line in levels]
+    grown = Appraiser(DIM, AppraisalSettings())
+    appraise(grown, [f"INFO order {i} placed" for i in range(400)])
+    known = [appraisal.parts["alarm"] for appraisal in appraise(grown, levels)]
+    assert born == sorted(born) and 0 < born[1] < 0.35  # an error in four lines says next to nothing
+    assert all(after > 2 * before for before, after in zip(born[1:], known[1:], strict=True))
+
+
 def test_threats_are_known_by_meaning():
     settings = AppraisalSettings()
     sense = Threats(EMBEDDER.embed_now(settings.threats), EMBEDDER.embed_now(settings.harmless))
