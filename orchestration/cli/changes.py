@@ -10,13 +10,12 @@ from dataclasses import replace
 from rich.text import Text
 
 from environment.messages import ChangeKind, ConnectionChange
-from orchestration.cli.output import clock, console, emit
+from orchestration.cli.output import clock, tell
 from orchestration.cli.remote import Server, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.signals import cancel_on
 from orchestration.client import MindClient
 from orchestration.pb.submind.v1 import mind_pb2
-from orchestration.schema.convert import encode
 from orchestration.view.changes import ChangeFilter
 
 _PATIENCE = 5.0
@@ -37,16 +36,14 @@ def show_changes(at: Server, wants: ChangeFilter, limit: int, *, follow: bool, j
 async def _show(at: Server, wants: ChangeFilter, limit: int, *, follow: bool, json: bool) -> None:
     async with connected(at, _PATIENCE) as mind:
         latest = await _latest(mind, wants, limit)
-        for change in reversed(latest):
-            _tell(change, json=json)
+        nothing = "" if follow else "nothing happened to such connections yet"
+        tell(reversed(latest), mind_pb2.ConnectionChange, _shown, json=json, nothing=nothing)
         if not follow:
-            if not latest and not json:
-                console(error=True).print("nothing happened to such connections yet")
             return
         cancel_on(signal.SIGINT, signal.SIGTERM)
         with contextlib.suppress(asyncio.CancelledError):
             async for change in mind.watch_changes(replace(wants, since=None), latest[0].mark if latest else ""):
-                _tell(change, json=json)
+                tell([change], mind_pb2.ConnectionChange, _shown, json=json)
 
 
 async def _latest(mind: MindClient, wants: ChangeFilter, limit: int) -> list[ConnectionChange]:
@@ -62,15 +59,11 @@ async def _latest(mind: MindClient, wants: ChangeFilter, limit: int) -> list[Con
     return found
 
 
-def _tell(change: ConnectionChange, *, json: bool) -> None:
-    if json:
-        emit(encode(mind_pb2.ConnectionChange, change))
-        return
+def _shown(change: ConnectionChange) -> Text:
     line = Text()
     line.append(f"{clock(change.at)} ", style="cyan")
     line.append(f"{change.kind.value:<10} ", style=_STYLE.get(change.kind, "red"))
     line.append(f"{safe(change.owner)} > {safe(change.peer)} ", style="bold")
     line.append(f"about {safe(change.label or change.topic)}", style="magenta")
     line.append(f"  {change.weight:.2f}  ", style="yellow")
-    line.append(safe(change.reason))
-    console().print(line)
+    return line.append(safe(change.reason))

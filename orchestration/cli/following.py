@@ -11,17 +11,19 @@ from rich.text import Text
 from actors.matters.matter import Matter, MatterLine, MatterState, OpenLoop
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import clock, console, emit, gauge
+from orchestration.cli.output import clock, console, emit, gauge, tell
 from orchestration.cli.remote import Server, ask, calling, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.clock import wall
 from orchestration.pb.submind.v1 import matters_pb2
 from orchestration.schema.convert import encode
+from orchestration.view.matters import MatterChange
 
 app = typer.Typer(add_completion=False)
 
 _DAY = 86_400.0
+_QUIET = "nothing is going on"
 _STYLE = {
     MatterState.SETTLED: "green",
     MatterState.STEADY: "dim",
@@ -50,26 +52,17 @@ def matters(
         return
     begins = None if since is None else moment("--since", since)
     found, owed = ask(at, lambda client: client.matters(begins, only_open=only_open, limit=limit))
-    if json:
-        for each in found:
-            emit(encode(matters_pb2.Matter, each))
-        for one in owed:
-            emit(encode(matters_pb2.OpenLoop, one))
-        return
-    _show(found, owed)
+    tell(found, matters_pb2.Matter, _head, json=json)
+    tell(owed, matters_pb2.OpenLoop, _owed, json=json)
+    if not json and not found and not owed:
+        console(error=True).print(_QUIET)
 
 
 async def _follow(at: Server, *, only_open: bool, json: bool) -> None:
     async with connected(at) as mind:
         async for change in mind.watch_matters(only_open=only_open):
-            if json:
-                emit(encode(matters_pb2.MatterChange, change))
-            elif change.matter is not None:
-                console().print(_head(change.matter))
-                if change.matter.state is not MatterState.SETTLED:
-                    console().print(_line(change.matter.lines[-1]))
-            elif change.loop is not None:
-                console().print(_owed(change.loop))
+            if json or change.matter is not None or change.loop is not None:
+                tell([change], matters_pb2.MatterChange, _change, json=json)
 
 
 @app.command()
@@ -82,19 +75,7 @@ def matter(
     """Show the course of a matter, line by line, why each belongs there, and where it stands."""
     if not wanted.startswith("m-"):
         raise Failure("give the id of a matter, as `submind matters` shows it: m-…", MISUSED)
-    found = ask(at, lambda client: client.matter(wanted))
-    if json:
-        emit(encode(matters_pb2.Matter, found))
-        return
-    out = console()
-    out.print(_head(found))
-    for line in found.lines:
-        out.print(_line(line))
-    if (left := found.count - len(found.lines)) > 0:
-        out.print(Text(f"  and {left} more that are not kept", style="dim italic"))
-    if found.entries:
-        thoughts = ", ".join(map(str, found.entries))
-        out.print(Text(f"  thoughts: {thoughts} (submind explain {found.entries[-1]})", style="dim"))
+    tell([ask(at, lambda client: client.matter(wanted))], matters_pb2.Matter, _course, json=json)
 
 
 @app.command()
@@ -106,20 +87,31 @@ def digest(at: Server, since: Since = None, json: Json = False) -> None:
     if json:
         emit(encode(matters_pb2.ListMattersResponse, matters=found, loops=owed))
         return
-    _show(found, owed[:6], course=True)
-
-
-def _show(found: list[Matter], owed: list[OpenLoop], course: bool = False) -> None:
     out = console()
     for each in found:
-        out.print(_head(each))
-        for line in each.lines if course else ():
-            if line is not each.settled_by:
-                out.print(_line(line))
-    for loop in owed:
+        lines = (line for line in each.lines if line is not each.settled_by)
+        out.print(Text("\n").join([_head(each), *map(_line, lines)]))
+    for loop in owed[:6]:
         out.print(_owed(loop))
     if not found and not owed:
-        console(error=True).print("nothing is going on")
+        console(error=True).print(_QUIET)
+
+
+def _course(matter: Matter) -> Text:
+    shown = [_head(matter), *map(_line, matter.lines)]
+    if (left := matter.count - len(matter.lines)) > 0:
+        shown.append(Text(f"  and {left} more that are not kept", style="dim italic"))
+    if matter.entries:
+        thoughts = ", ".join(map(str, matter.entries))
+        shown.append(Text(f"  thoughts: {thoughts} (submind explain {matter.entries[-1]})", style="dim"))
+    return Text("\n").join(shown)
+
+
+def _change(change: MatterChange) -> Text:
+    if change.matter is None:
+        return _owed(change.loop) if change.loop is not None else Text()
+    settled = change.matter.state is MatterState.SETTLED
+    return Text("\n").join([_head(change.matter), *([] if settled else [_line(change.matter.lines[-1])])])
 
 
 def _owed(loop: OpenLoop) -> Text:

@@ -12,7 +12,7 @@ from rich.text import Text
 from environment.population import GrowthEvent, GrowthKind
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import clock, console, emit
+from orchestration.cli.output import clock, console, emit, tell
 from orchestration.cli.remote import Server, ask, calling, connected
 from orchestration.cli.safety import safe
 from orchestration.client import MindClient
@@ -111,8 +111,7 @@ def growth(
         asyncio.run(_follow(at, after, json=json))
         return
     events = ask(at, lambda mind: mind.growth().events(after))
-    for event in events:
-        _event(event, json=json)
+    tell(events, pb.GrowthEvent, _event, json=json)
     population = ask(at, lambda mind: mind.growth().population())
     if json:
         emit(encode(pb.Population, population))
@@ -123,7 +122,7 @@ def growth(
 async def _follow(at: Server, after: int, *, json: bool) -> None:
     async with connected(at) as mind:
         async for event in mind.growth().watch(after):
-            _event(event, json=json)
+            tell([event], pb.GrowthEvent, _event, json=json)
 
 
 def _number(name: str) -> int:
@@ -148,10 +147,7 @@ def _told(outcome: OrderOutcome, done: str, already: str, what: str, *, json: bo
         console(error=True).print(_DOWN.format(what=what))
 
 
-def _event(event: GrowthEvent, *, json: bool) -> None:
-    if json:
-        emit(encode(pb.GrowthEvent, event))
-        return
+def _event(event: GrowthEvent) -> Text:
     line = Text(f"{event.id:>6} ", style="dim")
     line.append(f"{clock(event.at)} ", style="cyan")
     line.append(f"{event.kind.value:<8} ", style=_STYLE.get(event.kind, ""))
@@ -169,7 +165,7 @@ def _event(event: GrowthEvent, *, json: bool) -> None:
     line.append(f" by {safe(event.by)}", style="dim")
     if event.reason:
         line.append(f": {safe(event.reason)}")
-    console().print(line)
+    return line
 
 
 def _population(population: PopulationPage) -> None:

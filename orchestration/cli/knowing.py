@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from actors.knowledge.fact import Fact, FactStanding
+from actors.knowledge.fact import Contradiction, Fact, FactStanding
 from actors.knowledge.page import Neighbourhood
 from orchestration.cli.growing import By
 from orchestration.cli.options import Json
-from orchestration.cli.output import bar, clock, console, emit
+from orchestration.cli.output import bar, clock, console, emit, tell
 from orchestration.cli.remote import Server, ask, calling
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
@@ -111,16 +111,14 @@ def contradictions(
 ) -> None:
     """List what sources deny each other, the latest first."""
     found = ask(at, lambda mind: mind.contradictions(settled=every))
-    for one in found:
-        if json:
-            emit(encode(knowledge_pb2.Contradiction, one))
-            continue
-        line = Text(f"{clock(one.opened)} ", style="cyan", overflow="fold")
-        line.append(f"{safe(one.subject)}, {safe(one.relation)}: ", style="bold")
-        line.append(" or ".join(safe(value) for value in one.values), style="green" if one.settled else "red")
-        console().print(line.append(f"  {safe(one.how)}", style="dim"))
-    if not found and not json:
-        console(error=True).print("nothing is denied")
+    tell(found, knowledge_pb2.Contradiction, _denied, json=json, nothing="nothing is denied")
+
+
+def _denied(one: Contradiction) -> Text:
+    line = Text(f"{clock(one.opened)} ", style="cyan", overflow="fold")
+    line.append(f"{safe(one.subject)}, {safe(one.relation)}: ", style="bold")
+    line.append(" or ".join(safe(value) for value in one.values), style="green" if one.settled else "red")
+    return line.append(f"  {safe(one.how)}", style="dim")
 
 
 def _near(found: Neighbourhood, *, json: bool) -> None:

@@ -11,12 +11,11 @@ from environment.marks import FeedbackMark, MarkKind, MuteScope
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.growing import By
 from orchestration.cli.options import Json
-from orchestration.cli.output import clock, console, emit
+from orchestration.cli.output import clock, tell
 from orchestration.cli.remote import Server, ask, calling
 from orchestration.cli.safety import safe
 from orchestration.client.growth import caller
 from orchestration.pb.submind.v1 import matters_pb2
-from orchestration.schema.convert import encode
 
 app = typer.Typer(add_completion=False)
 
@@ -60,24 +59,15 @@ def mark(
         done = ask(at, lambda mind: mind.undo_mark(target, who))
     else:
         done = ask(at, lambda mind: mind.mark(target, kinds[0], of=of, until=mute or remind, line=line, by=who))
-    if json:
-        emit(encode(matters_pb2.Mark, done))
-    else:
-        console().print(Text("undone: " if undo else "").append_text(_shown(done)))
+    head = "undone: " if undo else ""
+    tell([done], matters_pb2.Mark, lambda mark: Text(head).append_text(_shown(mark)), json=json)
 
 
 @app.command()
 @calling
 def marks(at: Server, json: Json = False) -> None:
     """List the marks that stand, the latest first: what is muted and until when, and what was said."""
-    found = ask(at, lambda mind: mind.marks())
-    for each in found:
-        if json:
-            emit(encode(matters_pb2.Mark, each))
-        else:
-            console().print(_shown(each))
-    if not found:
-        console(error=True).print("no mark stands")
+    tell(ask(at, lambda mind: mind.marks()), matters_pb2.Mark, _shown, json=json, nothing="no mark stands")
 
 
 def _shown(mark: FeedbackMark) -> Text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from rich.text import Text
 
 from environment.packs import ALWAYS
 from orchestration.cli.safety import safe
+from orchestration.schema.convert import encode
 from orchestration.schema.json import dumps, to_json
 
 if TYPE_CHECKING:
@@ -40,6 +41,21 @@ def emit(value: Any) -> None:
         value = to_json(value)
     sys.stdout.buffer.write(f"{dumps(value)}\n".encode(errors="backslashreplace"))
     sys.stdout.flush()
+
+
+def tell(
+    found: Iterable[Any], form: type[Message], shown: Callable[[Any], Text], *, json: bool, nothing: str = ""
+) -> None:
+    """Each of the mind's own messages as JSON, as the schema's ``form``, or as people read it.
+
+    ``nothing``: what people are told on standard error where there is none.
+    """
+    told = False
+    for one in found:
+        told = True
+        emit(encode(form, one)) if json else console().print(shown(one))
+    if nothing and not told and not json:
+        console(error=True).print(nothing)
 
 
 def clock(instant: Instant) -> str:

@@ -11,12 +11,11 @@ from rich.text import Text
 from environment.episodes.recall import Quotation, RecallFilters, Recollection
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import clock, console, emit
+from orchestration.cli.output import clock, console, tell
 from orchestration.cli.remote import Server, ask, calling
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.pb.submind.v1 import environment_pb2, perception_pb2
-from orchestration.schema.convert import encode
 
 app = typer.Typer(add_completion=False)
 
@@ -44,11 +43,7 @@ def recall(
         budget,
     )
     found = ask(at, lambda mind: mind.recall(text, k, wanted))
-    for one in found:
-        if json:
-            emit(encode(environment_pb2.Recollection, one))
-        else:
-            _show(one, context=context)
+    tell(found, environment_pb2.Recollection, lambda one: _shown(one, context=context), json=json)
     if not found:
         console(error=True).print("nothing like that was perceived, as far as is kept")
         raise typer.Exit(1)
@@ -66,27 +61,20 @@ def remember(
     if not text.strip():
         raise Failure("there is nothing to remember: give some words", MISUSED)
     receipt = ask(at, lambda mind: mind.remember(text, source=source or getpass.getuser()))
-    if json:
-        emit(encode(perception_pb2.Receipt, receipt))
-    else:
-        console().print(f"kept as {receipt.id}")
+    tell([receipt], perception_pb2.Receipt, lambda one: Text(f"kept as {one.id}"), json=json)
 
 
-def _show(one: Recollection, *, context: bool) -> None:
+def _shown(one: Recollection, *, context: bool) -> Text:
     place = one.perception
     early = [beside for beside in one.around if beside.perception.time <= place.time] if context else []
     late = [beside for beside in one.around if beside not in early] if context else []
-    for beside in early:
-        console().print(_beside(beside))
     line = Text(overflow="fold")
     line.append(clock(place.time), style="cyan")
     line.append(f" [{safe(place.source)}] ", style="green")
     line.append(safe(one.text))
     line.append(f"  ({_reasons(one)})", style="italic")
     line.append(f"  {place.id}", style="dim")
-    console().print(line)
-    for beside in late:
-        console().print(_beside(beside))
+    return Text("\n").join([*map(_beside, early), line, *map(_beside, late)])
 
 
 def _beside(quoted: Quotation) -> Text:

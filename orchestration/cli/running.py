@@ -17,7 +17,7 @@ from actors.knowledge.pack_files import read_packs
 from orchestration.access.opening import access_of
 from orchestration.cli.example import SETTINGS, Day, day_at
 from orchestration.cli.options import HERE, CoordinationAddress, MindFile, StoreAddress, TokenFile
-from orchestration.cli.output import console, emit, entry_line
+from orchestration.cli.output import console, emit, entry_line, tell
 from orchestration.cli.remote import reaching_own
 from orchestration.client import Credentials, MindClient
 from orchestration.clock import wall
@@ -27,7 +27,6 @@ from orchestration.host.host import Host
 from orchestration.host.run import run_host
 from orchestration.loading import load_settings
 from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
-from orchestration.schema.convert import encode
 from orchestration.settings import Settings
 
 app = typer.Typer(add_completion=False)
@@ -191,7 +190,4 @@ class _Company:
             return
         first = 1 if self._day is not None else 0
         async for entry in host.tail.follow(first):
-            if self._json:
-                emit(encode(StreamEntry, entry))
-            else:
-                self._out.print(entry_line(entry))
+            tell([entry], StreamEntry, entry_line, json=self._json)

@@ -11,11 +11,10 @@ import typer
 
 from environment.messages import EntryKind
 from orchestration.cli.options import Json
-from orchestration.cli.output import console, emit, entry_line
+from orchestration.cli.output import console, entry_line, tell
 from orchestration.cli.remote import Server, calling, connected
 from orchestration.cli.signals import cancel_on
 from orchestration.pb.submind.v1 import consciousness_pb2 as pb
-from orchestration.schema.convert import encode
 from orchestration.view.tail import EntryFilter
 
 app = typer.Typer(add_completion=False)
@@ -64,10 +63,7 @@ async def _follow(at: Server, from_seq: int, wants: EntryFilter, most: int | Non
                 before = f"{head} before; --from 1 shows them all" if head else "the first one will be number 1"
                 console(error=True).print(f"waiting for thoughts ({before})", style="dim")
             async for entry in mind.watch(from_seq, wants):
-                if json:
-                    emit(encode(pb.StreamEntry, entry))
-                else:
-                    out.print(entry_line(entry))
+                tell([entry], pb.StreamEntry, entry_line, json=json)
                 last, shown = entry.seq, shown + 1
                 if shown == most:
                     break
