@@ -5,11 +5,8 @@ from __future__ import annotations
 import getpass
 import socket
 from collections.abc import AsyncIterator
-from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
-from google.protobuf.message import Message
 
 from environment.population import GrowthEvent, Member
 from orchestration.growth.admin import OrderOutcome, PopulationPage
@@ -35,13 +32,12 @@ class GrowthClient:
 
     async def population(self, *, living: bool = False) -> PopulationPage:
         """As it is, with all members, page by page; ``living``: with those that live."""
-        request, members = pb.GetPopulationRequest(living_only=living), list[Member]()
+        asked, members, token = "GrowthService/GetPopulation", list[Member](), ""
         while True:
-            answer = await self._mind.ask("GrowthService/GetPopulation", request)
-            found = decode(PopulationPage, answer.population)
+            found = await self._mind.one(asked, PopulationPage, living_only=living, page_token=token)
             members += found.members
-            request.page_token = found.next_page_token
-            if not request.page_token:
+            token = found.next_page_token
+            if not token:
                 return replace(found, members=tuple(members))
 
     async def events(self, after: int = 0) -> list[GrowthEvent]:
@@ -54,35 +50,29 @@ class GrowthClient:
                 return found
             after = found[-1].seq
 
-    async def watch(self, after: int = 0) -> AsyncIterator[GrowthEvent]:
+    def watch(self, after: int = 0) -> AsyncIterator[GrowthEvent]:
         """The audit log after a number and as it grows, without end, gap or repeat."""
-        told = self._mind.follow("GrowthService/WatchGrowth", pb.WatchGrowthRequest(after=after))
-        async with aclosing(told) as answers:
-            async for answer in answers:
-                if answer.HasField("event"):
-                    yield decode(GrowthEvent, answer.event)
+        return self._mind.each("GrowthService/WatchGrowth", GrowthEvent, after=after)
 
     async def freeze(self, reason: str = "") -> OrderOutcome:
         """Stop all growth at once."""
-        return await self._give("Freeze", pb.FreezeRequest(order=self._order(reason)))
+        return await self._give("Freeze", reason)
 
     async def thaw(self, reason: str = "") -> OrderOutcome:
         """Let growth go on."""
-        return await self._give("Thaw", pb.ThawRequest(order=self._order(reason)))
+        return await self._give("Thaw", reason)
 
     async def approve(self, proposal: int, reason: str = "") -> OrderOutcome:
         """Permit what a waiting proposal asks for, once."""
-        return await self._give("Approve", pb.ApproveRequest(proposal=str(proposal), order=self._order(reason)))
+        return await self._give("Approve", reason, proposal=str(proposal))
 
     async def reject(self, proposal: int, reason: str = "") -> OrderOutcome:
         """Refuse a waiting proposal."""
-        return await self._give("Reject", pb.RejectRequest(proposal=str(proposal), order=self._order(reason)))
+        return await self._give("Reject", reason, proposal=str(proposal))
 
-    async def _give(self, name: str, request: Message) -> OrderOutcome:
-        return decode(OrderOutcome, (await self._mind.ask(f"GrowthService/{name}", request)).outcome)
-
-    def _order(self, reason: str) -> pb.Order:
-        return pb.Order(by=self._by, reason=reason)
+    async def _give(self, name: str, reason: str, **about: str) -> OrderOutcome:
+        order = pb.Order(by=self._by, reason=reason)
+        return await self._mind.one(f"GrowthService/{name}", OrderOutcome, order=order, **about)
 
 
 def caller() -> str:

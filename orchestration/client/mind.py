@@ -8,7 +8,7 @@ from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from itertools import count
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -32,14 +32,7 @@ from orchestration.client.upload import Upload, message_of
 from orchestration.clock import wall
 from orchestration.gateway.decode import receipts
 from orchestration.gateway.error_answers import BEGAN
-from orchestration.pb.submind.v1 import (
-    consciousness_pb2,
-    environment_pb2,
-    knowledge_pb2,
-    matters_pb2,
-    mind_pb2,
-    perception_pb2,
-)
+from orchestration.pb.submind.v1 import environment_pb2, matters_pb2, perception_pb2
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.methods import method
 from orchestration.schema.trace_messages import decode_hit, decode_trace
@@ -51,6 +44,7 @@ from orchestration.view.tail import EVERYTHING, EntryFilter
 if TYPE_CHECKING:
     from types import TracebackType
 
+D = TypeVar("D")
 _MIB = 1024 * 1024
 _OPTIONS = (
     ("grpc.max_receive_message_length", 64 * _MIB),
@@ -134,18 +128,13 @@ class MindClient:
         upload = Upload(self, source, batch=batch, window=window, linger=linger, refused=refused)
         return upload.receipts()
 
-    async def watch(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncIterator[StreamEntry]:
+    def watch(self, from_seq: int = 0, wants: EntryFilter = EVERYTHING) -> AsyncIterator[StreamEntry]:
         """The stream of consciousness from ``from_seq`` on (0: only what is new), without end, gap or repeat."""
-        request = encode(consciousness_pb2.WatchRequest, wants, from_seq=from_seq)
-        async with aclosing(self.follow("ConsciousnessService/Watch", request)) as answers:
-            async for answer in answers:
-                if answer.HasField("entry"):
-                    yield decode(StreamEntry, answer.entry)
+        return self.each("ConsciousnessService/Watch", StreamEntry, wants, from_seq=from_seq)
 
     async def explain(self, id_or_seq: str | int) -> Explanation:
         """The lineage of an entry (by number or id), a trace or a perception. Raises ``NotFound``."""
-        request = consciousness_pb2.ExplainRequest(id=str(id_or_seq))
-        return decode(Explanation, (await self.ask("ConsciousnessService/Explain", request)).explanation)
+        return await self.one("ConsciousnessService/Explain", Explanation, id=str(id_or_seq))
 
     async def search(self, text: str, k: int = 10, filters: SearchFilters | None = None) -> list[Hit]:
         """The traces nearest in meaning, nearest first."""
@@ -154,9 +143,7 @@ class MindClient:
 
     async def recall(self, text: str, k: int = 10, filters: RecallFilters | None = None) -> list[Recollection]:
         """What was perceived that fits a question or a few words, best first, with reasons."""
-        request = encode(environment_pb2.RecallRequest, filters or RecallFilters(), text=text, k=k)
-        found = await self.ask("EnvironmentService/Recall", request)
-        return [decode(Recollection, one) for one in found.episodes]
+        return await self.every("EnvironmentService/Recall", Recollection, filters or RecallFilters(), text=text, k=k)
 
     async def remember(self, text: str, *, source: str) -> Receipt:
         """Have the mind keep something: a perception of ``source``, labelled ``remember``."""
@@ -191,13 +178,11 @@ class MindClient:
 
     async def matter(self, key: str) -> Matter:
         """A matter by its id, or how that begins. Raises ``NotFound``."""
-        request = matters_pb2.GetMatterRequest(id=key)
-        return decode(Matter, (await self.ask("MattersService/GetMatter", request)).matter)
+        return await self.one("MattersService/GetMatter", Matter, id=key)
 
     async def know(self, entity: str, at: float | None = None, known: float | None = None) -> EntityPage:
         """Everything of an entity at a world time (now), by what was learnt until ``known``. Raises ``NotFound``."""
-        request = encode(knowledge_pb2.KnowRequest, entity=entity, at=at, known=known)
-        return decode(EntityPage, (await self.ask("KnowledgeService/Know", request)).page)
+        return await self.one("KnowledgeService/Know", EntityPage, entity=entity, at=at, known=known)
 
     async def entities(self, text: str = "", limit: int = 20) -> list[KnownEntity]:
         """Those named in some words, or whose names begin so; without words those that were met first latest."""
@@ -212,19 +197,16 @@ class MindClient:
 
     async def believe(self, entity: str, relation: str = "") -> list[Belief]:
         """Why something is believed of an entity, down to what was perceived. Raises ``NotFound``."""
-        request = knowledge_pb2.BelieveRequest(entity=entity, relation=relation)
-        return [decode(Belief, one) for one in (await self.ask("KnowledgeService/Believe", request)).beliefs]
+        return await self.every("KnowledgeService/Believe", Belief, entity=entity, relation=relation)
 
     async def correct(self, entity: str, relation: str, value: str = "", by: str = "") -> FeedbackMark:
         """Say what is right; with no value, that nothing said of it is. Raises ``NotFound``."""
-        request = knowledge_pb2.CorrectRequest(entity=entity, relation=relation, value=value, by=by)
-        return decode(FeedbackMark, (await self.ask("KnowledgeService/Correct", request)).mark)
+        said = {"entity": entity, "relation": relation, "value": value, "by": by}
+        return await self.one("KnowledgeService/Correct", FeedbackMark, **said)
 
     async def contradictions(self, *, settled: bool = False, limit: int = 100) -> list[Contradiction]:
         """What sources deny each other, the latest first; ``settled`` ones as well."""
-        request = knowledge_pb2.ListContradictionsRequest(all=settled, limit=limit)
-        told = await self.ask("KnowledgeService/ListContradictions", request)
-        return [decode(Contradiction, one) for one in told.contradictions]
+        return await self.every("KnowledgeService/ListContradictions", Contradiction, all=settled, limit=limit)
 
     async def sleeps(self, limit: int = 1) -> list[SleepReport]:
         """What the mind made of its memory in its sleeps, the latest first."""
@@ -235,18 +217,16 @@ class MindClient:
         self, target: str, kind: MarkKind, *, of: MuteScope | None = None, until: str = "", line: str = "", by: str = ""
     ) -> FeedbackMark:
         """Say something of an entry or a matter. Raises ``NotFound`` and ``Rejected``."""
-        said = encode(matters_pb2.MarkRequest, target=target, kind=kind, of=of, until=until, line=line, by=by)
-        return decode(FeedbackMark, (await self.ask("MattersService/Mark", said)).mark)
+        said = {"target": target, "kind": kind, "of": of, "until": until, "line": line, "by": by}
+        return await self.one("MattersService/Mark", FeedbackMark, **said)
 
     async def undo_mark(self, mark: str, by: str = "") -> FeedbackMark:
         """Take back a mark, or the latest of an entry or matter. Raises ``NotFound``."""
-        told = await self.ask("MattersService/UndoMark", matters_pb2.UndoMarkRequest(mark=mark, by=by))
-        return decode(FeedbackMark, told.mark)
+        return await self.one("MattersService/UndoMark", FeedbackMark, mark=mark, by=by)
 
     async def marks(self) -> list[FeedbackMark]:
         """The marks that stand, the latest first."""
-        told = await self.ask("MattersService/ListMarks", matters_pb2.ListMarksRequest())
-        return [decode(FeedbackMark, one) for one in told.marks]
+        return await self.every("MattersService/ListMarks", FeedbackMark)
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first. Raises ``NotFound``."""
@@ -255,18 +235,15 @@ class MindClient:
 
     async def status(self) -> MindStatus:
         """How the mind is."""
-        answer = await self.ask("MindService/GetStatus", mind_pb2.GetStatusRequest())
-        return decode(MindStatus, answer.status)
+        return await self.one("MindService/GetStatus", MindStatus)
 
     async def subminds(self) -> list[SubmindReport]:
         """What each actor last said of itself."""
-        pages = self.pages("MindService/ListSubminds", mind_pb2.ListSubmindsRequest())
-        return [decode(SubmindReport, one) async for page in pages for one in page.subminds]
+        return await self.every("MindService/ListSubminds", SubmindReport)
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         """All connections, or one submind's; strongest first."""
-        pages = self.pages("MindService/ListConnections", mind_pb2.ListConnectionsRequest(owner=owner or ""))
-        found = [decode(Connection, one) async for page in pages for one in page.connections]
+        found = await self.every("MindService/ListConnections", Connection, owner=owner)
         return sorted(found, key=lambda c: (-c.weight, c.owner, c.topic, c.peer))
 
     def nodes(self) -> NodeClient:
@@ -286,26 +263,41 @@ class MindClient:
 
         A page may be short and yet have an ``older``.
         """
-        request = encode(mind_pb2.ListConnectionChangesRequest, wants, limit=limit, before=before)
-        answer = await self.ask("MindService/ListConnectionChanges", request)
-        return ChangePage(tuple(decode(ConnectionChange, change) for change in answer.changes), answer.older)
+        return await self.one("MindService/ListConnectionChanges", ChangePage, wants, limit=limit, before=before)
 
-    async def watch_changes(self, wants: ChangeFilter = ANY_CHANGE, after: str = "") -> AsyncIterator[ConnectionChange]:
+    def watch_changes(self, wants: ChangeFilter = ANY_CHANGE, after: str = "") -> AsyncIterator[ConnectionChange]:
         """What happens to connections behind the mark ``after`` (empty: what is new), without end."""
-        request = encode(mind_pb2.WatchConnectionChangesRequest, wants, after=after)
-        async with aclosing(self.follow("MindService/WatchConnectionChanges", request)) as answers:
-            async for answer in answers:
-                if answer.HasField("change"):
-                    yield decode(ConnectionChange, answer.change)
+        return self.each("MindService/WatchConnectionChanges", ConnectionChange, wants, after=after)
 
-    async def pages(self, name: str, request: Any) -> AsyncIterator[Any]:
-        """The answers to a method that lists page by page."""
+    async def one(self, name: str, kind: type[D], /, *made: object, **own: Any) -> D:
+        """What a method (``Service/Method``) answers, as one of the mind's own messages.
+
+        Asked with each field from ``own``, or from what was ``made``, as ``encode`` takes them.
+        """
+        asked = method(name)
+        answer = await self.ask(name, encode(asked.request, *made, **own))
+        return decode(kind, getattr(answer, asked.answered) if asked.answered else answer)
+
+    async def every(self, name: str, kind: type[D], /, *made: object, **own: Any) -> list[D]:
+        """The same of a method that answers with one list, page after page where it has pages."""
+        asked = method(name)
+        request: Any = encode(asked.request, *made, **own)
+        (listed,) = (field.name for field in asked.answer.DESCRIPTOR.fields if field.is_repeated)
+        found: list[D] = []
         while True:
             answer = await self.ask(name, request)
-            yield answer
-            if not answer.next_page_token:
-                return
+            found += [decode(kind, one) for one in getattr(answer, listed)]
+            if not getattr(answer, "next_page_token", ""):
+                return found
             request.page_token = answer.next_page_token
+
+    async def each(self, name: str, kind: type[D], /, *made: object, **own: Any) -> AsyncGenerator[D, None]:
+        """The same of one that answers without end, as it happens."""
+        asked = method(name)
+        async with aclosing(self.follow(name, encode(asked.request, *made, **own))) as answers:
+            async for answer in answers:
+                if answer.HasField(asked.answered):
+                    yield decode(kind, getattr(answer, asked.answered))
 
     async def follow(self, name: str, request: Any) -> AsyncGenerator[Any, None]:
         """What a method (``Service/Method``) that streams answers, without end where it has none.

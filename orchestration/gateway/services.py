@@ -33,7 +33,7 @@ from orchestration.view.tail import EntryFilter, M
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestration.growth.admin import GrowthAdmin, OrderOutcome
+    from orchestration.growth.admin import GrowthAdmin
     from orchestration.view.mind import MindView
     from orchestration.view.tail import StreamTail, Tail
 
@@ -106,24 +106,26 @@ async def _followed(
     tail: Tail[Any, M],
     seen: M | None,
     wants: EntryFilter | ChangeFilter | MatterFilter,
-    answer: Callable[..., A],
-    told: Callable[[Any], Mapping[str, Message]],
+    answer: type[A],
+    told: str,
 ) -> AsyncGenerator[A, None]:
     """What a reader wants of a log behind the mark ``seen`` (None: what is new), as fast as it takes that.
+
+    Each is the field ``told`` of an ``answer``.
 
     First, and where it wants nothing of what came last, the mark alone: where to go on.
     """
     seen = await tail.position() if seen is None else seen
-    yield answer(mark=seen)
+    yield encode(answer, mark=seen)
     async with aclosing(tail.behind(seen)) as batches:
         async for batch in batches:
             for one in batch:
                 if wants.matches(one):
                     seen = tail.mark(one)
-                    yield answer(**told(one), mark=seen)
+                    yield encode(answer, **{told: one}, mark=seen)
             if seen != tail.mark(batch[-1]):
                 seen = tail.mark(batch[-1])
-                yield answer(mark=seen)
+                yield encode(answer, mark=seen)
 
 
 class ConsciousnessService:
@@ -143,7 +145,7 @@ class ConsciousnessService:
             None if seen < 0 else seen,
             decode(EntryFilter, request),
             consciousness_pb2.WatchResponse,
-            lambda entry: {"entry": encode(consciousness_pb2.StreamEntry, entry)},
+            "entry",
         )
 
     async def list_entries(
@@ -152,13 +154,11 @@ class ConsciousnessService:
         """From a number on, or the newest."""
         limit = request.limit or _LIMIT
         entries, head = await self._view.entries(request.from_seq if request.HasField("from_seq") else None, limit)
-        told = [encode(consciousness_pb2.StreamEntry, entry) for entry in entries]
-        return consciousness_pb2.ListEntriesResponse(entries=told, head=head)
+        return encode(consciousness_pb2.ListEntriesResponse, entries=entries, head=head)
 
     async def explain(self, request: consciousness_pb2.ExplainRequest) -> consciousness_pb2.ExplainResponse:
         """The lineage of an id. Raises ``UnknownId``."""
-        found = await self._view.explain(request.id)
-        return consciousness_pb2.ExplainResponse(explanation=encode(consciousness_pb2.Explanation, found))
+        return encode(consciousness_pb2.ExplainResponse, explanation=await self._view.explain(request.id))
 
 
 class EnvironmentService:
@@ -238,7 +238,7 @@ class MattersService:
             request.after if request.HasField("after") else None,
             decode(MatterFilter, request),
             matters_pb2.WatchMattersResponse,
-            lambda change: {"change": encode(matters_pb2.MatterChange, change)},
+            "change",
         )
 
     async def mark(self, request: matters_pb2.MarkRequest) -> matters_pb2.MarkResponse:
@@ -264,14 +264,13 @@ class MindService:
 
     async def get_status(self, _: mind_pb2.GetStatusRequest) -> mind_pb2.GetStatusResponse:
         """How the mind is."""
-        return mind_pb2.GetStatusResponse(status=encode(mind_pb2.MindStatus, await self._view.status()))
+        return encode(mind_pb2.GetStatusResponse, status=await self._view.status())
 
     async def list_subminds(self, request: mind_pb2.ListSubmindsRequest) -> mind_pb2.ListSubmindsResponse:
         """What each actor last said of itself, a page of it."""
         with _naming("page_token"):
             page = await self._view.subminds_page(request.page_size, request.page_token)
-        told = [encode(mind_pb2.SubmindReport, one) for one in page.items]
-        return mind_pb2.ListSubmindsResponse(subminds=told, next_page_token=page.next)
+        return encode(mind_pb2.ListSubmindsResponse, subminds=page.items, next_page_token=page.next)
 
     async def list_connections(self, request: mind_pb2.ListConnectionsRequest) -> mind_pb2.ListConnectionsResponse:
         """The registries, the strongest connections or a page."""
@@ -293,8 +292,7 @@ class MindService:
         """A page of the history of connections."""
         with _naming("before"):
             page = await self._view.changes(decode(ChangeFilter, request), request.limit or _LIMIT, request.before)
-        told = [encode(mind_pb2.ConnectionChange, one) for one in page.changes]
-        return mind_pb2.ListConnectionChangesResponse(changes=told, older=page.older)
+        return encode(mind_pb2.ListConnectionChangesResponse, page)
 
     async def watch_connection_changes(
         self, request: mind_pb2.WatchConnectionChangesRequest
@@ -308,7 +306,7 @@ class MindService:
             request.after or None,
             decode(ChangeFilter, request),
             mind_pb2.WatchConnectionChangesResponse,
-            lambda change: {"change": encode(mind_pb2.ConnectionChange, change)},
+            "change",
         )
 
 
@@ -322,7 +320,7 @@ class GrowthService:
         """As it is. Raises ``InvalidRequest`` for a token that is none."""
         with _naming("page_token"):
             found = await self._desk.population(request.page_size, request.page_token, living=request.living_only)
-        return growth_pb2.GetPopulationResponse(population=encode(growth_pb2.Population, found))
+        return encode(growth_pb2.GetPopulationResponse, population=found)
 
     async def list_growth(self, request: growth_pb2.ListGrowthRequest) -> growth_pb2.ListGrowthResponse:
         """A stretch of the audit log, in order: after a number, or the newest."""
@@ -331,7 +329,7 @@ class GrowthService:
             _, head = await self._desk.events(0, 0)
             after = max(0, head - limit)
         events, head = await self._desk.events(after, limit)
-        return growth_pb2.ListGrowthResponse(events=[encode(growth_pb2.GrowthEvent, one) for one in events], head=head)
+        return encode(growth_pb2.ListGrowthResponse, events=events, head=head)
 
     async def watch_growth(
         self, request: growth_pb2.WatchGrowthRequest
@@ -342,25 +340,25 @@ class GrowthService:
     async def _events(self, after: int) -> AsyncGenerator[growth_pb2.WatchGrowthResponse, None]:
         yield growth_pb2.WatchGrowthResponse(mark=after)
         async for event in self._desk.follow(after):
-            yield growth_pb2.WatchGrowthResponse(event=encode(growth_pb2.GrowthEvent, event), mark=event.seq)
+            yield encode(growth_pb2.WatchGrowthResponse, event=event, mark=event.seq)
 
     async def freeze(self, request: growth_pb2.FreezeRequest) -> growth_pb2.FreezeResponse:
         """Stop all growth."""
-        return growth_pb2.FreezeResponse(outcome=_outcome(await self._desk.freeze(*_signed(request.order))))
+        return encode(growth_pb2.FreezeResponse, outcome=await self._desk.freeze(*_signed(request.order)))
 
     async def thaw(self, request: growth_pb2.ThawRequest) -> growth_pb2.ThawResponse:
         """Let growth go on."""
-        return growth_pb2.ThawResponse(outcome=_outcome(await self._desk.thaw(*_signed(request.order))))
+        return encode(growth_pb2.ThawResponse, outcome=await self._desk.thaw(*_signed(request.order)))
 
     async def approve(self, request: growth_pb2.ApproveRequest) -> growth_pb2.ApproveResponse:
         """Permit a proposal."""
         outcome = await self._desk.approve(_number(request.proposal), *_signed(request.order))
-        return growth_pb2.ApproveResponse(outcome=_outcome(outcome))
+        return encode(growth_pb2.ApproveResponse, outcome=outcome)
 
     async def reject(self, request: growth_pb2.RejectRequest) -> growth_pb2.RejectResponse:
         """Refuse a proposal."""
         outcome = await self._desk.reject(_number(request.proposal), *_signed(request.order))
-        return growth_pb2.RejectResponse(outcome=_outcome(outcome))
+        return encode(growth_pb2.RejectResponse, outcome=outcome)
 
 
 def _signed(order: growth_pb2.Order) -> tuple[str, str]:
@@ -370,10 +368,6 @@ def _signed(order: growth_pb2.Order) -> tuple[str, str]:
 
 def _number(proposal: str) -> int:
     return int(proposal.removeprefix("g-"))
-
-
-def _outcome(made: OrderOutcome) -> growth_pb2.OrderOutcome:
-    return encode(growth_pb2.OrderOutcome, made)
 
 
 class NodeService:
