@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from environment.decisions import Decision
-from environment.errors import SubliminalError
+from environment.errors import FieldedError, SubliminalError
 from environment.messages import Instant, Perception, PerceptionRef, StreamEntry, Trace
 from environment.packs import ALWAYS, INNATE, PACKS, PackSection
 from environment.ports import Stores
@@ -19,12 +19,10 @@ _DIGITS = 19
 """A number of an entry has fewer."""
 
 
-class UnknownId(SubliminalError):
+class UnknownId(FieldedError, SubliminalError):
     """Nothing in this mind has that id: check it, or it has been forgotten."""
 
-    def __init__(self, wanted: str) -> None:
-        super().__init__(wanted)
-        self.wanted = wanted
+    wanted: str
 
     def __str__(self) -> str:
         return (

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from environment.errors import FieldedError
+
 
 class SubstrateError(Exception):
     """Root of this room's errors."""
 
 
-class SubstrateUnavailable(SubstrateError):
+class SubstrateUnavailable(FieldedError, SubstrateError):
     """No answer is to be had now: try again after ``retry_after`` seconds."""
 
-    def __init__(self, reason: str, retry_after: float = 1.0) -> None:
-        super().__init__(reason, retry_after)
-        self.reason = reason
-        self.retry_after = retry_after
+    reason: str
+    retry_after: float = 1.0
 
     def __str__(self) -> str:
         return self.reason
@@ -27,7 +27,7 @@ class BudgetSpent(SubstrateUnavailable):
     """A request might exceed a limit of the budget, so it was not sent; there is room after ``retry_after`` seconds."""
 
 
-class AttemptFailed(SubstrateError):
+class AttemptFailed(FieldedError, SubstrateError):
     """One request to a server brought no usable answer.
 
     ``retryable`` says whether the same request may succeed later, ``billed`` whether the server may have charged for
@@ -35,20 +35,11 @@ class AttemptFailed(SubstrateError):
     where that was no 200.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        retryable: bool = True,
-        billed: bool = False,
-        retry_after: float | None = None,
-        status: int = 0,
-    ) -> None:
-        super().__init__(reason, retryable, billed, retry_after, status)
-        self.reason = reason
-        self.retryable = retryable
-        self.billed = billed
-        self.retry_after = retry_after
-        self.status = status
+    reason: str
+    retryable: bool = True
+    billed: bool = False
+    retry_after: float | None = None
+    status: int = 0
 
     def __str__(self) -> str:
         return self.reason

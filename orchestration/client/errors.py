@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 import grpc
@@ -11,6 +10,7 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import error_details_pb2
 from google.rpc.status_pb2 import Status
 
+from environment.errors import FieldedError
 from orchestration.gateway.error_answers import DETAILS_KEY
 from orchestration.schema.errors import FieldViolation
 
@@ -20,14 +20,12 @@ _CUT_OFF = "execute_batch"
 """How grpc.aio tells, as INTERNAL, that a message was written just when the call ended; why it ended is lost."""
 
 
-class ClientError(Exception):
+class ClientError(FieldedError, Exception):
     """Root of this package's errors, and the one for what has no class of its own."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(code, message)
-        self.code = code
-        """The standard name of the gRPC status, for example ``INTERNAL``."""
-        self.message = message
+    code: str
+    """The standard name of the gRPC status, for example ``INTERNAL``."""
+    message: str
 
     def __str__(self) -> str:
         return self.message
@@ -36,10 +34,7 @@ class ClientError(Exception):
 class Rejected(ClientError):
     """The request is wrong: correct what ``violations`` name. None of it was taken in."""
 
-    def __init__(self, code: str, message: str, violations: Iterable[FieldViolation] = ()) -> None:
-        super().__init__(code, message)
-        self.violations = tuple(violations)
-        self.args = (code, message, self.violations)
+    violations: tuple[FieldViolation, ...] = ()
 
     def indexes(self) -> dict[int, str]:
         """Which perceptions of a batch are wrong, and why."""
@@ -58,10 +53,7 @@ class Unavailable(ClientError):
     Whether a perception was taken in is not known; sending it again with its idempotency key is safe.
     """
 
-    def __init__(self, code: str, message: str, retry_after: float | None = None) -> None:
-        super().__init__(code, message)
-        self.retry_after = retry_after
-        self.args = (code, message, retry_after)
+    retry_after: float | None = None
 
 
 class Busy(Unavailable):
@@ -79,8 +71,8 @@ class NotFound(ClientError):
 class Closed(ClientError):
     """This client was closed, and what was under way with it: open another."""
 
-    def __init__(self, code: str = "CANCELLED", message: str = "this client was closed: open another") -> None:
-        super().__init__(code, message)
+    code: str = "CANCELLED"
+    message: str = "this client was closed: open another"
 
 
 def details_of(error: grpc.aio.AioRpcError) -> list[AnyMessage]:
@@ -105,9 +97,9 @@ def translate(error: grpc.aio.AioRpcError) -> ClientError:
             retry_after = retry.retry_delay.seconds + retry.retry_delay.nanos * 1e-9
     match code:
         case grpc.StatusCode.INVALID_ARGUMENT:
-            return Rejected(code.name, message, violations)
+            return Rejected(code.name, message, tuple(violations))
         case grpc.StatusCode.RESOURCE_EXHAUSTED if retry_after is None:
-            return Rejected(code.name, message, [FieldViolation("", message)])
+            return Rejected(code.name, message, (FieldViolation("", message),))
         case grpc.StatusCode.RESOURCE_EXHAUSTED:
             return Busy(code.name, message, retry_after)
         case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.DEADLINE_EXCEEDED | grpc.StatusCode.ABORTED:

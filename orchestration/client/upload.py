@@ -195,7 +195,7 @@ class Upload:
         error = Rejected(
             "INVALID_ARGUMENT",
             refusal.reason,
-            [FieldViolation(one.field, one.description) for one in refusal.violations],
+            tuple(FieldViolation(one.field, one.description) for one in refusal.violations),
         )
         while batch:
             wrong = error.indexes()

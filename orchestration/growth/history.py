@@ -68,20 +68,17 @@ class DecisionHistory:
     """Approvals that were not made use of, by submind and act."""
     refusals: dict[tuple[str, str, str], Instant] = field(default_factory=dict)
     """When the log last said a refusal, by submind, act and limit."""
-    _granted: dict[str, dict[str, GrowthEvent]] = field(default_factory=dict)
+    _granted: dict[str, Latest[str, GrowthEvent]] = field(default_factory=dict)
     _answered: Latest[int, GrowthEvent] = field(default_factory=lambda: Latest(_ANSWERED))
     _ended: deque[tuple[Instant, str]] = field(default_factory=deque)
 
     def granted(self, submind: str, growth: str) -> GrowthEvent | None:
         """What a submind was granted under that name, where it may still ask."""
-        return self._granted.get(submind, {}).get(growth) if growth else None
+        return self._granted[submind].get(growth) if growth and submind in self._granted else None
 
     def grant(self, event: GrowthEvent) -> None:
         """Remember a division or retirement that was granted, the latest 64 of each submind."""
-        mine = self._granted.setdefault(event.submind, {})
-        mine[event.growth] = event
-        if len(mine) > _GRANTED:
-            del mine[next(iter(mine))]
+        self._granted.setdefault(event.submind, Latest(_GRANTED))[event.growth] = event
 
     def answered(self, number: int) -> GrowthEvent | None:
         """How a proposal was decided, where that was not long ago."""

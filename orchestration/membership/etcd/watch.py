@@ -12,6 +12,7 @@ import structlog
 from aetcd import rpc
 from aetcd.utils import prefix_range_end
 
+from environment.errors import FieldedError
 from orchestration.membership.errors import BadCoordination, CoordinationError, CoordinationUnavailable
 from orchestration.membership.etcd.client import EtcdClient, EtcdMember, Kv
 from orchestration.membership.etcd.faults import coordination_error
@@ -19,12 +20,10 @@ from orchestration.membership.etcd.faults import coordination_error
 _log = structlog.get_logger(__name__)
 
 
-class Compacted(CoordinationError):
+class Compacted(FieldedError, CoordinationError):
     """The changes asked for are not kept any more: read the keys as they are."""
 
-    def __init__(self, revision: int) -> None:
-        super().__init__(revision)
-        self.revision = revision
+    revision: int
 
 
 class KeyWatch:
