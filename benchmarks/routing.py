@@ -30,8 +30,7 @@ from actors.events import Credit, Event, Message, Post, Revise
 from actors.submind.connection_registry import LearnedLink
 from actors.submind.routing import LEARNED, Routing, RoutingContext
 from environment.stores.sqlite import open_stores
-from orchestration.simulation.buffering import BufferedStores
-from orchestration.simulation.replay import Replay
+from orchestration.simulation.replay import BufferedStores, Replay
 
 SUBMINDS = 18
 FAN_OUT = 3

@@ -28,8 +28,7 @@ import psutil
 from environment.messages import NewPerception
 from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
-from orchestration.simulation.buffering import BufferedStores
-from orchestration.simulation.replay import Replay
+from orchestration.simulation.replay import BufferedStores, Replay
 
 START = 1_700_000_000.0 // 86_400 * 86_400
 DAY = 86_400.0

@@ -29,8 +29,7 @@ from actors.events import Crawl, Event, Found, Message, Post, Revise
 from environment.messages import NewPerception, Thought
 from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
-from orchestration.simulation.buffering import BufferedStores
-from orchestration.simulation.replay import Replay
+from orchestration.simulation.replay import BufferedStores, Replay
 
 APART = 600.0
 BETWEEN = 300.0

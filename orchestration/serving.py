@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import structlog
 
-from orchestration.access.descriptors import more_files
 from orchestration.access.tokens import read_token
 from orchestration.settings import Settings
 from orchestration.telemetry.logs import configure_logs
@@ -43,3 +43,14 @@ async def asked_to_stop(kill: Callable[[], None] = lambda: None) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, asked, number)
     await stopping.wait()
+
+
+def more_files() -> int:
+    """Raise the soft limit of open files to the hard one; what it is then. Each connection takes one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (ValueError, OSError):  # an unlimited hard limit that the kernel does not grant
+            return soft
+    return hard

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,15 +15,16 @@ from rich.text import Text
 from rich.tree import Tree
 
 from environment.lineage import Explanation, NodeKind
-from environment.messages import Connection, ThoughtKind
+from environment.messages import ChangeKind, Connection, ConnectionChange, ThoughtKind
 from environment.search import Hit, SearchFilters
-from orchestration.cli.changes import show_changes
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
-from orchestration.cli.output import bar, because, clock, console, emit, gauge, lineage_line
-from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.output import bar, because, clock, console, emit, gauge, lineage_line, tell
+from orchestration.cli.remote import Server, ask, calling, connected
 from orchestration.cli.safety import safe
+from orchestration.cli.signals import cancel_on
 from orchestration.cli.times import moment
+from orchestration.client import MindClient
 from orchestration.pb.submind.v1 import consciousness_pb2, mind_pb2
 from orchestration.schema.convert import encode
 from orchestration.schema.trace_messages import encode_hit
@@ -32,6 +37,14 @@ _LATEST = 100
 """Changes of connections that are shown, where nobody says how many."""
 
 _STATE = {"running": "green", "starting": "yellow", "restarting": "yellow", "degraded": "yellow"}
+_PATIENCE = 5.0
+_STYLE = {
+    ChangeKind.PROMOTED: "bold green",
+    ChangeKind.CREDITED: "green",
+    ChangeKind.OPENED: "blue",
+    ChangeKind.DEMOTED: "yellow",
+    ChangeKind.UNREWARDED: "dim",
+}
 
 
 @app.command()
@@ -297,3 +310,44 @@ def _span(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def show_changes(at: Server, wants: ChangeFilter, limit: int, *, follow: bool, json: bool) -> None:
+    """Print the latest ``limit`` changes that are wanted, oldest first, and then what happens, if asked to."""
+    asyncio.run(_told_changes(at, wants, limit, follow=follow, json=json))
+
+
+async def _told_changes(at: Server, wants: ChangeFilter, limit: int, *, follow: bool, json: bool) -> None:
+    async with connected(at, _PATIENCE) as mind:
+        latest = await _latest(mind, wants, limit)
+        nothing = "" if follow else "nothing happened to such connections yet"
+        tell(reversed(latest), mind_pb2.ConnectionChange, _change, json=json, nothing=nothing)
+        if not follow:
+            return
+        cancel_on(signal.SIGINT, signal.SIGTERM)
+        with contextlib.suppress(asyncio.CancelledError):
+            async for change in mind.watch_changes(replace(wants, since=None), latest[0].mark if latest else ""):
+                tell([change], mind_pb2.ConnectionChange, _change, json=json)
+
+
+async def _latest(mind: MindClient, wants: ChangeFilter, limit: int) -> list[ConnectionChange]:
+    """Newest first; page after page, since one page may be bounded lower."""
+    found: list[ConnectionChange] = []
+    before = ""
+    while len(found) < limit:
+        page = await mind.changes(wants, min(limit - len(found), 1000), before)
+        found += page.changes
+        before = page.older
+        if not before:
+            break
+    return found
+
+
+def _change(change: ConnectionChange) -> Text:
+    line = Text()
+    line.append(f"{clock(change.at)} ", style="cyan")
+    line.append(f"{change.kind.value:<10} ", style=_STYLE.get(change.kind, "red"))
+    line.append(f"{safe(change.owner)} > {safe(change.peer)} ", style="bold")
+    line.append(f"about {safe(change.label or change.topic)}", style="magenta")
+    line.append(f"  {change.weight:.2f}  ", style="yellow")
+    return line.append(safe(change.reason))

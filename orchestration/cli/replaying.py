@@ -18,12 +18,12 @@ import typer
 from actors.attention.pacing import Budget
 from environment.messages import EntryKind, Instant, NewPerception
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.history import instant, logged
 from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
 from orchestration.cli.input.reading import InputLine, Splitter, check_text, file_lines
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.safety import safe
+from orchestration.cli.times import moment
 from orchestration.clock import wall
 from orchestration.gateway.errors import IntakeRejected
 from orchestration.gateway.limits import IntakeLimits, lowered
@@ -32,6 +32,7 @@ from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
 from orchestration.schema.convert import encode
 from orchestration.settings import Settings
 from orchestration.simulation.replay import replay as simulate
+from orchestration.store_factory import address_of, embedded_in, open_mind
 from orchestration.telemetry import names
 
 app = typer.Typer(add_completion=False)
@@ -39,6 +40,7 @@ app = typer.Typer(add_completion=False)
 _SHOWN = 20
 _NOWHEN: Instant = 946_684_800.0
 """When unstamped lines begin: 2000-01-01, so that two replays of them are the same."""
+_PAGE = 500
 
 
 @app.command()
@@ -197,3 +199,32 @@ def _stdin() -> Iterator[InputLine]:
             first = False
         yield from splitter.feed(chunk)
     yield from splitter.finish()
+
+
+def instant(option: str, text: str | None, default: Instant) -> Instant:
+    """A time that an option names. Raises ``Failure``."""
+    return default if text is None else moment(option, text)
+
+
+async def logged(settings: Settings, data_dir: Path, since: Instant, until: Instant) -> list[NewPerception]:
+    """What the mind received from ``since`` on and before ``until``, as it was received, in the order of its log.
+
+    The mind may be running. Raises ``Failure`` where there is none, or where it perceived nothing then.
+    """
+    directory = embedded_in(settings, data_dir)
+    where = directory or str(address_of(settings, data_dir)).partition("?")[0]
+    if directory is not None and not (directory / "perceptions.db").exists():
+        raise Failure(f"there is no mind in {directory}")
+    stores = await open_mind(settings, data_dir, "replay")
+    found: list[NewPerception] = []
+    try:
+        after = 0
+        while page := await stores.perceptions.read(after, _PAGE):
+            found += [perception for perception in page if since <= perception.received < until]
+            after = page[-1].seq
+    finally:
+        await stores.close()
+    if not found:
+        when = "" if (since, until) == (float("-inf"), float("inf")) else " in that time"
+        raise Failure(f"{settings.mind.name} at {where} perceived nothing{when} that is still kept")
+    return found

@@ -53,7 +53,7 @@ A = TypeVar("A", bound=Message)
 
 
 class NodeOperations(Protocol):
-    """Who knows the nodes of the mind: ``orchestration.host.node_admin.NodeAdmin``. Raises ``PlacementError``."""
+    """Who knows the nodes of the mind: ``orchestration.host.host.NodeAdmin``. Raises ``PlacementError``."""
 
     async def listed(self) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]: ...
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from environment.errors import StoreUnavailable
 from environment.messages import Receipts
 from orchestration.access.caller import CALLER, Caller
-from orchestration.access.errors import OverAllowance
+from orchestration.access.errors import AccessError, OverAllowance
 from orchestration.access.gate import Access
 from orchestration.gateway import decode, encode
 from orchestration.gateway.acknowledging import acknowledgement
 from orchestration.gateway.binding import CallGuard, MessageStream
-from orchestration.gateway.errors import IntakeBusy
+from orchestration.gateway.errors import GatewayError, IntakeBusy, Stopping
 from orchestration.gateway.intake import Intake
-from orchestration.gateway.speaking import outcome_of, speaking
 from orchestration.pb.submind.v1 import perception_pb2 as pb
 from orchestration.schema.errors import InvalidRequest
 
 _SPOKEN = 1024
+DONE = "done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +227,31 @@ async def _answer(unanswered: Unanswered) -> bytes:
     if isinstance(became, Receipts):
         return acknowledgement(unanswered.batch, became)
     return pb.PerceiveStreamResponse(batch=unanswered.batch, refusal=encode.refusal(became)).SerializeToString()
+
+
+def outcome_of(error: BaseException | None) -> str:
+    """What became of a batch, in the words of the audit log."""
+    match error:
+        case None:
+            return DONE
+        case asyncio.CancelledError():
+            return "unknown: whoever said it did not wait for the answer"
+        case StoreUnavailable() | Stopping():
+            return f"failed: {error}"
+        case GatewayError() | InvalidRequest() | AccessError():
+            return f"refused: {error}"
+        case _:
+            return f"failed: {type(error).__name__}"
+
+
+@contextmanager
+def speaking(access: Access, sources: Iterable[str]) -> Iterator[None]:
+    """While a batch is taken in. Raises ``Forbidden`` where its caller may not speak as its sources."""
+    caller = CALLER.get()
+    said = access.speaks(caller, sources)
+    try:
+        yield
+    except BaseException as error:
+        access.spoke(caller, said, outcome_of(error))
+        raise
+    access.spoke(caller, said, DONE)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -30,13 +30,11 @@ from orchestration.gateway.services import all_handlers
 from orchestration.growth.admin import GrowthAdmin
 from orchestration.host.appenders import HostAppender, PerceptionQuota
 from orchestration.host.clock_file import clock_in
-from orchestration.host.consistency import check_log_reaches_cursors
 from orchestration.host.directories import DataLock
-from orchestration.host.errors import StillMoving
+from orchestration.host.errors import LogCutShort, StillMoving
 from orchestration.host.forgetter import Forgetter
 from orchestration.host.leadership import ALONE, Leadership
 from orchestration.host.live_configuration import LiveConfigurationFollower
-from orchestration.host.node_admin import NodeAdmin
 from orchestration.host.retention import forget_once
 from orchestration.host.supervisor import MindSupervisor
 from orchestration.membership.backends import open_coordination
@@ -324,3 +322,36 @@ def _advertised(settings: Settings, grpc: str) -> str:
         return settings.host.advertise
     host, port = split_listen(grpc)
     return f"{socket.getfqdn()}:{port}" if host in {"0.0.0.0", "::"} else grpc  # noqa: S104 - recognised, not bound
+
+
+async def check_log_reaches_cursors(stores: Stores, readers: Collection[str], place: str) -> None:
+    """Raise ``LogCutShort`` where one of ``readers`` has read further than there are perceptions.
+
+    Numbers would be given again: what came under them would be taken for read, and cited for what was there before.
+    """
+    head = await stores.perceptions.head()
+    cursors = {report.name: report.metrics.get("cursor", 0.0) for report in await stores.registry.reports()}
+    read = int(max((cursors.get(reader, 0.0) for reader in readers), default=0.0))
+    if read > head:
+        raise LogCutShort(place, read, head)
+
+
+class NodeAdmin:
+    """Reads what the mind process told last, and has it do things. Raises ``PlacementError`` with why it does not."""
+
+    def __init__(self, supervisor: MindSupervisor) -> None:
+        self._supervisor = supervisor
+
+    async def listed(self) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]:
+        """The nodes, as ``Placement.described`` has them; actors without a place, and why."""
+        report = self._supervisor.report
+        return tuple(report.nodes), dict(report.unschedulable)
+
+    async def drain(self, node: str, *, undo: bool) -> None:
+        """Have a node give up its actors, or take them again."""
+        await self._supervisor.ask({"do": "drain", "node": node, "undo": undo})
+
+    async def restart(self, name: str) -> Sequence[str]:
+        """Have a submind live on in a new process; returns when it does, with all who share the process."""
+        answer = await self._supervisor.ask({"do": "restart", "name": name})
+        return [str(renewed) for renewed in answer["renewed"]]

@@ -7,17 +7,16 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import structlog
 
-from environment.errors import StoreUnavailable, SubliminalError
+from environment.errors import FencedOut, StoreUnavailable, SubliminalError
 from environment.ports import Stores
 from orchestration.backoff import backoff
 from orchestration.host.appenders import HostAppender
 from orchestration.host.supervisor import MindSupervisor
 from orchestration.membership.errors import CoordinationError, NotLeading
-from orchestration.membership.fencing import take_lead
 from orchestration.membership.ports import Coordination, LeaderTerm
 from orchestration.tasks import first_of
 
@@ -30,6 +29,7 @@ _NOBODY = {"coordination_quorum": 0.0, "coordination_members_answering": 0.0}
 """What is said of a coordination that does not answer."""
 ALONE = "alone"
 """The address of no coordination."""
+_ATTEMPTS = 8
 
 
 class Leadership:
@@ -204,3 +204,37 @@ class Leadership:
                 report.standing_by = self.why
                 report.write()
             await asyncio.sleep(self._look_every)
+
+
+class Fenced(Protocol):
+    """A store that refuses writers of older epochs: ``Stores``, ``PerceptionLog``."""
+
+    async def lead(self, token: int | None = None) -> int:
+        """Begin epoch ``token``, or the next one. Raises ``FencedOut`` where it has seen as large a token."""
+        ...
+
+
+async def take_lead(term: LeaderTerm, store: Fenced, *others: Fenced) -> int:
+    """Lead ``store`` and ``others`` under ``term``; the fence to commit to ``store`` with.
+
+    Stores that have seen larger tokens, because they were led before etcd was there or etcd was set up anew, make the
+    token of the term rise. Raises ``NotLeading`` when the term is over meanwhile, ``StoreUnavailable``, and
+    ``CoordinationUnavailable`` when it should rise and etcd is away.
+    """
+    if term.token is None:
+        for other in others:
+            await other.lead()
+        return await store.lead()
+    for _ in range(_ATTEMPTS):
+        token = term.token
+        if not term.leads():
+            break
+        try:
+            for fenced in (store, *others):
+                await fenced.lead(token)
+        except FencedOut as error:
+            _log.warning("token_too_small", token=token, epoch=error.current)
+            await term.advance(error.current)
+            continue
+        return token
+    raise NotLeading(term.candidate, term.reason or "the stores know a newer leader each time they are asked")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from inspect import isasyncgenfunction
 from itertools import groupby, islice
 from pathlib import Path
+from typing import Any, cast
 
 from actors.answering.substrate import AnsweringSubstrate
 from actors.attention.pacing import Budget
@@ -17,12 +19,13 @@ from actors.names import STREAM
 from actors.peers import PeerDirectory
 from actors.submind.routing import LEARNED, Routing
 from actors.substrate.build import build_embedder, build_substrate
+from environment.collections import Collections
 from environment.messages import Instant, NewPerception, Perception, StreamEntry
 from environment.packs import keep_packs
-from environment.ports import Stores
+from environment.ports import RegistryStore, Stores, StreamLog, TraceStore, Write
+from environment.stores.forwarding import ForwardingStores
 from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
-from orchestration.simulation.buffering import BufferedStores
 from orchestration.simulation.faults import NONE, Faults
 from orchestration.simulation.population import SimulatedPopulation
 from orchestration.simulation.world import Pace, Prefetched, Veil, Watch, World
@@ -30,6 +33,7 @@ from orchestration.wiring import build_directory, build_shell, peer_of
 
 _CHUNK = 512
 _TAIL = 600.0
+_MOST = 2048
 
 
 def fields(perception: NewPerception) -> dict[str, object]:
@@ -191,3 +195,59 @@ def _chunks(perceptions: Iterable[NewPerception], size: int) -> Iterator[list[Ne
     iterator = iter(perceptions)
     while chunk := list(islice(iterator, size)):
         yield chunk
+
+
+class BufferedStores(ForwardingStores):
+    """Stores that commit in bulk. Every read flushes first, so nobody ever sees less than was written.
+
+    Guarantee: writes reach the stores in the order in which they were committed.
+    """
+
+    def __init__(self, stores: Stores) -> None:
+        super().__init__(stores)
+        self._writes: list[Write] = []
+        self.traces = cast(TraceStore, _Flushing(stores.traces, self.flush))
+        self.stream = cast(StreamLog, _Flushing(stores.stream, self.flush))
+        self.registry = cast(RegistryStore, _Flushing(stores.registry, self.flush))
+        self.collections = cast(Collections, _Flushing(stores.collections, self.flush))
+
+    async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:  # noqa: ARG002  # a replay has no rivals
+        self._writes += writes
+        if len(self._writes) >= _MOST:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write what has been gathered."""
+        if self._writes:
+            writes, self._writes = self._writes, []
+            await self._stores.commit(writes)
+
+    async def statistics(self) -> Mapping[str, float]:
+        await self.flush()
+        return await super().statistics()
+
+    async def close(self) -> None:
+        await self.flush()
+        await super().close()
+
+
+class _Flushing:
+    """One of the stores, every method of which flushes first."""
+
+    def __init__(self, of: Any, flush: Callable[[], Awaitable[None]]) -> None:
+        self._of = of
+        self._flush = flush
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._of, name)
+
+        async def ask(*given: Any, **named: Any) -> Any:
+            await self._flush()
+            return await method(*given, **named)
+
+        async def pages(*given: Any, **named: Any) -> AsyncIterator[Any]:
+            await self._flush()
+            async for page in method(*given, **named):
+                yield page
+
+        return pages if isasyncgenfunction(method) else ask

@@ -6,7 +6,7 @@ import asyncio
 from collections import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import structlog
 
@@ -18,7 +18,6 @@ from orchestration.placement.placement import Placement, needs_of
 from orchestration.placement.settings import ClusterSettings
 from orchestration.runtime import processes
 from orchestration.runtime.machines import cluster
-from orchestration.runtime.machines.demand import Demand
 from orchestration.runtime.machines.node_assignment import NodeAssignment
 from orchestration.runtime.machines.nodes import Nodes
 from orchestration.runtime.orders import ActorOrders, RunOrders
@@ -27,6 +26,10 @@ from orchestration.store_factory import embedded_in
 _log = structlog.get_logger(__name__)
 _PLACEMENT = Collection(f"{LOCAL}placement", list[str])
 _DRAINED = "drained"
+_AGAIN = 60.0
+"""Seconds after which the same is asked for again: what was asked is lost with the cluster's head."""
+_Bundles: TypeAlias = list[dict[str, float]]
+_Labels: TypeAlias = list[dict[str, str]]
 
 
 class Backend:
@@ -196,3 +199,52 @@ def _unusable(placement: Placement, address: str, resource: str) -> str:
         advice = "; a mind on several machines is kept on a cluster: --store cassandra://HOST/KEYSPACE?dc=NAME"
         return where + (advice if unseen else "")
     return ""
+
+
+class Demand:
+    """Asks for as much of a resource as all actors take, whenever that changes.
+
+    Actors are bound to nodes by the mind itself, and those that have no place are not started: the cluster would never
+    see that there are too few nodes. What was asked for last holds until it is asked anew, also when the mind ends:
+    the next process finds the nodes there.
+    """
+
+    def __init__(
+        self,
+        resource: str,
+        request: Callable[[_Bundles, _Labels], None] | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """``clock``: seconds that do not go back; the event loop's by default."""
+        self._resource = resource
+        self._request = request or _request
+        self._clock = clock or (lambda: asyncio.get_running_loop().time())
+        self._asked: tuple[list[float], frozenset[str]] | None = None
+        self._at = 0.0
+
+    async def ask(self, units: Sequence[float], without: frozenset[str] = frozenset()) -> None:
+        """``units``: what each actor takes. ``without``: nodes, by id, whose room does not count.
+
+        An autoscaler that cannot be reached is asked again the next time.
+        """
+        asking = (list(units), without)
+        again = asking == self._asked
+        if again and self._clock() - self._at < _AGAIN:
+            return
+        # A node that is asked for would never count as idle, so each piece of room says where it must not be.
+        label = {"ray.io/node-id": f"!in({','.join(sorted(without))})"} if without else {}
+        try:
+            await asyncio.to_thread(self._request, [{self._resource: each} for each in units], [label for _ in units])
+        except Exception as error:  # noqa: BLE001 - whatever Ray raises: it is asked again
+            _log.warning("autoscaler_not_asked", reason=str(error).splitlines()[0] if str(error) else "")
+            return
+        if not again:
+            _log.info("nodes_asked_for", resource=self._resource, units=sum(units), without=sorted(without))
+        self._asked, self._at = asking, self._clock()
+
+
+def _request(bundles: _Bundles, labels: _Labels) -> None:
+    from ray.autoscaler import sdk  # noqa: PLC0415 - Ray comes late
+
+    ask: Any = sdk.request_resources
+    ask(bundles=bundles, bundle_label_selectors=labels)

@@ -6,7 +6,7 @@ import pytest
 from environment.stores import bloom
 from environment.stores.bloom import Bloom
 from environment.stores.sqlite.connection_executor import ConnectionExecutor
-from environment.stores.sqlite.place_filter import PlaceFilter
+from environment.stores.sqlite.idempotency import PlaceFilter
 from environment.stores.sqlite.schema import PERCEPTIONS, migrate
 
 

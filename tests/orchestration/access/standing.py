@@ -5,8 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from orchestration.access.descriptors import more_files
 from orchestration.access.settings import AccessSettings
+from orchestration.serving import more_files
 from tests.orchestration.access.conftest import serving
 
 

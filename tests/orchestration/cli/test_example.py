@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from environment.messages import NewPerception
-from orchestration.cli.example import BOOT, LASTS, day_at, moved
 from orchestration.cli.remote import reaching_own
-from orchestration.cli.running import _Company
+from orchestration.cli.running import BOOT, LASTS, _Company, day_at, moved
 from orchestration.clock import wall
 from orchestration.settings import Settings
 from tests.orchestration.access.conftest import Authority

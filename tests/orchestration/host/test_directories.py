@@ -14,10 +14,9 @@ from environment.ports import WriteReport
 from environment.stores.sqlite import open_stores
 from orchestration.clock import CatchUpClock, WallClock
 from orchestration.host.clock_file import clock_in
-from orchestration.host.consistency import check_log_reaches_cursors
 from orchestration.host.directories import LONGEST, DataLock, new_run_dir, run_base
 from orchestration.host.errors import AlreadyRunning, LogCutShort, UnsafeDirectory
-from orchestration.host.host import Host
+from orchestration.host.host import Host, check_log_reaches_cursors
 from orchestration.host.retention import forget_once, lowest_cursor
 from orchestration.host.settings import RetentionSettings
 from orchestration.settings import ClockSettings, Settings

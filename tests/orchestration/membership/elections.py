@@ -19,6 +19,7 @@ from environment.errors import DuplicateEntry, FencedOut, SequenceGap
 from environment.messages import EntryKind, StreamEntry
 from environment.ports import Stores, WriteEntries
 from environment.stores.sqlite import open_stores
+from orchestration.host.leadership import take_lead
 from orchestration.membership.election import (
     BeginTerm,
     Campaign,
@@ -42,7 +43,6 @@ from orchestration.membership.election import (
     Wake,
 )
 from orchestration.membership.errors import CoordinationUnavailable, NotLeading
-from orchestration.membership.fencing import take_lead
 from tests.orchestration.membership.made_up_etcd import LEASE, MadeUpEtcd
 
 T = TypeVar("T")

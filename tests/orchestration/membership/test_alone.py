@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from environment.errors import FencedOut
 from environment.ports import Stores
+from orchestration.host.leadership import take_lead
 from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import BadCoordination, NotLeading
-from orchestration.membership.fencing import take_lead
 from orchestration.membership.ports import QuotaRate
 from orchestration.membership.settings import CoordinationSettings
 from orchestration.membership.token_bucket import full_bucket

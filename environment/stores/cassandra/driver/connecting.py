@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import socket
 import ssl
@@ -24,10 +25,16 @@ from environment.addresses import UnusableFile
 from environment.errors import StoreBroken, StoreUnavailable
 from environment.stores.cassandra.driver.address import CassandraAddress
 from environment.stores.cassandra.driver.bridge import in_thread, named_rows
-from environment.stores.cassandra.driver.driver_log import calm
 from environment.stores.cassandra.driver.refusals import refusal
 from environment.stores.cassandra.driver.session import CONDITIONAL, PLAIN, SERIAL, Session
 from environment.stores.cassandra.driver.settings import CassandraSettings
+
+_LOGGERS = ("cassandra.cluster", "cassandra.pool", "cassandra.connection", "cassandra.protocol")
+_TOLD = (
+    "Control connection failed to connect",  # the session raises it, with what to put right
+    "Error preparing query",  # the same
+    "Server warning: `USE <keyspace>` with prepared statements",  # here the keyspace goes with each statement
+)
 
 
 async def open_session(
@@ -135,3 +142,21 @@ def _profile(
             else NoSpeculativeExecutionPolicy()
         ),
     )
+
+
+def calm() -> None:
+    """From now on the driver logs no tracebacks, and nothing that is told elsewhere. May be called again."""
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_readable)
+
+
+def _readable(record: logging.LogRecord) -> bool:
+    message = record.getMessage()
+    if message.startswith(_TOLD):
+        return False
+    if record.exc_info and record.exc_info[1] is not None:
+        error = record.exc_info[1]
+        record.msg = f"{message.rstrip(' :')}: {type(error).__name__}: {' '.join(str(error).split())}"
+        record.args = ()
+    record.exc_info, record.exc_text = None, None
+    return True
