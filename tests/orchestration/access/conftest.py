@@ -31,7 +31,7 @@ from orchestration.growth.settings import GrowthSettings
 from orchestration.view.mind import MindView
 from orchestration.view.settings import TailSettings
 from orchestration.view.tail import StreamTail
-from tests.orchestration.gateway.conftest import Details, Gateway
+from tests.orchestration.gateway.conftest import Gateway
 
 MIND = "alpha"
 EVERYTHING = frozenset(Scope)
@@ -111,7 +111,9 @@ async def serving(directory, settings, *, feed=None, gateway=None, verify=True):
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
     http = httpx.AsyncClient(base_url=feed_server.url, timeout=60, trust_env=False, verify=verify)
     try:
-        yield Served(stores, tail, view, intake, server, port, channel, [], access, feed_server, http, nodes)
+        yield Served(
+            stores, tail, view, intake, server, port, channel, [], stores.perceptions, access, feed_server, http, nodes
+        )
     finally:
         keeping.cancel()
         await http.aclose()
@@ -141,13 +143,6 @@ def bearer(token):
 def header(token):
     """As an HTTP header."""
     return {"Authorization": f"Bearer {token}"}
-
-
-async def refused(call):
-    """How a call that must fail failed."""
-    with pytest.raises(grpc.aio.AioRpcError) as failed:
-        await call
-    return Details(failed.value)
 
 
 class Authority:

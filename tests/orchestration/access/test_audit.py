@@ -11,8 +11,9 @@ from orchestration.access.settings import AuditSettings
 from orchestration.access.tokens import changing
 from orchestration.pb.submind.v1 import growth_pb2, growth_pb2_grpc, nodes_pb2, nodes_pb2_grpc
 from orchestration.shared_file import SharedFile
-from tests.orchestration.access.conftest import MIND, bearer, header, refused
+from tests.orchestration.access.conftest import MIND, bearer, header
 from tests.orchestration.cli.conftest import submind
+from tests.orchestration.gateway.conftest import refusal as refused
 from tests.orchestration.until import until
 
 

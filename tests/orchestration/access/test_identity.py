@@ -17,8 +17,9 @@ from orchestration.access.errors import BadCredentials, Unauthenticated
 from orchestration.access.identity import IdentityProvider
 from orchestration.access.scopes import Scope
 from orchestration.access.settings import JwtSettings
-from tests.orchestration.access.conftest import bearer, header, refused
+from tests.orchestration.access.conftest import bearer, header
 from tests.orchestration.gateway.conftest import perceived, request
+from tests.orchestration.gateway.conftest import refusal as refused
 from tests.orchestration.until import until
 
 ISSUER = "https://idp.example"

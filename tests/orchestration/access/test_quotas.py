@@ -15,8 +15,9 @@ from orchestration.access.settings import QuotaSettings
 from orchestration.access.tokens import TokenQuota
 from orchestration.pb.submind.v1 import consciousness_pb2
 from orchestration.shared_file import SharedFile
-from tests.orchestration.access.conftest import bearer, header, refused
+from tests.orchestration.access.conftest import bearer, header
 from tests.orchestration.gateway.conftest import part, perceived, request
+from tests.orchestration.gateway.conftest import refusal as refused
 from tests.orchestration.until import until
 
 

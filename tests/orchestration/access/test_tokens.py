@@ -22,8 +22,9 @@ from orchestration.access.tokens import digest, parse_tokens, read_tokens
 from orchestration.gateway.binding import CallGuard
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.pb.submind.v1 import consciousness_pb2
-from tests.orchestration.access.conftest import bearer, header, refused
+from tests.orchestration.access.conftest import bearer, header
 from tests.orchestration.gateway.conftest import part, perceived, request
+from tests.orchestration.gateway.conftest import refusal as refused
 from tests.orchestration.until import until
 
 ROOT = str(Path(__file__).parents[3])

@@ -9,7 +9,6 @@ import pytest
 from orchestration.client import MindClient, Rejected
 from tests.environment.stores.making import NOON, perception
 from tests.orchestration.client.conftest import lines
-from tests.orchestration.gateway.test_perceive import Gated
 from tests.orchestration.until import until
 
 
@@ -55,8 +54,8 @@ async def test_a_source_that_fails_is_told_up_to_there(gateway, mind):
 
 
 async def test_reading_stops_while_the_mind_is_behind(serve):
-    logs = []
-    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway, MindClient(gateway.target) as mind:
+    async with serve() as gateway, MindClient(gateway.target) as mind:
+        gateway.log.may.clear()
         taken = 0
 
         async def source():
@@ -66,13 +65,13 @@ async def test_reading_stops_while_the_mind_is_behind(serve):
                 yield one
 
         upload = asyncio.ensure_future(anext(mind.perceive_many(source(), batch=10, window=4)))
-        await until(lambda: logs[0].commits)
+        await until(lambda: gateway.log.commits)
         held = -1
         while held != taken:
             held = taken
             await asyncio.sleep(0.1)
         assert taken <= 10 * (4 + 3)  # in flight, ready, being filled
-        logs[0].may.set()
+        gateway.log.may.set()
         assert (await upload).new
 
 

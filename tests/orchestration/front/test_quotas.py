@@ -17,9 +17,10 @@ from orchestration.front.quotas import LeaderQuotas
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.settings import GatewaySettings
 from orchestration.pb.submind.v1 import perception_pb2_grpc
-from tests.orchestration.access.conftest import bearer, keys, refused, serve  # noqa: F401 - fixtures among them
+from tests.orchestration.access.conftest import bearer, keys, serve  # noqa: F401 - fixtures among them
 from tests.orchestration.front.relaying import relaying
 from tests.orchestration.gateway.conftest import part, perceived, request
+from tests.orchestration.gateway.conftest import refusal as refused
 from tests.orchestration.until import until
 
 FRONT = (Scope.PERCEIVE, Scope.FORWARD)

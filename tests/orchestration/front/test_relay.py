@@ -23,30 +23,6 @@ from tests.orchestration.until import until
 TOKEN = "a-token-of-some-length"  # noqa: S105 - made up here
 
 
-class Log:
-    """The leader's log, which a test can hold up behind its commit, or have fail."""
-
-    ahead = 1
-
-    def __init__(self, inner):
-        self._inner = inner
-        self.go = asyncio.Event()
-        self.go.set()
-        self.fails = []
-        self.commits = 0
-
-    def prepare(self, batch):
-        return self._inner.prepare(batch)
-
-    async def append_batches(self, batches):
-        if self.fails and (failure := self.fails.pop(0)) is not None:
-            raise failure
-        receipts = await self._inner.append_batches(batches)
-        self.commits += 1
-        await self.go.wait()
-        return receipts
-
-
 async def test_receipts_are_the_leaders(serve):  # noqa: F811
     async with serve() as leader, relaying(leader.target) as way:
         first = await way.tell("one", "two", key="k")
@@ -82,16 +58,15 @@ async def test_equal_perceptions_without_a_key_are_two_and_nobody_can_take_the_n
 
 
 async def test_what_was_taken_in_before_the_answer_was_lost_is_there_once_and_new(serve):  # noqa: F811
-    logs = []
-    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader, Cable(leader.target) as cable:
-        (log,) = logs
+    async with serve() as leader, Cable(leader.target) as cable:
+        log = leader.log
         async with relaying(cable.endpoint, hold=20.0) as way:
             await way.tell("before")
             log.go.clear()
             keyless = asyncio.create_task(way.tell("a", "b"))
             await asyncio.sleep(0)
             given = way.intake.submit([said("c", "mine"), said("d")])
-            await until(lambda: log.commits == 2)  # durable, and nobody knows
+            await until(lambda: log.made == 2)  # durable, and nobody knows
             cable.pull()
             log.go.set()
             await until(lambda: way.relay.why)
@@ -176,13 +151,12 @@ async def test_it_goes_to_whoever_leads_next(serve, tmp_path):  # noqa: F811
 
 
 async def test_a_leader_that_answers_nothing_is_hung_up_on(serve):  # noqa: F811
-    logs = []
-    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
+    async with serve() as leader:
         async with relaying(leader.target, hold=1.5, answer_within=1.5) as way:
-            logs[0].go.clear()
+            leader.log.go.clear()
             with pytest.raises(NoLeader, match="answered nothing for"):
                 await way.tell("kept, unanswered")
-            logs[0].go.set()
+            leader.log.go.set()
             await way.tell("later")
         assert await leader.texts() == ["kept, unanswered", "later"]
 
@@ -195,10 +169,9 @@ async def test_a_leader_that_answers_nothing_is_hung_up_on(serve):  # noqa: F811
     ],
 )
 async def test_what_nobody_may_do_now_is_told_at_once(serve, failure, kind, told):  # noqa: F811
-    logs = []
-    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
+    async with serve() as leader:
         async with relaying(leader.target, hold=30.0) as way:
-            logs[0].fails = [failure]
+            leader.log.fails = [failure]
             with pytest.raises(kind, match=told) as refused:
                 await way.tell("too much")
             assert refused.value.retry_after == failure.retry_after
@@ -214,10 +187,9 @@ async def test_what_nobody_may_do_now_is_told_at_once(serve, failure, kind, told
     ],
 )
 async def test_a_batch_that_the_leader_fails_at_does_not_hold_up_the_others(serve, fault, kind, told):  # noqa: F811
-    logs = []
-    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0]) as leader:
+    async with serve() as leader:
         async with relaying(leader.target, hold=30.0) as way:
-            logs[0].fails = [fault]
+            leader.log.fails = [fault]
             with pytest.raises(kind, match=told):
                 await way.tell("unlucky")
             assert (await way.tell("lucky"))[0].new
@@ -226,11 +198,10 @@ async def test_a_batch_that_the_leader_fails_at_does_not_hold_up_the_others(serv
 
 @pytest.mark.parametrize("failure", [OverQuota("gateway.intake.per_second", 3.0, 1.5), StoreFull("no room", 2.0)])
 async def test_who_was_taken_in_is_told_so_whatever_became_of_a_neighbour(serve, failure):  # noqa: F811
-    logs = []
     narrow = IntakeSettings(commit=1)
-    async with serve(log=lambda inner: logs.append(Log(inner)) or logs[0], intake=narrow) as leader:
+    async with serve(intake=narrow) as leader:
         async with relaying(leader.target, hold=30.0) as way:
-            logs[0].fails = [None, failure]
+            leader.log.fails = [None, failure]
             one, two = await asyncio.gather(way.tell("first"), way.tell("second"), return_exceptions=True)
             assert [(each.seq, each.new) for each in one] == [(1, True)]
             assert isinstance(two, type(failure))

@@ -1,5 +1,6 @@
 """A gateway as it is served: a real server on a free port, real stores."""
 
+import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,35 @@ NAMES = {one.service for one in METHODS.values()} - {"submind.v1.GrowthService",
 """What a gateway offers where nobody is given to order growth and nodes."""
 
 
+class Held:
+    """The real log, whose commits wait until they ``may`` begin and may ``go``, and fail with what ``fails`` has."""
+
+    ahead = 1
+
+    def __init__(self, log):
+        self.log = log
+        self.may, self.go = asyncio.Event(), asyncio.Event()
+        self.may.set()
+        self.go.set()
+        self.fails = []
+        self.commits = []
+        """How many perceptions each had."""
+        self.made = 0
+
+    def prepare(self, batch):
+        return self.log.prepare(batch)
+
+    async def append_batches(self, batches):
+        self.commits.append(sum(map(len, batches)))
+        await self.may.wait()
+        if self.fails and (failure := self.fails.pop(0)) is not None:
+            raise failure
+        receipts = await self.log.append_batches(batches)
+        self.made += 1
+        await self.go.wait()
+        return receipts
+
+
 @dataclass
 class Gateway:
     """What a test talks to. The stubs are the generated ones: what any client uses."""
@@ -46,6 +76,7 @@ class Gateway:
     port: int
     channel: grpc.aio.Channel
     now: list[float]
+    log: Held
 
     @property
     def target(self):
@@ -83,7 +114,7 @@ async def serving(
     directory,
     *,
     stores=None,
-    log=None,
+    log=Held,
     intake=None,
     access=None,
     desk=None,
@@ -98,7 +129,8 @@ async def serving(
     tail = StreamTail(stores.stream, TailSettings(fast=0.002, idle=0.02))
     given = {"listen": "127.0.0.1:0", "drain": 0.0, "grace": 1.0, "retry_after": 0.05}
     chosen = GatewaySettings(**(given | settings), intake=intake or IntakeSettings())
-    taken = Intake(log(stores.perceptions) if log else stores.perceptions, chosen.intake, clock)
+    held = log(stores.perceptions)
+    taken = Intake(held, chosen.intake, clock)
     around = ViewContext(version="1.2.3", limit_hits=taken.limit_hits, words=words)
     view = MindView(stores, WordLlamaEmbedder(), mind="alpha", clock=clock, wall=clock, surroundings=around)
     server = GatewayServer(
@@ -107,7 +139,7 @@ async def serving(
     port = await server.start()
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
     try:
-        yield Gateway(stores, tail, view, taken, server, port, channel, now)
+        yield Gateway(stores, tail, view, taken, server, port, channel, now, held)
     finally:
         await channel.close()
         await server.stop()

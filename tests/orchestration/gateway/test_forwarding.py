@@ -6,7 +6,7 @@ from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import forwarding_pb2 as pb
 from orchestration.pb.submind.v1.forwarding_pb2_grpc import ForwardServiceStub
 from tests.orchestration.gateway.conftest import part, perceived
-from tests.orchestration.gateway.test_uploads import Failing, ended
+from tests.orchestration.gateway.test_uploads import AWAY, ended
 
 
 def message(*parts):
@@ -59,7 +59,8 @@ async def test_what_was_known_is_told_by_its_place(gateway):
 
 
 async def test_what_was_taken_in_is_told_before_the_stream_ends_for_what_was_not(serve):
-    async with serve(log=lambda log: Failing(log, 2), intake=IntakeSettings(commit=1)) as gateway:
+    async with serve(intake=IntakeSettings(commit=1)) as gateway:
+        gateway.log.fails = [None, AWAY]
         call = ForwardServiceStub(gateway.channel).Forward()
         await call.write(message(*(part(n, perceived(f"{n}")) for n in (1, 2, 3))))
         failed, found = await ended(call)

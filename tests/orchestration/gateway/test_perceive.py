@@ -168,79 +168,58 @@ async def test_a_store_that_another_process_holds_is_unavailable_for_now(gateway
     assert await gateway.texts() == ["hello"]
 
 
-class Gated:
-    """A log whose commits wait until they may, and then go to the real one."""
-
-    ahead = 1
-
-    def __init__(self, log):
-        self.log = log
-        self.may = asyncio.Event()
-        self.commits = []
-
-    def prepare(self, batch):
-        return self.log.prepare(batch)
-
-    async def append_batches(self, batches):
-        self.commits.append(sum(map(len, batches)))
-        await self.may.wait()
-        return await self.log.append_batches(batches)
-
-
 async def test_callers_who_come_during_a_commit_share_the_next_one(serve):
-    logs = []
-    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway:
+    async with serve() as gateway:
+        gateway.log.may.clear()
         first = asyncio.ensure_future(gateway.perception.Perceive(request(perceived("0"))))
-        await until(lambda: logs[0].commits == [1])
+        await until(lambda: gateway.log.commits == [1])
         others = [asyncio.ensure_future(gateway.perception.Perceive(request(perceived(str(n))))) for n in range(1, 21)]
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 21)
-        logs[0].may.set()
+        gateway.log.may.set()
         answers = await asyncio.gather(first, *others)
-        assert logs[0].commits == [1, 20]
+        assert gateway.log.commits == [1, 20]
         ids = {answer.receipts[0].id for answer in answers}
         kept = await gateway.stores.perceptions.get(list(ids))
         assert sorted(int(one.text) for one in kept.values()) == list(range(21))
 
 
 async def test_a_full_queue_asks_callers_to_come_back(serve):
-    logs = []
-    async with serve(
-        log=lambda log: logs.append(Gated(log)) or logs[0], intake=IntakeSettings(pending=2, retry_after=0.125)
-    ) as gateway:
+    async with serve(intake=IntakeSettings(pending=2, retry_after=0.125)) as gateway:
+        gateway.log.may.clear()
         kept = [asyncio.ensure_future(gateway.perception.Perceive(request(perceived(str(n))))) for n in range(2)]
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 2)
         failed = await refusal(gateway.perception.Perceive(request(perceived("too many"))))
         assert failed.code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert (failed.retry_after, failed.quota) == (0.125, "gateway.intake.pending")
-        logs[0].may.set()
+        gateway.log.may.set()
         await asyncio.gather(*kept)
         await gateway.perception.Perceive(request(perceived("later")))
         assert sorted(await gateway.texts()) == ["0", "1", "later"]
 
 
 async def test_a_caller_who_goes_away_before_the_commit_takes_its_batch_along(serve):
-    logs = []
-    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway:
+    async with serve() as gateway:
+        gateway.log.may.clear()
         first = asyncio.ensure_future(gateway.perception.Perceive(request(perceived("first"))))
-        await until(lambda: logs[0].commits == [1])
+        await until(lambda: gateway.log.commits == [1])
         gone = gateway.perception.Perceive(request(perceived("gone")))
         last = asyncio.ensure_future(gateway.perception.Perceive(request(perceived("last"))))
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 3)
         gone.cancel()
         await until(lambda: gateway.server.figures()["gateway_open:calls"] == 2)
-        logs[0].may.set()
+        gateway.log.may.set()
         await asyncio.gather(first, last)
         assert await gateway.texts() == ["first", "last"]
         assert gateway.intake.figures()["intake_waiting"] == 0
 
 
 async def test_more_calls_than_allowed_are_asked_to_come_back(serve):
-    logs = []
-    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0], calls=1) as gateway:
+    async with serve(calls=1) as gateway:
+        gateway.log.may.clear()
         first = asyncio.ensure_future(gateway.perception.Perceive(request(perceived("first"))))
-        await until(lambda: logs[0].commits == [1])
+        await until(lambda: gateway.log.commits == [1])
         failed = await refusal(gateway.perception.Perceive(request(perceived("second"))))
         assert (failed.code, failed.quota) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "gateway.calls")
         assert failed.retry_after == 0.05
-        logs[0].may.set()
+        gateway.log.may.set()
         await first

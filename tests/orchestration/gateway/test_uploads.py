@@ -8,8 +8,9 @@ from environment.errors import StoreUnavailable
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import perception_pb2
 from tests.orchestration.gateway.conftest import part, perceived, refusal
-from tests.orchestration.gateway.test_perceive import Gated
 from tests.orchestration.until import until
+
+AWAY = StoreUnavailable("the disk is away", retry_after=0.25)
 
 
 async def ended(call):
@@ -74,8 +75,8 @@ async def test_nonsense_ends_the_stream_after_the_answers_before_it(gateway):
 
 
 async def test_a_sender_without_end_is_held_back(serve):
-    logs = []
-    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0], stream_batches=4) as gateway:
+    async with serve(stream_batches=4) as gateway:
+        gateway.log.may.clear()
         call = gateway.perception.PerceiveStream()
         written = 0
 
@@ -94,7 +95,7 @@ async def test_a_sender_without_end_is_held_back(serve):
             await asyncio.sleep(0.2)
         assert gateway.intake.figures()["intake_waiting"] == 32  # four batches, whatever was sent
         assert written < 400
-        logs[0].may.set()
+        gateway.log.may.set()
         answers = 0
         while await call.read() is not grpc.aio.EOF:
             answers += 1
@@ -139,26 +140,9 @@ async def test_a_full_queue_holds_streams_back_and_loses_nothing(serve):
             assert own == [f"{name}.{number}.{n}" for number in range(30) for n in range(4)]
 
 
-class Failing:
-    """A log that fails at the chosen commits, before anything is written."""
-
-    ahead = 1
-
-    def __init__(self, log, *fail):
-        self.log, self.fail, self.count = log, fail, 0
-
-    def prepare(self, batch):
-        return self.log.prepare(batch)
-
-    async def append_batches(self, batches):
-        self.count += 1
-        if self.count in self.fail:
-            raise StoreUnavailable("the disk is away", retry_after=0.25)
-        return await self.log.append_batches(batches)
-
-
 async def test_a_store_that_fails_ends_the_stream_with_a_time_and_the_rest_may_be_sent_again(serve):
-    async with serve(log=lambda log: Failing(log, 2)) as gateway:
+    async with serve() as gateway:
+        gateway.log.fails = [None, AWAY]
         call = gateway.perception.PerceiveStream()
         await call.write(part(1, perceived("one", key="1")))
         assert (await call.read()).batch == 1
@@ -173,17 +157,17 @@ async def test_a_store_that_fails_ends_the_stream_with_a_time_and_the_rest_may_b
 
 
 async def test_a_caller_who_vanishes_leaves_nothing_behind_but_what_was_being_written(serve):
-    logs = []
-    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway:
+    async with serve() as gateway:
+        gateway.log.may.clear()
         call = gateway.perception.PerceiveStream()
         await call.write(part(0, perceived("being written")))
-        await until(lambda: logs[0].commits == [1])
+        await until(lambda: gateway.log.commits == [1])
         for number in range(1, 4):
             await call.write(part(number, perceived(f"queued {number}")))
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 4)
         call.cancel()
         await until(lambda: gateway.server.figures()["gateway_open:streams"] == 0)
-        logs[0].may.set()
+        gateway.log.may.set()
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 0)
         assert await gateway.texts() == ["being written"]
 
@@ -206,15 +190,15 @@ async def test_more_streams_than_allowed_are_asked_to_come_back_and_do_not_take_
 
 
 async def test_stopping_answers_what_was_read_and_ends_the_stream_unavailable(serve):
-    logs = []
-    async with serve(log=lambda log: logs.append(Gated(log)) or logs[0]) as gateway:
+    async with serve() as gateway:
+        gateway.log.may.clear()
         call = gateway.perception.PerceiveStream()
         for number in range(3):
             await call.write(part(number, perceived(str(number))))
         await until(lambda: gateway.intake.figures()["intake_waiting"] == 3)
         stop = asyncio.ensure_future(gateway.server.stop())
         await asyncio.sleep(0.05)
-        logs[0].may.set()
+        gateway.log.may.set()
         failed, answers = await ended(call)
         assert failed.code is grpc.StatusCode.UNAVAILABLE
         assert failed.retry_after > 0

@@ -6,13 +6,12 @@ says what else is set.
 
 import os
 import sys
-from pathlib import Path
 
 from actors.shell import ActorShell
 from orchestration.loading import load_settings
 from orchestration.wiring import ActorPlan
 from tests.orchestration.runtime import speaking
-from tests.orchestration.runtime.tiny import Keeper
+from tests.orchestration.runtime.tiny import Keeper, live
 
 SITTERS = tuple(f"sitter-{n}" for n in range(int(os.environ.get("CROWD", "3"))))
 
@@ -49,11 +48,5 @@ def settings(address):
     return load_settings(flags={section: (section, values) for section, values in sections.items()})
 
 
-def main():
-    from orchestration.host.run import run_host
-
-    return run_host(settings(sys.argv[2]), Path(sys.argv[1]), wiring="tests.orchestration.nodes.crowd")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    live(settings(sys.argv[2]), "tests.orchestration.nodes.crowd")

@@ -5,7 +5,7 @@ A wiring module, as ``tiny`` is. ``tell NAME`` is passed on to the submind calle
 
 import json
 
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Send
 from actors.events import Perceived, Reinforce
 from actors.shell import ActorShell
@@ -28,7 +28,7 @@ class Teller(Counter):
         return [*effects, *(Send(name, TOLD) for name in names)]
 
 
-class Calm:
+class Calm(Inward):
     """Counts what it is told. What it counted survives it."""
 
     def __init__(self, name):
@@ -42,9 +42,6 @@ class Calm:
 
     def hear(self):
         self.heard += 1
-
-    def texts(self, perceptions):
-        return []
 
     def describe(self):
         return Description("cognitive", "be calm", (), {"heard": float(self.heard)})

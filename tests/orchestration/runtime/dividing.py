@@ -13,7 +13,6 @@ import sys
 import time
 from collections import Counter
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from tests.actors.making import thought
 from tests.orchestration.living import LivingMind
 from tests.orchestration.runtime.growing import Ear, plan  # noqa: F401 - the wiring's
 from tests.orchestration.runtime.test_population import WITHIN, Lifecycle
+from tests.orchestration.runtime.tiny import live
 from tests.orchestration.runtime.tiny import settings as small
 
 PARENTS = ("ash", "elm", "fir", "yew")
@@ -232,11 +232,5 @@ class Dividing(Lifecycle):
         return found
 
 
-def main():
-    from orchestration.host.run import run_host
-
-    return run_host(settings(*sys.argv[2:]), Path(sys.argv[1]), wiring="tests.orchestration.runtime.dividing")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    live(settings(*sys.argv[2:]), "tests.orchestration.runtime.dividing")

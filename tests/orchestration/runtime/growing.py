@@ -6,12 +6,10 @@ A wiring module: ``python -m tests.orchestration.runtime.growing DATA_DIR`` runs
 
 import json
 import os
-import sys
-from pathlib import Path
 
 import numpy as np
 
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Divide, Read, Retire, Send, Settled
 from actors.events import Perceived, Started, Vitals
 from actors.growth import Born, Divided, Gone, GrowthRefused, Inherited, Permitted
@@ -20,13 +18,14 @@ from actors.shell import ActorShell
 from environment.messages import Modality
 from orchestration.loading import load_settings
 from orchestration.wiring import ActorPlan, plan_of
+from tests.orchestration.runtime.tiny import in_common, live  # noqa: F401 - the wiring's
 from tests.orchestration.runtime.tiny import settings as small
 
 AXIS = np.eye(256, dtype=np.float32)
 COGNITIVE = ("causes", "people")
 
 
-class Ear:
+class Ear(Inward):
     """Passes commands on."""
 
     name = "text"
@@ -46,9 +45,6 @@ class Ear:
                 return [*told, Read(self.cursor, 64, Modality.TEXT)]
         return []
 
-    def texts(self, perceptions):
-        return []
-
     def describe(self):
         return Description("perceptual", "hear", (), {"cursor": float(self.cursor)})
 
@@ -59,7 +55,7 @@ class Ear:
         self.cursor = json.loads(state)
 
 
-class Grower:
+class Grower(Inward):
     """Proposes what it is told to, and counts what it hears of others."""
 
     def __init__(self, name):
@@ -100,9 +96,6 @@ class Grower:
                 self.figures["gone"] += 1
         return []
 
-    def texts(self, perceptions):
-        return []
-
     def describe(self):
         told = {name: float(count) for name, count in self.figures.items()}
         return Description("cognitive", "grow", (), told | {"share": self.share})
@@ -117,10 +110,6 @@ class Grower:
 def plan(settings, members=()):
     configured = tuple(ActorPlan(s.name, s.role, s.goals) for s in settings.mind.subminds)
     return configured + tuple(plan_of(member) for member in members if member.living)
-
-
-async def in_common(settings, stores, embedder):
-    return {}
 
 
 async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, seed=0):
@@ -140,11 +129,5 @@ def settings():
     return base.model_copy(update={"mind": own.mind, "growth": own.growth, "runtime": runtime})
 
 
-def main():
-    from orchestration.host.run import run_host
-
-    return run_host(settings(), Path(sys.argv[1]), wiring="tests.orchestration.runtime.growing")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    live(settings(), "tests.orchestration.runtime.growing")

@@ -3,9 +3,6 @@
 A wiring module: `python -m tests.orchestration.runtime.speaking DATA_DIR` runs it under a real host and a real Ray.
 """
 
-import sys
-from pathlib import Path
-
 from actors.core import Description
 from actors.effects import Commit, Send
 from actors.events import Candidate, Configured, Conscious, Post, Posted
@@ -15,7 +12,7 @@ from environment.messages import EntryKind, Level, Trace
 from environment.ports import WriteTrace
 from orchestration.loading import load_settings
 from orchestration.wiring import ActorPlan
-from tests.orchestration.runtime.tiny import VECTOR, Counter, Keeper
+from tests.orchestration.runtime.tiny import VECTOR, Counter, Keeper, live
 from tests.orchestration.runtime.tiny import settings as tiny_settings
 
 
@@ -87,11 +84,5 @@ def settings():
     return load_settings(flags={section: (section, values) for section, values in sections.items()})
 
 
-def main():
-    from orchestration.host.run import run_host
-
-    return run_host(settings(), Path(sys.argv[1]), wiring="tests.orchestration.runtime.speaking")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    live(settings(), "tests.orchestration.runtime.speaking")

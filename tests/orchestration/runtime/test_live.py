@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Note, WakeAt
 from actors.events import Configured, Post, Reinforce, Started, Tick, Vitals
 from actors.settings import ShellSettings
@@ -39,7 +39,7 @@ SETTINGS = RuntimeSettings(store_retry=0.01, store_retry_most=0.05, supervision=
 SHELL = ShellSettings(save_every=0.05)
 
 
-class Recorder:
+class Recorder(Inward):
     """A core that remembers what it handled and answers with what the test gave it."""
 
     def __init__(self, *effects, name="recorder"):
@@ -50,9 +50,6 @@ class Recorder:
     def handle(self, event, now):
         self.handled.append(event)
         return self.first if isinstance(event, Started) else []
-
-    def texts(self, perceptions):
-        return []
 
     def describe(self):
         return Description("cognitive", "record")

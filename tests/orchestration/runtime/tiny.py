@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from actors.chance import Chance
-from actors.core import Description
+from actors.core import Description, Inward
 from actors.effects import Commit, Count, Read, Send, WakeAt
 from actors.events import Perceived, Post, Posted, Started, Tick, Vitals
 from actors.shell import ActorShell
@@ -44,7 +44,7 @@ def thought_of(perception, now):
     )
 
 
-class Counter:
+class Counter(Inward):
     """Reads every text once and posts it until the keeper has it. What it counted survives it.
 
     It reads no further than the keeper follows, and posts again when the keeper is silent, the oldest first: on a slow
@@ -97,9 +97,6 @@ class Counter:
         self.reading = True
         return [Read(self.cursor, 64, Modality.TEXT)]
 
-    def texts(self, perceptions):
-        return []
-
     def describe(self):
         figures = {"cursor": float(self.cursor), "counted": float(self.counted), "pending": float(len(self.pending))}
         return Description("perceptual", "count", (), figures)
@@ -111,7 +108,7 @@ class Counter:
         self.cursor, self.counted = self.safe = tuple(json.loads(state))
 
 
-class Keeper:
+class Keeper(Inward):
     """Makes traces of what is posted and says so."""
 
     name = "environment"
@@ -128,9 +125,6 @@ class Keeper:
             *(Commit(WriteTrace(Trace(t, 1, level, authors=(t.author,)))) for t in event.thoughts),
             Send(event.sender, Posted(event.token, tuple(t.id for t in event.thoughts))),
         ]
-
-    def texts(self, perceptions):
-        return []
 
     def describe(self):
         return Description("environment", "keep", (), {"kept": float(self.kept)})
@@ -183,11 +177,12 @@ def settings():
     return load_settings(flags={section: (section, values) for section, values in sections.items()})
 
 
-def main():
+def live(settings, wiring):
+    """Be the host of a mind that lives in the directory named on the command line, and end with its exit code."""
     from orchestration.host.run import run_host
 
-    return run_host(settings(), Path(sys.argv[1]), wiring=os.environ.get("TINY", "tests.orchestration.runtime.tiny"))
+    sys.exit(run_host(settings, Path(sys.argv[1]), wiring=wiring))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    live(settings(), os.environ.get("TINY", "tests.orchestration.runtime.tiny"))
