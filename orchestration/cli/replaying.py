@@ -23,7 +23,7 @@ from orchestration.cli.input.reading import InputLine, Splitter, check_text, fil
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.safety import safe
-from orchestration.cli.times import moment
+from orchestration.cli.times import moment_or
 from orchestration.clock import wall
 from orchestration.gateway.errors import IntakeRejected
 from orchestration.gateway.limits import IntakeLimits, lowered
@@ -88,7 +88,7 @@ def replay(
     if file is None:
         if data_dir is None and store is None:
             raise Failure("give a FILE, - for standard input, or a mind's own log: --data-dir DIR, --store", MISUSED)
-        begin, end = instant("--since", since, -math.inf), instant("--until", until, math.inf)
+        begin, end = moment_or("--since", since, -math.inf), moment_or("--until", until, math.inf)
         perceptions = asyncio.run(logged(settings, data_dir or HERE, begin, end))
     else:
         if since is not None or until is not None:
@@ -199,11 +199,6 @@ def _stdin() -> Iterator[InputLine]:
             first = False
         yield from splitter.feed(chunk)
     yield from splitter.finish()
-
-
-def instant(option: str, text: str | None, default: Instant) -> Instant:
-    """A time that an option names. Raises ``Failure``."""
-    return default if text is None else moment(option, text)
 
 
 async def logged(settings: Settings, data_dir: Path, since: Instant, until: Instant) -> list[NewPerception]:

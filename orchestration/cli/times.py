@@ -21,3 +21,8 @@ def moment(option: str, text: str) -> Instant:
     except (ValueError, OverflowError) as error:
         why = "there is no such day" if _DAY.fullmatch(text) else f"{error}; or a day as in 2026-01-02"
         raise Failure(f"{option} {text}: {why}", MISUSED) from None
+
+
+def moment_or(option: str, text: str | None, default: Instant) -> Instant:
+    """The same where the option was given, else ``default``."""
+    return default if text is None else moment(option, text)

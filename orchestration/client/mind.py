@@ -186,14 +186,11 @@ class MindClient:
 
     async def entities(self, text: str = "", limit: int = 20) -> list[KnownEntity]:
         """Those named in some words, or whose names begin so; without words those that were met first latest."""
-        request = knowledge_pb2.ListEntitiesRequest(text=text, limit=limit)
-        told = await self.ask("KnowledgeService/ListEntities", request)
-        return [decode(KnownEntity, one) for one in told.entities]
+        return await self.every("KnowledgeService/ListEntities", KnownEntity, text=text, limit=limit)
 
     async def neighbourhood(self, entity: str, limit: int = 40) -> Neighbourhood:
         """An entity and the nearest to it, at most ``limit``, with the edges among them. Raises ``NotFound``."""
-        request = knowledge_pb2.GetNeighbourhoodRequest(entity=entity, limit=limit)
-        return decode(Neighbourhood, (await self.ask("KnowledgeService/GetNeighbourhood", request)).neighbourhood)
+        return await self.one("KnowledgeService/GetNeighbourhood", Neighbourhood, entity=entity, limit=limit)
 
     async def believe(self, entity: str, relation: str = "") -> list[Belief]:
         """Why something is believed of an entity, down to what was perceived. Raises ``NotFound``."""
@@ -210,8 +207,7 @@ class MindClient:
 
     async def sleeps(self, limit: int = 1) -> list[SleepReport]:
         """What the mind made of its memory in its sleeps, the latest first."""
-        told = await self.ask("KnowledgeService/ListSleeps", knowledge_pb2.ListSleepsRequest(limit=limit))
-        return [decode(SleepReport, one) for one in told.sleeps]
+        return await self.every("KnowledgeService/ListSleeps", SleepReport, limit=limit)
 
     async def mark(
         self, target: str, kind: MarkKind, *, of: MuteScope | None = None, until: str = "", line: str = "", by: str = ""

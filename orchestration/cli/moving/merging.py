@@ -19,12 +19,12 @@ from actors.knowledge.fact import FACTS, NAMES, Fact, FactStanding
 from environment.messages import Instant, NewPerception, Perception
 from environment.stores.tally import encoded
 from orchestration.cli.failure import FAILED, MISUSED, Failure
-from orchestration.cli.history import instant
 from orchestration.cli.moving.differing import MindPlace, each_of, mind_at, perception_line
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
 from orchestration.cli.remote import Server, calling, connected
 from orchestration.cli.safety import safe
+from orchestration.cli.times import moment_or
 from orchestration.client import NotFound
 from orchestration.gateway.limits import AT_MOST
 from orchestration.simulation.replay import fields
@@ -67,7 +67,7 @@ def merge(
     """
     if not (entity or source or since or until):
         raise Failure("say what is to be told: --entity, --source, --since, --until", MISUSED)
-    span = instant("--since", since, -math.inf), instant("--until", until, math.inf)
+    span = moment_or("--since", since, -math.inf), moment_or("--until", until, math.inf)
     merging = _Merging(tuple(entity or ()), frozenset(source or ()), span, limit)
     asyncio.run(merging.run(at, other, dry_run=dry_run, json=json))
     if json:
