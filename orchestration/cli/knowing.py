@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from actors.knowledge.fact import Contradiction, Fact, FactStanding
-from actors.knowledge.page import Neighbourhood
+from actors.knowledge.fact import Contradiction, Fact, FactStanding, SleepReport
+from actors.knowledge.page import Belief, Neighbourhood
 from orchestration.cli.growing import By
 from orchestration.cli.options import Json
 from orchestration.cli.output import bar, clock, console, emit, tell
@@ -71,16 +71,17 @@ def believe(
     json: Json = False,
 ) -> None:
     """Tell why something is believed of an entity, down to what was perceived."""
-    out = console()
-    for one in ask(at, lambda mind: mind.believe(entity, relation)):
-        if json:
-            emit(encode(knowledge_pb2.Belief, one))
-            continue
-        out.print(_told(one.fact, over=not one.fact.open))
-        for part in one.evidence:
-            line = Text(f"  {clock(part.perception.time)} ", style="cyan", overflow="fold")
-            line.append(f"[{safe(part.perception.source)}] ", style="green")
-            out.print(line.append(safe(part.text) or part.perception.id, style=""))
+    tell(ask(at, lambda mind: mind.believe(entity, relation)), knowledge_pb2.Belief, _believed, json=json)
+
+
+def _believed(one: Belief) -> Text:
+    shown = [_told(one.fact, over=not one.fact.open)]
+    for part in one.evidence:
+        line = Text(f"  {clock(part.perception.time)} ", style="cyan").append(
+            f"[{safe(part.perception.source)}] ", style="green"
+        )
+        shown.append(line.append(safe(part.text) or part.perception.id, style=""))
+    return Text("\n").join(shown)
 
 
 @app.command()
@@ -140,24 +141,21 @@ def sleep(
     json: Json = False,
 ) -> None:
     """Tell what the mind made of its memory while it slept: gists, what was merged, faded, denied, rehearsed."""
-    found = ask(at, lambda mind: mind.sleeps(limit))
-    for one in reversed(found):
-        if json:
-            emit(encode(knowledge_pb2.SleepReport, one))
-            continue
-        head = Text(f"{clock(one.at)} ", style="cyan").append("slept", style="bold")
-        console().print(
-            head.append(f"  {safe(one.reason)}, {one.perceptions} texts since {clock(one.since)}", style="dim")
-        )
-        for name in _SLEPT:
-            part = getattr(one, name)
-            if part.count:
-                console().print(Text(f"  {name}: {part.count}", style="bold"))
-            for line in part.lines:
-                said = Text("    ", overflow="fold").append(f"{safe(line.entity)}: ", style="green")
-                console().print(said.append(safe(line.text)).append(f"  {safe(line.why)}", style="dim"))
-    if not found and not json:
-        console(error=True).print("it has not slept yet")
+    found = reversed(ask(at, lambda mind: mind.sleeps(limit)))
+    tell(found, knowledge_pb2.SleepReport, _slept, json=json, nothing="it has not slept yet")
+
+
+def _slept(one: SleepReport) -> Text:
+    head = Text(f"{clock(one.at)} ", style="cyan").append("slept", style="bold")
+    shown = [head.append(f"  {safe(one.reason)}, {one.perceptions} texts since {clock(one.since)}", style="dim")]
+    for name in _SLEPT:
+        part = getattr(one, name)
+        if part.count:
+            shown.append(Text(f"  {name}: {part.count}", style="bold"))
+        for line in part.lines:
+            said = Text("    ").append(f"{safe(line.entity)}: ", style="green")
+            shown.append(said.append(safe(line.text)).append(f"  {safe(line.why)}", style="dim"))
+    return Text("\n").join(shown)
 
 
 def _told(fact: Fact, *, over: bool) -> Text:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,8 +14,6 @@ from time import monotonic
 import structlog
 
 from environment.addresses import endpoint_label
-from environment.stores.copying import mark_of
-from environment.stores.movable import Movable
 from orchestration.access.opening import access_of
 from orchestration.clock import clock_of, wall
 from orchestration.embedding import LazyEmbedder, wording
@@ -30,16 +27,13 @@ from orchestration.front.quotas import LeaderQuotas
 from orchestration.front.relay import RelayedLog
 from orchestration.front.upstream import Upstream
 from orchestration.gateway.auth import require_guard, split_listen
-from orchestration.gateway.intake import Accepted, Intake
+from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.services import all_handlers
-from orchestration.host.errors import StillMoving
+from orchestration.host.serving_process import ServingProcess
 from orchestration.membership.backends import open_coordination
 from orchestration.settings import Settings
-from orchestration.store_factory import open_mind
 from orchestration.tasks import running
-from orchestration.telemetry.tracing.intake_spans import IntakeSpans
-from orchestration.telemetry.tracing.starting import begin
 from orchestration.view.mind import ViewContext
 from orchestration.view.tail import StreamTail
 
@@ -101,7 +95,7 @@ def listened(settings: Settings) -> list[str]:
     return [listen for listen, on in wanted if on]
 
 
-class Front:
+class Front(ServingProcess):
     """Serves a mind that another process runs: ``start`` once, ``stop`` once.
 
     Guarantees: it keeps nothing that another front, or the next process in its place, would need; what it acknowledged
@@ -112,25 +106,11 @@ class Front:
     def __init__(self, settings: Settings) -> None:
         """Raises ``CannotServe``."""
         check(settings)
-        self.settings = settings
+        super().__init__(settings)
         self.addresses = Addresses()
         """Known after ``start``."""
-        self._owned = AsyncExitStack()
         self._gateway: GatewayServer | None = None
         self._feeds: list[FeedServer] = []
-
-    async def start(self) -> Addresses:
-        """Open the stores, listen, and learn who leads."""
-        try:
-            await self._start()
-        except BaseException:
-            await self._owned.aclose()
-            raise
-        return self.addresses
-
-    async def stop(self) -> None:
-        """Say NOT_SERVING, acknowledge what is under way, end streams, and leave nothing. May be called twice."""
-        await self._owned.aclose()
 
     async def _start(self) -> None:
         settings, front, gateway = self.settings, self.settings.front, self.settings.gateway
@@ -142,10 +122,10 @@ class Front:
         upstream = Upstream(leaders, front, message_bytes=gateway.message_bytes, token_file=gateway.token_file)
         self._owned.push_async_callback(upstream.close)
         access.quotas = LeaderQuotas(settings.access.quotas, monotonic, upstream)
-        stores = await self._open()
+        stores = await self._open_stores(_NOWHERE, "front")
         access.share(stores)
         await self._follow(leaders)
-        accepted = self._begin_tracing()
+        accepted = self._begin_tracing("front", relays=True)
         self._log = RelayedLog(
             leaders,
             upstream,
@@ -214,23 +194,6 @@ class Front:
             apart = settings.feed.model_copy(update={"listen": front.probes})
             probes = await self._listen(FeedServer(app, apart, PATHS))
         self.addresses = Addresses(grpc, http, probes)
-
-    def _begin_tracing(self) -> Accepted | None:
-        """Whom to tell of what was relayed; None where nothing is traced."""
-        self._recorder = begin(self.settings.telemetry.tracing, self.settings.mind.name, "front")
-        if self._recorder is None:
-            return None
-        self._owned.push_async_callback(asyncio.to_thread, self._recorder.close)
-        return IntakeSpans(self._recorder, relays=True).accepted
-
-    async def _open(self) -> Movable:
-        settings = self.settings
-        stores = await open_mind(settings, _NOWHERE, "front")
-        self._owned.push_async_callback(stores.close)
-        moving = await mark_of(stores)
-        if moving is not None and moving.stage:
-            raise StillMoving(settings.store.address.partition("?")[0])
-        return stores
 
     async def _follow(self, leaders: Leaders) -> None:
         """Learn who leads, unless that was configured."""

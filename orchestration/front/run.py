@@ -21,7 +21,8 @@ def run_front(settings: Settings, greet: Callable[[Addresses], None]) -> int:
 
 
 async def _run(front: Front, greet: Callable[[Addresses], None]) -> int:
-    greet(await front.start())
+    await front.start()
+    greet(front.addresses)
     try:
         await asked_to_stop()
     finally:

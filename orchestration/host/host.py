@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +15,6 @@ import structlog
 
 from environment.addresses import endpoint_label
 from environment.ports import Stores
-from environment.stores.copying import mark_of
 from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
 from orchestration.embedding import LazyEmbedder, wording
@@ -23,7 +22,7 @@ from orchestration.faculties import perceives
 from orchestration.forgetting import forget_every
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.erasure import ErasureDesk
-from orchestration.gateway.intake import Accepted, Intake
+from orchestration.gateway.intake import Intake
 from orchestration.gateway.marking import MarkDesk
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.services import all_handlers
@@ -31,26 +30,24 @@ from orchestration.growth.admin import GrowthAdmin
 from orchestration.host.appenders import HostAppender, PerceptionQuota
 from orchestration.host.clock_file import clock_in
 from orchestration.host.directories import DataLock
-from orchestration.host.errors import LogCutShort, StillMoving
+from orchestration.host.errors import LogCutShort
 from orchestration.host.forgetter import Forgetter
 from orchestration.host.leadership import ALONE, Leadership
 from orchestration.host.live_configuration import LiveConfigurationFollower
 from orchestration.host.retention import forget_once
+from orchestration.host.serving_process import ServingProcess
 from orchestration.host.supervisor import MindSupervisor
 from orchestration.membership.backends import open_coordination
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings
-from orchestration.store_factory import address_of, embedded_in, log_file, open_mind, settled
+from orchestration.store_factory import embedded_in, log_file, settled
 from orchestration.telemetry import names
-from orchestration.telemetry.tracing.intake_spans import IntakeSpans
-from orchestration.telemetry.tracing.starting import begin
 from orchestration.view.mind import MindView, ViewContext
 from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
 
 if TYPE_CHECKING:
-    from environment.stores.movable import Movable
     from orchestration.feed.server import FeedServer
 
 _log = structlog.get_logger(__name__)
@@ -70,7 +67,7 @@ class HostAddresses:
     """Where a browser finds the page."""
 
 
-class Host:
+class Host(ServingProcess):
     """Runs the mind in ``data_dir``: ``start`` once, ``stop`` once.
 
     Guarantees: perceptions are acknowledged from the end of ``start`` to the beginning of ``stop``, whether the mind
@@ -79,23 +76,13 @@ class Host:
     """
 
     def __init__(self, settings: Settings, data_dir: Path, *, wiring: str = "orchestration.wiring") -> None:
-        self.settings = settled(settings)
+        super().__init__(settled(settings))
         self.data_dir = data_dir.resolve()
         self._wiring = wiring
         self.leadership: Leadership
-        self._owned = AsyncExitStack()
         self._feed: FeedServer | None = None
         self.addresses = HostAddresses("", "")
         """Known after ``start``."""
-
-    async def start(self) -> HostAddresses:
-        """Take the data directory, listen, and begin to bring the mind up."""
-        try:
-            await self._start()
-        except BaseException:
-            await self._owned.aclose()
-            raise
-        return self.addresses
 
     async def _start(self) -> None:
         settings = self.settings
@@ -110,10 +97,10 @@ class Host:
         embedded = embedded_in(settings, self.data_dir)
         if embedded is not None and embedded != self.data_dir:
             self._owned.enter_context(DataLock(embedded))
-        stores = await open_mind(settings, self.data_dir, "host", apart=True)
-        self._owned.push_async_callback(stores.close)
+        stores = await self._open_stores(self.data_dir, "host", apart=True)
         self.access.share(stores)
-        await self._see_that_it_is_whole(stores)
+        if embedded is not None:
+            await check_log_reaches_cursors(stores, _readers(settings), str(embedded))
         coordination = await self._owned.enter_async_context(
             open_coordination(
                 settings.coordination.address, settings.mind.name, settings=settings.coordination, base=settings
@@ -130,7 +117,7 @@ class Host:
         told = log_file(settings, self.data_dir) if embedded is None else None
         appender = HostAppender(stores.perceptions, _STAND_BY, self._quota, told)
         self._owned.callback(appender.release)
-        intake = Intake(appender, settings.gateway.intake, wall, accepted=self._begin_tracing())
+        intake = Intake(appender, settings.gateway.intake, wall, accepted=self._begin_tracing("host"))
         self.view = MindView(
             stores,
             LazyEmbedder(settings, stores.collections),
@@ -174,23 +161,6 @@ class Host:
                 async with asyncio.timeout(settings.host.start_within):
                     await self.leadership.leads.wait()
 
-    async def _see_that_it_is_whole(self, stores: Movable) -> None:
-        """Raise ``StillMoving`` or ``LogCutShort``."""
-        moving = await mark_of(stores)
-        if moving is not None and moving.stage:
-            raise StillMoving(str(address_of(self.settings, self.data_dir)).partition("?")[0])
-        embedded = embedded_in(self.settings, self.data_dir)
-        if embedded is not None:
-            await check_log_reaches_cursors(stores, _readers(self.settings), str(embedded))
-
-    def _begin_tracing(self) -> Accepted | None:
-        """Whom to tell of what is accepted; None where nothing is traced."""
-        self._recorder = begin(self.settings.telemetry.tracing, self.settings.mind.name, "host")
-        if self._recorder is None:
-            return None
-        self._owned.push_async_callback(asyncio.to_thread, self._recorder.close)
-        return IntakeSpans(self._recorder).accepted
-
     def _stand(
         self, coordination: Coordination, stores: Stores, appender: HostAppender, candidate: str, clock: Clock
     ) -> Leadership:
@@ -212,10 +182,6 @@ class Host:
             embedded=embedded_in(settings, self.data_dir) is not None,
             look_every=_STAND_BY,
         )
-
-    async def stop(self) -> None:
-        """Say NOT_SERVING, end streams, let the mind save, and leave nothing running. May be called twice."""
-        await self._owned.aclose()
 
     def kill(self) -> None:
         """End everything below this process now; nothing is saved beyond what was."""
