@@ -57,6 +57,7 @@ class Told:
         core = KnowledgeCore("knowledge", {}, {}, {}, {}, Progress(), KnowledgeSettings())
         core.handle(Started(), told.lines[0].time)
         self.seconds: list[float] = []
+        self.writes: list[WriteDocument | RemoveDocument] = []
         due = told.lines[0].time
         for seq, line in enumerate(told.lines, 1):
             given = {name: getattr(line, name) for name in ("source", "time", "received", "text", "trust")}
@@ -70,6 +71,7 @@ class Told:
             for effect in effects:
                 if isinstance(effect, Commit):
                     self._write(effect.write)
+                    self.writes.append(effect.write)  # type: ignore[arg-type]
 
     def _write(self, write: object) -> None:
         for collection, kept in ((FACTS, self.facts), (CONTRADICTIONS, self.contradictions)):

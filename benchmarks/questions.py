@@ -29,8 +29,8 @@ from corpus import objects, perceptions
 from thoughts import Thought, share, shown, thoughts
 
 from actors.answering.answer import answer
-from actors.answering.question import Question
 from environment.episodes.index import EpisodeIndex
+from environment.episodes.question import Question
 from environment.identity import perception_id
 from environment.messages import EntryKind, NewPerception, Perception
 

@@ -26,7 +26,6 @@ from actors.effects import Commit, WakeAt
 from actors.events import Perceived, Started, Tick
 from actors.knowledge.core import KnowledgeCore
 from actors.knowledge.fact import FACTS, RECURS, SLEEPS, Fact, Progress, SleepReport
-from actors.knowledge.gists import follower
 from actors.knowledge.routines import Routine
 from actors.knowledge.settings import KnowledgeSettings
 from environment.collections import RemoveDocument, WriteDocument
@@ -157,7 +156,7 @@ async def asked(told: RoutineMonth, mind: Slept, counts: Counter[str]) -> None:
         await stores.perceptions.append(told.lines)
         await stores.commit([FACTS.write(key, fact) for key, fact in mind.facts.items()])
         now = told.lines[-1].time
-        kinds = {"gists": follower(stores, 50_000, ()), "no gists": EpisodeFollower(stores, 50_000, ())}
+        kinds = {"gists": EpisodeFollower(stores, 50_000, ()), "no gists": EpisodeFollower(stores, 50_000, ())}
         for one in [one for one in told.routines if one.regular and (one.over is None or one.after is not None)]:
             for way, question in zip(("often", "when"), one.asked, strict=True):
                 counts[f"asked {way}"] += 1

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from actors.answering.question import Asks, Question
+from actors.answering.facts import KnownFacts
 from actors.submind.composing import clock_time
 from actors.substrate.plain import clip, plain
 from actors.substrate.sentences import sentences, speaker
 from environment.episodes.index import Episode, EpisodeIndex, EpisodeMatch
+from environment.episodes.question import Asks, Question
 from environment.episodes.recall import Quotation
 from environment.episodes.words import stems
 from environment.messages import Instant
@@ -135,6 +136,17 @@ def answer(question: Question, index: EpisodeIndex, now: Instant, before: int | 
     if question.kind is Asks.STORY:
         chosen.sort(key=lambda each: each.episode.seq)
     return _told(_lead(question, chosen), chosen, now, sure, known=True)
+
+
+def with_facts(reply: Reply, facts: KnownFacts, cited: Sequence[Episode], now: Instant) -> Reply:
+    """What facts tell first, with the lines that they rest on, then what else lines tell, where that is known."""
+    also = reply if reply.known else NOTHING_YET
+    shown = {part.perception.id for part in also.parts}
+    cited = [one for one in cited if one.ref.id not in shown][:_LINES]
+    text = "\n".join(filter(None, [facts.text, *(_line(one, now) for one in cited), also.text]))
+    parts = (*(Quotation(one.text, one.ref) for one in cited), *also.parts)
+    trust = min(also.trust, *(fact.trust for fact in facts.facts))
+    return Reply(text, parts, trust, known=True, confidence=facts.confidence)
 
 
 def _confidence(question: Question, found: Sequence[_Found]) -> float:

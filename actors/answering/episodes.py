@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from actors.answering.answer import Reply, answer
-from actors.answering.question import Question, asked_by
-from actors.answering.usual import Recurrence, asks_usual, usual
+from actors.answering.answer import Reply, answer, with_facts
+from actors.answering.facts import KnownFacts, known_facts
+from actors.answering.usual import asks_usual, gists, usual
 from actors.substrate.errors import SubstrateError
 from actors.substrate.ports import Embedder
 from environment.episodes.index import Episode, EpisodeIndex
+from environment.episodes.question import Question, asked_by
 from environment.episodes.recall import Cue, RecallFilters, Recollection, recall
 from environment.erasure import times_forgotten
 from environment.errors import StoreUnavailable
@@ -48,13 +49,9 @@ class EpisodeFollower:
         interlocutors: Sequence[str],
         embedder: Embedder | None = None,
         query_prefix: str = "",
-        gists: Callable[[], Awaitable[Sequence[Recurrence]]] | None = None,
     ) -> None:
-        """Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there.
-
-        ``gists`` tells those there are, from which questions are answered of what usually happens.
-        """
-        self._log, self._gists = stores.perceptions, gists
+        """Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there."""
+        self._log, self._collections = stores.perceptions, stores.collections
         self._packs = CollectionFollower(PACKS, stores.collections, _BATCH)
         self._most = most
         self._interlocutors = tuple(interlocutors)
@@ -64,7 +61,7 @@ class EpisodeFollower:
         """Whether somebody has asked by meaning, so that vectors are kept."""
         self._index = EpisodeIndex(most)
         self._cursor = 0
-        self._kept, self._forgot = stores.collections, 0
+        self._forgot = 0
         self._lock, self._embedding = asyncio.Lock(), asyncio.Lock()
 
     async def answer(self, question: str, earlier: Sequence[str], now: Instant, before: int | None = None) -> Reply:
@@ -78,11 +75,20 @@ class EpisodeFollower:
         async with self._lock:
             await self._catch_up(before)
             read = Question.of(question, pointed)
-            if self._gists is not None and asks_usual(read):
-                reply = await _done(usual, read, self._index, await self._gists())
+            if asks_usual(read):
+                reply = await _done(usual, read, self._index, await gists(self._collections))
                 if reply is not None:
                     return reply
-            return await _done(answer, read, self._index, now, before)
+            reply = await _done(answer, read, self._index, now, before)
+        facts = await known_facts(question, self._collections, now, before)
+        return with_facts(reply, facts, await self._cited(facts), now) if facts is not None else reply
+
+    async def _cited(self, facts: KnownFacts) -> list[Episode]:
+        """What facts were last heard of by, as far as it is kept."""
+        refs = list(dict.fromkeys(fact.evidence[-1].id for fact in facts.facts))
+        kept, packs = await self._log.get(refs), await self._innate()
+        told = {one.id: Episode(one.seq, one.time, one.source, one.text or "", one.trust) for one in kept.values()}
+        return [one for ref in refs if (one := told.get(ref) or packs.get(ref)) is not None]
 
     async def recall(self, text: str, k: int, now: Instant, filters: RecallFilters | None = None) -> list[Recollection]:
         """What was perceived that fits a question or a few words, best first. Raises ``StoreUnavailable``."""
@@ -118,7 +124,7 @@ class EpisodeFollower:
 
     async def _catch_up(self, before: int | None = None) -> None:
         """Read the log up to its end; what it has from ``before`` on may be left for later."""
-        if (times := await times_forgotten(self._kept)) != self._forgot:
+        if (times := await times_forgotten(self._collections)) != self._forgot:
             self._index, self._cursor, self._forgot = EpisodeIndex(self._most), 0, times
         head = await self._log.head()
         head = head if before is None else min(head, before - 1)

@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from actors.answering.answer import Reply
-from actors.answering.question import Question
+from actors.knowledge.fact import FACTS, GISTS, RECURS, FactStanding
+from actors.knowledge.routines import day
 from actors.substrate.plain import plain
+from environment.collections import Collections
 from environment.episodes.index import EpisodeIndex
+from environment.episodes.question import Question
 from environment.episodes.recall import Quotation
 from environment.episodes.words import stems
 from environment.messages import Instant, PerceptionRef
@@ -42,6 +45,24 @@ class Recurrence:
     since: Instant
     over: bool
     """Whether it came otherwise, or no more, after that."""
+
+
+async def gists(collections: Collections) -> list[Recurrence]:
+    """Those that nobody denied. Raises ``StoreUnavailable``."""
+    found = (await FACTS.all_of(collections, GISTS)).values()
+    return [
+        Recurrence(
+            fact.subject,
+            f"{fact.value}, until {day(fact.until, fact.until)}" if fact.until is not None else fact.value,
+            fact.evidence[-1],
+            fact.trust,
+            fact.confidence,
+            fact.since,
+            over=not fact.open,
+        )
+        for fact in found
+        if fact.relation == RECURS and fact.standing is FactStanding.HELD
+    ]
 
 
 def asks_usual(question: Question) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from actors.knowledge.fact import ENTITIES, NAMES, Edge, Entity
 from actors.knowledge.phrases import bare
 from actors.knowledge.settings import KnowledgeSettings
-from environment.collections import RemoveDocument, WriteDocument
+from environment.collections import Collections, RemoveDocument, WriteDocument
 from environment.identity import derived
 from environment.messages import Instant, PerceptionRef
 
@@ -41,6 +41,12 @@ def same_person(one: str, other: str) -> bool:
 def named(text: str, *, speaks: bool = False) -> bool:
     """Whether a text may be the name of a person; of one who speaks also without a capital."""
     return bool(_PERSON.fullmatch(text)) and (speaks or text[0] == "@" or text[0].isupper())
+
+
+async def entity_of(collections: Collections, name: str) -> Entity | None:
+    """The entity that is called so, where one is kept."""
+    key = await NAMES.get(collections, spelled(name))
+    return await ENTITIES.get(collections, key) if key else None
 
 
 class EntityGraph:

@@ -8,7 +8,6 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from actors.answering.question import addressed, asks
 from actors.core import Description
 from actors.effects import Effect, Read, Send, WakeAt
 from actors.events import Configured, Credit, Event, Perceived, Posted, Register, Salient, Seen, Started, Tick
@@ -21,6 +20,7 @@ from actors.settings import CognitiveSettings
 from actors.snapshots import pack, unpack
 from actors.submind.message_router import MessageRouter, RouterState
 from actors.submind.retransmit import RetransmitBuffer
+from environment.episodes.question import addressed, asks
 from environment.identity import thought_id
 from environment.messages import Instant, Modality, Perception, Thought, ThoughtKind
 

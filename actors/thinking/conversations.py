@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from actors.answering.question import addressed, asked_by, asks
 from actors.effects import Count, Effect, Generate, Send, WakeAt
 from actors.events import Generated, Utterance
 from actors.names import STREAM
@@ -17,6 +16,7 @@ from actors.submind.budget import Allowance
 from actors.submind.composing import clock_time
 from actors.substrate.ports import Act, Depth, Material, Request, Role
 from actors.thinking.settings import ThinkingSettings
+from environment.episodes.question import addressed, asked_by, asks
 from environment.identity import answer_id
 from environment.messages import EntryKind, Instant, Perception, PerceptionRef, StreamEntry, Thought
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from actors.answering.answer import NOTHING_YET
-from actors.answering.question import asks
+from environment.episodes.question import asks
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit

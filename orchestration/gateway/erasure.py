@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable
 
+from actors.knowledge.entities import entity_of
 from environment.erasure import FORGOTTEN, HOLDS, ForgetRecord, ForgetScope, LegalHold, ScopeKind, scope_of
 from environment.identity import derived, perception_seq
 from environment.messages import Instant
@@ -18,7 +19,6 @@ from orchestration.pb.submind.v1 import forgetting_pb2
 from orchestration.schema.convert import encode
 from orchestration.schema.errors import InvalidRequest
 from orchestration.schema.times import seconds_of
-from orchestration.view.knowledge import entity_of
 
 
 class ErasureDesk:
@@ -90,7 +90,7 @@ async def _meant(stores: Stores, target: forgetting_pb2.ForgetTarget) -> tuple[F
         return scope_of(ScopeKind.PERCEPTION, [], salt, perception=target.perception), []
     if target.source:
         return scope_of(ScopeKind.SOURCE, [target.source], salt), [target.source]
-    entity = await entity_of(stores, target.person)
+    entity = await entity_of(stores.collections, target.person)
     names = [target.person, *((entity.name, *entity.aliases) if entity is not None else ())]
     try:
         return scope_of(ScopeKind.PERSON, names, salt), list(dict.fromkeys(names))

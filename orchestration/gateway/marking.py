@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from actors.attention.taste import template_of
+from actors.knowledge.entities import entity_of
 from actors.matters.matter import MATTERS, Matter
 from environment.config import UNITS
 from environment.identity import derived
@@ -15,7 +16,6 @@ from environment.marks import MARKS, FeedbackMark, MarkKind, MuteScope
 from environment.messages import Instant, StreamEntry, ThoughtKind
 from orchestration.gateway.errors import Unknown
 from orchestration.schema.errors import InvalidRequest
-from orchestration.view.knowledge import entity_of
 from orchestration.view.mind import MindView
 
 _SPAN = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)")
@@ -67,7 +67,7 @@ class MarkDesk:
 
     async def correct(self, name: str, relation: str, value: str, by: str) -> FeedbackMark:
         """Say what is right of a relation of an entity; nothing, where ``value`` is empty."""
-        entity, now = await entity_of(self._view.stores, name), self._view.now()
+        entity, now = await entity_of(self._view.stores.collections, name), self._view.now()
         if entity is None:
             raise Unknown("entity", name)
         key = derived("k", entity.key, MarkKind.CORRECT, relation, value)

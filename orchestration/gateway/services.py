@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
-from actors.answering.question import asks
 from actors.submind.budget import Allowance
+from environment.episodes.question import asks
 from environment.episodes.recall import RecallFilters
 from environment.marks import FeedbackMark
 from environment.search import SearchFilters

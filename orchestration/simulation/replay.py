@@ -10,10 +10,10 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, cast
 
+from actors.answering.episodes import EpisodeFollower
 from actors.answering.substrate import AnsweringSubstrate
 from actors.attention.pacing import Budget
 from actors.core import Finishing
-from actors.knowledge.gists import follower
 from actors.knowledge.pack_files import read_packs
 from actors.names import STREAM
 from actors.peers import PeerDirectory
@@ -69,7 +69,7 @@ class Replay:
         self._finish = finish
         self._routing = routing
         self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
-        episodes = follower(stores, settings.view.episodes, settings.perception.interlocutors)
+        episodes = EpisodeFollower(stores, settings.view.episodes, settings.perception.interlocutors)
         thinking = build_substrate(settings.substrate, lambda: self.world.now)
         model = settings.substrate.kind != "extractive"
         substrate = AnsweringSubstrate(thinking, episodes, lambda: self.world.now, model=model, patience=None)

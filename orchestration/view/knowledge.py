@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.knowledge.entities import spelled
+from actors.knowledge.entities import entity_of, spelled
 from actors.knowledge.fact import (
     CONTRADICTIONS,
     ENTITIES,
@@ -31,7 +31,6 @@ from environment.following import CollectionFollower
 from environment.identity import perception_seq
 from environment.messages import Instant, PerceptionRef
 from environment.packs import INNATE, PACKS
-from environment.ports import Stores
 from orchestration.view.mind import MindView
 
 _WORDS, _NAME = 64, 4
@@ -39,12 +38,6 @@ _WORDS, _NAME = 64, 4
 _EVERY = 10_000
 """Open loops and matters looked through for a name."""
 _EVER: Instant = 2.0**40
-
-
-async def entity_of(stores: Stores, name: str) -> Entity | None:
-    """The entity that is called so."""
-    key = await NAMES.get(stores.collections, spelled(name))
-    return await ENTITIES.get(stores.collections, key) if key else None
 
 
 class KnowledgeView:
@@ -56,7 +49,7 @@ class KnowledgeView:
 
     async def know(self, name: str, at: Instant, known: Instant | None = None) -> EntityPage | None:
         """Everything of an entity at a world time, by what was learnt until the mind time ``known``."""
-        entity = await entity_of(self._stores, name)
+        entity = await entity_of(self._stores.collections, name)
         if entity is None:
             return None
         ends = await self._entities(edge.to for edge in entity.edges)
@@ -82,7 +75,7 @@ class KnowledgeView:
 
     async def neighbourhood(self, name: str, most: int) -> Neighbourhood | None:
         """An entity and at most ``most - 1`` around it: what stands nearest along the strongest edges goes first."""
-        centre = await entity_of(self._stores, name)
+        centre = await entity_of(self._stores.collections, name)
         if centre is None:
             return None
         found, rim, near = {centre.key: centre}, [centre], {centre.key: 1.0}
@@ -104,7 +97,7 @@ class KnowledgeView:
 
     async def believe(self, name: str, relation: str) -> list[Belief] | None:
         """The facts of an entity with what each rests on; those of one relation where it is not empty."""
-        entity = await entity_of(self._stores, name)
+        entity = await entity_of(self._stores.collections, name)
         if entity is None:
             return None
         facts = (await FACTS.all_of(self._stores.collections, f"{entity.key}/")).values()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from actors.answering.answer import NOTHING_YET, Reply
-from actors.knowledge.gists import follower
+from actors.answering.episodes import EpisodeFollower
 from actors.matters.matter import LATEST, LOOPS, MATTERS, Matter, MatterState, OpenLoop, as_of
 from actors.substrate.ports import Embedder
 from environment.ancestry import read_ancestors
@@ -126,7 +126,7 @@ class MindView:
         self._loops = CollectionFollower(LOOPS, kept, batch)
         self.matter_tail = MatterTail(kept, self._settings.changes)
         """What changes in matters and open loops, to be followed."""
-        self._episodes = follower(
+        self._episodes = EpisodeFollower(
             stores,
             self._settings.episodes,
             self._around.interlocutors,

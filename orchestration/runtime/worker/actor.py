@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
+from actors.answering.episodes import EpisodeFollower
 from actors.answering.substrate import AnsweringSubstrate
 from actors.events import Configured
-from actors.knowledge.gists import follower
 from actors.substrate.budget import Limits
 from environment.errors import SubliminalError
 from orchestration.backoff import backoff
@@ -146,7 +146,7 @@ async def live(orders: ActorOrders, restarts: int, configured: SettingsUpdate | 
     substrate, embedder = await thinking(orders, stores, accounts)
     keeping: asyncio.Task[None] | None = None
     if any(plan.faculty.answers for plan in orders.plans):
-        episodes = follower(stores, settings.view.episodes, settings.perception.interlocutors)
+        episodes = EpisodeFollower(stores, settings.view.episodes, settings.perception.interlocutors)
         substrate = AnsweringSubstrate(
             substrate, episodes, run.clock.now, model=settings.substrate.kind != "extractive"
         )

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from actors.answering.answer import answer
-from actors.answering.question import Asks, Question, asks
 from environment.episodes.index import EpisodeIndex
+from environment.episodes.question import Asks, Question, asks
 from environment.identity import perception_id
 from environment.messages import Perception
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from actors.answering.question import Question
 from actors.answering.usual import Recurrence, asks_usual, usual
 from environment.episodes.index import EpisodeIndex
+from environment.episodes.question import Question
 from environment.identity import perception_id
 from environment.messages import Perception, PerceptionRef
 

@@ -82,7 +82,8 @@ def test_a_level_is_believed_less_where_nobody_knows_yet_what_it_is_used_for():
     grown = Appraiser(DIM, AppraisalSettings())
     appraise(grown, [f"INFO order {i} placed" for i in range(400)])
     known = [appraisal.parts["alarm"] for appraisal in appraise(grown, levels)]
-    assert born == sorted(born) and 0 < born[1] < 0.35  # an error in four lines says next to nothing
+    assert born == sorted(born)
+    assert 0 < born[1] < 0.35, "an error in four lines says next to nothing"
     assert all(after > 2 * before for before, after in zip(born[1:], known[1:], strict=True))
 
 
