@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import permutations
 
 from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Read, WakeAt
@@ -164,10 +165,9 @@ class KnowledgeCore(Inward):
                 for name in dict.fromkeys(n for c in claims for n in (c.subject, c.value))
                 if (e := self._graph.find(name))
             ]
-            for i, one in enumerate(met[:_TOGETHER]):
-                for other in met[i + 1 : _TOGETHER]:
+            for one, other in permutations(met[:_TOGETHER], 2):
+                if not any(edge.to == other.key and edge.kind != WITH for edge in one.edges):  # a relation says more
                     self._graph.join(one, other, WITH, ref, now)
-                    self._graph.join(other, one, WITH, ref, now)
         return len(claims)
 
     def _tick(self, now: Instant) -> list[Effect]:

@@ -44,6 +44,8 @@ class EntityPage:
     """What is waited for from it: its own promises and, where it speaks, requests of others that name it."""
     matters: list[Matter]
     """Those that name it or that it speaks in, open ones first."""
+    elsewhere: list[Fact]
+    """Facts of others whose value it is, what is so first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,9 @@ def page(
     denied: Iterable[Contradiction],
     loops: Iterable[OpenLoop],
     matters: Iterable[Matter],
+    elsewhere: tuple[list[Fact], list[Fact]],
 ) -> EntityPage:
-    """A page; ``facts`` as ``parted``, ``names`` of the entities at the ends of its edges by their keys."""
+    """A page; ``facts``, and those of others ``elsewhere``, as ``parted``; ``names`` of those it has to do with."""
     called = {spelled(entity.name), *entity.aliases}
     owed: list[OpenLoop] = []
     owes: list[OpenLoop] = []
@@ -138,6 +141,7 @@ def page(
         owed,
         owes,
         [one for one in matters if not called.isdisjoint(map(spelled, (*one.terms, *one.sources)))],
+        [fact for part in elsewhere for fact in part if fact.object == entity.key],
     )
 
 

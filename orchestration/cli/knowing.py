@@ -54,6 +54,8 @@ def know(
     out.print(head.append(f"  last {clock(page.last.time)} by {safe(page.last.source)}", style="dim"))
     for fact in (*page.facts, *page.others[:_OTHERS]):
         out.print(_told(fact, over=fact not in page.facts))
+    for fact in (one for one in page.elsewhere if one.open):
+        out.print(_told(fact, over=False, of=fact.subject))
     for loop in (*page.owes, *page.owed):
         word = "owes" if loop in page.owes else "waits for"
         out.print(Text(f"{word}, due {clock(loop.due)} ", style="magenta").append(safe(loop.text), style=""))
@@ -158,9 +160,9 @@ def _slept(one: SleepReport) -> Text:
     return Text("\n").join(shown)
 
 
-def _told(fact: Fact, *, over: bool) -> Text:
+def _told(fact: Fact, *, over: bool, of: str = "") -> Text:
     line = Text(f"{bar(fact.confidence)} ", style="yellow", overflow="fold")
-    line.append(f"{safe(fact.relation)}: ", style="dim" if over else "")
+    line.append(f"{safe(fact.relation)}{' of ' if of else ''}{safe(of)}: ", style="dim" if over else "")
     line.append(safe(fact.value), style=_STYLE.get(fact.standing, "dim" if over else "bold"))
     until = f" until {clock(fact.until)}" if fact.until is not None else ""
     line.append(f"  since {clock(fact.since)}{until}, {safe(fact.evidence[-1].source)}", style="dim")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
+from itertools import chain
 
-from actors.knowledge.entities import entity_of, spelled
+from actors.knowledge.entities import WITH, entity_of, spelled
 from actors.knowledge.fact import (
     CONTRADICTIONS,
     ENTITIES,
@@ -53,10 +55,13 @@ class KnowledgeView:
         if entity is None:
             return None
         ends = await self._entities(edge.to for edge in entity.edges)
-        facts = await FACTS.all_of(self._stores.collections, f"{entity.key}/")
+        others = dict.fromkeys(edge.to for edge in entity.edges if edge.kind != WITH)
+        facts, *beside = await asyncio.gather(*(self._facts(key) for key in (entity.key, *others)))
         matters, loops = await self._view.matters(limit=_EVERY)
         names = {key: one.name for key, one in ends.items()}
-        return page(entity, parted(facts.values(), at, known), names, await self.contradictions(), loops, matters)
+        denied = await self.contradictions()
+        elsewhere = parted(chain.from_iterable(beside), at, known)
+        return page(entity, parted(facts, at, known), names, denied, loops, matters, elsewhere)
 
     async def entities(self, text: str, limit: int) -> list[KnownEntity]:
         """Those named in some words, the longest names first, then those whose names begin so; at most ``limit``.
@@ -100,7 +105,7 @@ class KnowledgeView:
         entity = await entity_of(self._stores.collections, name)
         if entity is None:
             return None
-        facts = (await FACTS.all_of(self._stores.collections, f"{entity.key}/")).values()
+        facts = await self._facts(entity.key)
         wanted = [f for of in parted(facts, self._view.now()) for f in of if relation.lower() in {"", f.relation}]
         return [Belief(fact, await self._evidence(fact)) for fact in wanted]
 
@@ -108,6 +113,9 @@ class KnowledgeView:
         """What is denied, the latest first; ``settled`` ones as well."""
         every = (await self._denied.current(self._view.now())).values()
         return sorted((c for c in every if settled or c.settled is None), key=lambda c: (-c.opened, c.id))
+
+    async def _facts(self, entity: str) -> list[Fact]:
+        return list((await FACTS.all_of(self._stores.collections, f"{entity}/")).values())
 
     async def _entities(self, keys: Iterable[str]) -> dict[str, Entity]:
         """Those of the keys that are there, in their order."""

@@ -9,6 +9,7 @@ import { Growth } from "./growth.js";
 import { Health } from "./health.js";
 import { Marks } from "./marks.js";
 import { Matters } from "./matters.js";
+import { Memory } from "./memory.js";
 import { Network } from "./network.js";
 import { Panel } from "./panel.js";
 import { SayBox } from "./say.js";
@@ -38,15 +39,16 @@ const network = new Network({
   onLink: (owner, peer) => go(lineAddress(owner, peer)),
 });
 const changes = new Changes();
-const marks = new Marks({ name: () => say.who, onChange: () => matters.look() });
+const marks = new Marks({ name: () => say.who, onChange: () => Promise.all([matters.look(), memory.look()]) });
 const matters = new Matters(marks);
+const memory = new Memory(marks);
 const growth = new Growth({ name: () => say.who, onChange: () => Promise.all([growth.look(), askStatus(), askWorld()]) });
 const chart = new SalienceChart({ onOpen: (id) => go(`#id=${encodeURIComponent(id)}`) });
 const say = new SayBox();
 const panel = new Panel({ network, marks, onClose: closePanel, onFollow: (id) => go(`#id=${encodeURIComponent(id)}`) });
 
 function closePanel() {
-  history.replaceState(null, "", location.pathname + location.search);
+  history.replaceState(null, "", document.body.dataset.view === "memory" ? memory.address : location.pathname + location.search);
   route();
   returnTo?.focus?.({ preventScroll: true });
   returnTo = null;
@@ -61,7 +63,10 @@ function decoded(text) {
   }
 }
 
-/** Show what the address names: `#seq-12`, `#id=t-...`, `#find=words`, `#submind=name`, `#line=owner/peer`. */
+/**
+ * Show what the address names: `#seq-12`, `#id=t-...`, `#find=words`, `#submind=name`, `#line=owner/peer`; in the memory
+ * `#recall=words`, `#know=name`, `#memory`.
+ */
 function route({ arriving = false } = {}) {
   const hash = decoded(location.hash);
   const seq = /^#seq-(\d{1,15})$/.exec(hash);
@@ -74,6 +79,10 @@ function route({ arriving = false } = {}) {
   network.pin(submind ? { name: submind } : line ? { owner: line[0], peer: line[1] } : null);
   if (!(seq || id || find || submind || line)) {
     panel.close();
+    const [, part, words] = /^#(memory|recall=|know=)(.*)$/s.exec(hash) ?? [];
+    if (!part) return;
+    memory.show(location.hash, { [part.slice(0, -1)]: words });
+    view("memory");
     return;
   }
   if (!panel.open) returnTo = document.activeElement;
@@ -150,6 +159,9 @@ const askWorld = poll(async () => {
   panel.refresh();
   chart.update(list(traces, "traces"));
 }, WORLD_MS);
+poll(async () => {
+  if (document.body.dataset.view === "memory") await memory.look();
+}, WORLD_MS);
 
 /** The network stands among the instruments, or large in place of the stream. */
 function settle() {
@@ -168,6 +180,7 @@ narrow.addEventListener("change", settle);
 
 function view(name) {
   document.body.dataset.view = name;
+  if (name !== "memory" && memory.names(location.hash)) history.replaceState(null, "", location.pathname + location.search);
   for (const button of byId("views").querySelectorAll("button")) {
     if (button.dataset.view === name) button.setAttribute("aria-current", "page");
     else button.removeAttribute("aria-current");
@@ -186,9 +199,21 @@ byId("enlarge").addEventListener("click", () => {
 });
 byId("views").addEventListener("click", (event) => {
   const name = event.target.closest("button")?.dataset.view;
-  if (name) view(name);
+  if (name === "memory") {
+    memory.stale = true;
+    go(memory.address);
+  }
+  else if (name) view(name);
 });
-view("stream");
+if (memory.names(location.hash)) route();
+else view("stream");
+
+byId("recall").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const words = byId("recall-words").value.trim();
+  memory.stale = true; // who asks again wants another look
+  go(words ? `#recall=${encodeURIComponent(words)}` : "#memory");
+});
 
 byId("search").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -264,6 +289,7 @@ const SHORTCUTS = {
   2: () => view("network"),
   3: () => view("salience"),
   4: () => view("health"),
+  5: () => go(memory.address),
 };
 document.addEventListener("keydown", (event) => {
   if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;

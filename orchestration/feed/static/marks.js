@@ -29,7 +29,7 @@ export class Marks {
     this.section = byId("muted");
     this.section.addEventListener("click", (event) => {
       const id = event.target.closest("button")?.dataset.mark;
-      if (id) this.#send("v1/marks/undo", { mark: id }, this.section);
+      if (id) this.send("v1/marks/undo", { mark: id }, this.section);
     });
   }
 
@@ -58,9 +58,9 @@ export class Marks {
     };
     root.addEventListener("click", async (event) => {
       const { act, mark } = event.target.closest("button")?.dataset ?? {};
-      if (mark) await this.#send("v1/marks/undo", { mark }, root, fill);
+      if (mark) await this.send("v1/marks/undo", { mark }, root, fill);
       else if (act === "mute" || act === "remind") this.#ask(act, target, root, fill);
-      else if (act) await this.#send("v1/marks", { target: String(target), kind: act }, root, fill);
+      else if (act) await this.send("v1/marks", { target: String(target), kind: act }, root, fill);
     });
     fill();
     return root;
@@ -74,14 +74,15 @@ export class Marks {
     const form = el("form", { class: "marking" }, mute && of, mute ? " for " : "at ", until, el("button", { type: "submit", class: "solid", text: mute ? "Mute" : "Remind me" }));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#send("v1/marks", { target: String(target), kind: act, until: until.value, ...(mute && { of: of.value }) }, root, fill);
+      this.send("v1/marks", { target: String(target), kind: act, until: until.value, ...(mute && { of: of.value }) }, root, fill);
     });
     root.querySelector("form")?.remove();
     root.insertBefore(form, root.querySelector(".standing"));
     until.focus();
   }
 
-  async #send(path, body, root, fill = () => {}) {
+  /** Order what a mark is made or taken back by; what is refused is said in `root`. */
+  async send(path, body, root, fill = () => {}) {
     try {
       const mark = await post(path, { ...body, by: this.name() });
       await this.look();

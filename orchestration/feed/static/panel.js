@@ -116,8 +116,9 @@ export class Panel {
   found(words) {
     return this.#show(`Search: ${brief(words, 60)}`, async () => {
       const hits = list(await get("v1/search", { q: words, k: 30 }), "hits");
-      if (!hits.length) return [el("p", { class: "quiet", text: "Nothing in the environment is near these words." })];
-      return [el("ol", { class: "hits" }, ...hits.map((hit) => this.#hit(hit)))];
+      const more = el("p", {}, el("a", { href: `#recall=${encodeURIComponent(words)}`, text: "Recall all that was perceived" }));
+      if (!hits.length) return [el("p", { class: "quiet", text: "Nothing in the environment is near these words." }), more];
+      return [more, el("ol", { class: "hits" }, ...hits.map((hit) => this.#hit(hit)))];
     });
   }
 

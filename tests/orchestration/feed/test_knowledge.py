@@ -48,6 +48,7 @@ def values(facts, relation):
 async def test_everything_of_an_entity_now_and_then(feed):
     await lived(feed)
     page = await get(feed, "/v1/know/the Press 4")
+    assert {one["kind"] for one in page["neighbours"]} == {"on call"}, "what a relation says is not said by with"
     assert (page["name"], values(page["facts"], "on call"), values(page["others"], "on call")) == (
         "press 4",
         ["Bo"],
@@ -159,6 +160,10 @@ async def test_a_page_tells_what_is_owed_both_ways_and_what_is_going_on(feed):
     assert [one["id"] for one in page["owes"]] == ["l-1", "l-3"]
     assert [one["id"] for one in page["owed"]] == ["l-2", "l-4"]
     assert [one["id"] for one in page["matters"]] == ["m-2"]
+    assert [(one["subject"], one["relation"]) for one in page["elsewhere"]] == [("press 4", "on call")]
+    assert page["elsewhere"][0]["until"]
+    bo = await get(feed, "/v1/know/bo")
+    assert [(one["value"], one["until"]) for one in bo["elsewhere"]] == [("Bo", None)]
     press = await get(feed, "/v1/know/press 4")
     assert (press["owes"], len(press["owed"])) == ([], 4), "what does not speak owes nothing"
     assert [one["id"] for one in press["matters"]] == ["m-1"]

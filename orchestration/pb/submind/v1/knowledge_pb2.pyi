@@ -84,7 +84,7 @@ class Neighbour(_message.Message):
     def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., strength: _Optional[float] = ...) -> None: ...
 
 class Contradiction(_message.Message):
-    __slots__ = ("id", "subject", "relation", "facts", "values", "opened", "settled", "right", "how")
+    __slots__ = ("id", "subject", "relation", "facts", "values", "opened", "settled", "right", "how", "entity")
     ID_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     RELATION_FIELD_NUMBER: _ClassVar[int]
@@ -94,6 +94,7 @@ class Contradiction(_message.Message):
     SETTLED_FIELD_NUMBER: _ClassVar[int]
     RIGHT_FIELD_NUMBER: _ClassVar[int]
     HOW_FIELD_NUMBER: _ClassVar[int]
+    ENTITY_FIELD_NUMBER: _ClassVar[int]
     id: str
     subject: str
     relation: str
@@ -103,10 +104,11 @@ class Contradiction(_message.Message):
     settled: _timestamp_pb2.Timestamp
     right: str
     how: str
-    def __init__(self, id: _Optional[str] = ..., subject: _Optional[str] = ..., relation: _Optional[str] = ..., facts: _Optional[_Iterable[str]] = ..., values: _Optional[_Iterable[str]] = ..., opened: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., settled: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., right: _Optional[str] = ..., how: _Optional[str] = ...) -> None: ...
+    entity: str
+    def __init__(self, id: _Optional[str] = ..., subject: _Optional[str] = ..., relation: _Optional[str] = ..., facts: _Optional[_Iterable[str]] = ..., values: _Optional[_Iterable[str]] = ..., opened: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., settled: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., right: _Optional[str] = ..., how: _Optional[str] = ..., entity: _Optional[str] = ...) -> None: ...
 
 class EntityPage(_message.Message):
-    __slots__ = ("name", "aliases", "first", "last", "sightings", "facts", "others", "neighbours", "contradictions", "owed", "owes", "matters")
+    __slots__ = ("name", "aliases", "first", "last", "sightings", "facts", "others", "neighbours", "contradictions", "owed", "owes", "matters", "elsewhere")
     NAME_FIELD_NUMBER: _ClassVar[int]
     ALIASES_FIELD_NUMBER: _ClassVar[int]
     FIRST_FIELD_NUMBER: _ClassVar[int]
@@ -119,6 +121,7 @@ class EntityPage(_message.Message):
     OWED_FIELD_NUMBER: _ClassVar[int]
     OWES_FIELD_NUMBER: _ClassVar[int]
     MATTERS_FIELD_NUMBER: _ClassVar[int]
+    ELSEWHERE_FIELD_NUMBER: _ClassVar[int]
     name: str
     aliases: _containers.RepeatedScalarFieldContainer[str]
     first: _perception_pb2.PerceptionRef
@@ -131,7 +134,8 @@ class EntityPage(_message.Message):
     owed: _containers.RepeatedCompositeFieldContainer[_matters_pb2.OpenLoop]
     owes: _containers.RepeatedCompositeFieldContainer[_matters_pb2.OpenLoop]
     matters: _containers.RepeatedCompositeFieldContainer[_matters_pb2.Matter]
-    def __init__(self, name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., first: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., last: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., sightings: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., others: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., neighbours: _Optional[_Iterable[_Union[Neighbour, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ..., owed: _Optional[_Iterable[_Union[_matters_pb2.OpenLoop, _Mapping]]] = ..., owes: _Optional[_Iterable[_Union[_matters_pb2.OpenLoop, _Mapping]]] = ..., matters: _Optional[_Iterable[_Union[_matters_pb2.Matter, _Mapping]]] = ...) -> None: ...
+    elsewhere: _containers.RepeatedCompositeFieldContainer[Fact]
+    def __init__(self, name: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., first: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., last: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., sightings: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., others: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., neighbours: _Optional[_Iterable[_Union[Neighbour, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ..., owed: _Optional[_Iterable[_Union[_matters_pb2.OpenLoop, _Mapping]]] = ..., owes: _Optional[_Iterable[_Union[_matters_pb2.OpenLoop, _Mapping]]] = ..., matters: _Optional[_Iterable[_Union[_matters_pb2.Matter, _Mapping]]] = ..., elsewhere: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ...) -> None: ...
 
 class KnownEntity(_message.Message):
     __slots__ = ("id", "name", "aliases", "last", "sightings", "speaks")
