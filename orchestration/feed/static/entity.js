@@ -63,7 +63,7 @@ function row(name, fact, known, over) {
     try {
       const beliefs = list(await get(`v1/believe/${encodeURIComponent(of)}`, { relation: fact.relation }), "beliefs");
       const { evidence } = beliefs.find((one) => one.fact.id === fact.id) ?? { evidence: [] };
-      const said = [`said ${times(fact.sightings)}`, `confidence ${share(fact.confidence)}`, `trust ${share(fact.trust)}`, `learnt ${ago(fact.learned)}`];
+      const said = [`said ${times(fact.sightings)}`, `confidence ${share(fact.confidence)}`, `trust ${share(fact.trust)}`, `learnt ${ago(fact.learned)}`, fact.against.length > 0 && `spoken against ${times(fact.against.length)}`].filter(Boolean);
       body.className = "";
       body.replaceChildren(el("p", { class: "quiet" }, said.join(" · "), fact.reason && " · ", fact.reason && reason(fact)), el("ul", { class: "evidence" }, ...evidence.map((one) => quoted(one))));
       body.dataset.told = "yes";
@@ -138,7 +138,7 @@ export function entityPage(page, denied) {
   const known = new Set(page.neighbours.map((one) => one.name.toLowerCase()));
   return [
     el("h2", { class: "entity-name", tabindex: -1 }, outside(name)),
-    el("p", { class: "quiet" }, page.aliases.length > 0 && el("span", {}, "also called ", ...page.aliases.flatMap((one, i) => [i ? ", " : "", outside(one)]), " · "), "last named ", agoElement(page.last.time), " by ", el("a", { href: `#id=${encodeURIComponent(page.last.id)}` }, outside(page.last.source)), ` · ${times(page.sightings)} in all`),
+    el("p", { class: "quiet" }, page.aliases.length > 0 && el("span", {}, "also called ", ...page.aliases.flatMap((one, i) => [i ? ", " : "", outside(one)]), " · "), "last named ", agoElement(page.last.time), " by ", el("a", { href: `#id=${encodeURIComponent(page.last.id)}` }, outside(page.last.source)), ` · ${times(page.sightings)} in all · `, el("a", { href: `#recall=${encodeURIComponent(name)}`, text: "what was said of it" })),
     ...(page.contradictions.length ? [el("h3", { text: "To settle" }), el("ul", { class: "denials" }, ...page.contradictions.map(denied))] : []),
     ...(facts("What is so", name, [...page.facts, ...away.filter((fact) => !over(fact))], known, { nothing: "Nothing is known to be so of it now." }) || []),
     ...loops("Promised by it, or asked of it", page.owes),

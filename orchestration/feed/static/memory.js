@@ -5,6 +5,7 @@ import { byId, el } from "./dom.js";
 import { Denials } from "./denials.js";
 import { entityPage, quoted } from "./entity.js";
 import { entityAddress } from "./graph.js";
+import { slept } from "./sleep.js";
 import { agoElement, brief, outside, passage, share } from "./text.js";
 
 const HITS = 12;
@@ -103,7 +104,7 @@ export class Memory {
   }
 
   async #home() {
-    const [{ entities }] = await Promise.all([get("v1/entities", { limit: LATELY }), this.denials.look()]);
+    const [{ entities }, { sleeps }] = await Promise.all([get("v1/entities", { limit: LATELY }), get("v1/sleeps", { limit: 1 }), this.denials.look()]);
     const { open, settled } = this.denials;
     const item = (one) => this.denials.item(one);
     const shown = el("ul", { class: "denials" }, ...open.slice(0, SETTLING).map(item));
@@ -116,6 +117,7 @@ export class Memory {
     return [
       open.length > 0 && section(`To settle (${open.length})`, el("p", { class: "quiet", text: "Sources deny each other. Neither is overwritten until somebody says which is right, or takes back what it said." }), shown, more),
       settled.length > 0 && section("Settled by hand", el("ul", { class: "denials" }, ...settled.map(item))),
+      (entities.length > 0 || sleeps.length > 0) && section("Last sleep", ...slept(sleeps[0])),
       entities.length > 0 && section("Lately met", el("p", { class: "quiet", text: "Whom and what the mind came to know, the latest first. In bold who speaks." }), chips(entities)),
       !entities.length && nothingKnown(),
     ].filter(Boolean);

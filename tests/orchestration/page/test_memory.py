@@ -8,7 +8,18 @@ from playwright.sync_api import expect
 from actors.effects import Commit
 from actors.events import Marked, Perceived
 from actors.knowledge.core import KnowledgeCore
-from actors.knowledge.fact import CONTRADICTIONS, ENTITIES, FACTS, NAMES, PROGRESS, Progress
+from actors.knowledge.fact import (
+    CONTRADICTIONS,
+    ENTITIES,
+    FACTS,
+    NAMES,
+    PROGRESS,
+    SLEEPS,
+    Progress,
+    SleepLine,
+    SleepPart,
+    SleepReport,
+)
 from actors.knowledge.settings import KnowledgeSettings
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from environment.marks import MARKS
@@ -225,6 +236,26 @@ def test_what_is_denied_is_settled_and_that_is_taken_back(knowing, read):
     assert reader.overflow() <= 0
     page.evaluate("location.hash = '#know=zebra'")
     page.wait_for_selector("#memory-content :text('Nothing is known by that name')")
+
+
+def test_what_sleep_did_is_told_and_leads_to_what_it_is_about(knowing, read):
+    page = read().open("/#memory")
+    page.wait_for_selector("section:has-text('It has not slept yet')")
+    part = SleepPart(12, [SleepLine("press 4", f"jams every monday {HARM}", "3 of 4 weeks")])
+    report = SleepReport("s-1", knowing.now - 6 * HOUR, knowing.now - 30 * HOUR, "night", 240, gists=part)
+    finish(knowing.stores.commit([SLEEPS.write("1", report, time=report.at)]))
+    page.click('#views [data-view="memory"]')
+    page.wait_for_selector(".slept")
+    assert "at night; 240 texts since" in page.inner_text("section:has(.slept)")
+    assert page.locator(".slept").count() == 1
+    page.click(".slept summary")
+    told = page.inner_text(".slept")
+    assert "12 what recurs" in told
+    assert f"jams every monday {HARM} 3 of 4 weeks" in told
+    assert "and 11 more" in told
+    assert page.locator("#memory img, #memory script").count() == 0
+    page.click(".slept a")
+    page.wait_for_selector(".entity-name:has-text('press 4')")
 
 
 def test_nothing_known_teaches_and_what_goes_wrong_is_said(world, server, read):
