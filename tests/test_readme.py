@@ -38,6 +38,7 @@ DOCUMENTS = (
     "backup",
     "cassandra",
     "cluster",
+    "evolving",
     "mcp",
     "nodes",
     "plasticity",

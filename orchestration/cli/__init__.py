@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "perceive": ("perceiving", "Send lines or JSON lines to a mind as perceptions."),
     "watch": ("watching", "Follow the stream of consciousness, live and resumable."),
     "replay": ("replaying", "What would this mind have noticed? Virtual time, no server."),
+    "evolve": ("evolving", "Settings bred by replay against labels; none is put to work."),
     "explain": ("asking", "The lineage of a thought, down to its perceptions."),
     "ask": ("questioning", "Ask what the mind knows, with times and sources."),
     "recall": ("recalling", "Find what was perceived, by words, meaning, time and who said it."),

@@ -13,6 +13,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "watch": ("submind watch", "submind watch --from 1 --min-salience 0.7 --json | jq -r .text"),
     "replay": ("submind replay yesterday.jsonl --budget 20", "submind replay --data-dir mind-data --since 2026-03-03"),
+    "evolve": (
+        "submind evolve day.jsonl --labels day.labels.csv --budget 24 --vary attention.worth=0.3..0.7",
+        "submind evolve --data-dir mind-data --vary attention.taste=0..3",
+    ),
     "explain": ("submind explain 12",),
     "ask": ("submind ask 'who muted the pager?'", "submind ask 'what broke in hall 3?' 'and who was told?' --json"),
     "recall": ("submind recall 'what broke last Tuesday' --context", "submind recall compressor --source chat --json"),

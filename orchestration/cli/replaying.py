@@ -37,6 +37,16 @@ from orchestration.telemetry import names
 
 app = typer.Typer(add_completion=False)
 
+LoggedIn = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir", metavar="DIR", help="Instead of FILE: what the mind kept here perceived.", show_default=False
+    ),
+]
+ThoughtBudget = Annotated[
+    int | None,
+    typer.Option("--budget", min=1, metavar="N", help="At most so many thoughts in all.", show_default=False),
+]
 _SHOWN = 20
 _NOWHEN: Instant = 946_684_800.0
 """When unstamped lines begin: 2000-01-01, so that two replays of them are the same."""
@@ -50,10 +60,7 @@ def replay(
         typer.Argument(metavar="FILE|-", help="Lines or JSON lines, or - for standard input.", show_default=False),
     ] = None,
     mind: MindFile = None,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Instead of FILE: what the mind kept here perceived.", show_default=False),
-    ] = None,
+    data_dir: LoggedIn = None,
     store: StoreAddress = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Of a mind's own log: received from then on.", show_default=False)
@@ -61,9 +68,7 @@ def replay(
     until: Annotated[
         str | None, typer.Option(metavar="TIME", help="Of a mind's own log: received before then.", show_default=False)
     ] = None,
-    budget: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="At most so many thoughts in all.", show_default=False)
-    ] = None,
+    budget: ThoughtBudget = None,
     per_hour: Annotated[
         float | None, typer.Option(metavar="R", help="So many thoughts an hour of history.", show_default=False)
     ] = None,
@@ -82,6 +87,33 @@ def replay(
     if per_hour is not None and not (per_hour > 0 and math.isfinite(per_hour)):
         raise Failure(f"--per-hour {per_hour:g}: it must be a number above 0", MISUSED)
     settings = load_settings(mind, flags={"--store": ("store.address", store)})
+    perceptions, refused = history(settings, file, data_dir, store, since=since, until=until, source=source, form=form)
+    span = perceptions[-1].time - perceptions[0].time
+    total = None if budget is None else Budget(budget, len(perceptions), span)
+    figures: dict[str, float] = {}
+    thoughts = asyncio.run(_show(settings, perceptions, total, per_hour, seed, figures, json=json))
+    if not json:
+        console(error=True).print(f"{thoughts} thoughts of {len(perceptions):,} perceptions", style="dim")
+    if settings.substrate.kind == "openai":
+        console(error=True).print(_worded(settings.substrate.fast.name, figures), style="dim")
+    raise typer.Exit(1 if refused else 0)
+
+
+def history(
+    settings: Settings,
+    file: str | None,
+    data_dir: Path | None,
+    store: str | None,
+    *,
+    since: str | None = None,
+    until: str | None = None,
+    source: str | None = None,
+    form: Format = Format.AUTO,
+) -> tuple[list[NewPerception], int]:
+    """What options name, of a file or of a mind's own log, in order of time; how many lines were refused.
+
+    Raises ``Failure``.
+    """
     refused = 0
     if file is not None and (data_dir is not None or store is not None):
         raise Failure("FILE and --data-dir or --store are two histories: give one of them", MISUSED)
@@ -93,22 +125,14 @@ def replay(
     else:
         if since is not None or until is not None:
             raise Failure("--since and --until choose from a mind's own log: --data-dir or --store", MISUSED)
-        history = _History(settings, file, source, form)
-        perceptions = list(history.read())
-        history.tell()
-        refused = history.refused
+        lines = _History(settings, file, source, form)
+        perceptions = list(lines.read())
+        lines.tell()
+        refused = lines.refused
         if not perceptions:
             raise Failure(f"{file}: there is no line in it that a mind could perceive")
     perceptions.sort(key=lambda perception: perception.time)
-    span = perceptions[-1].time - perceptions[0].time
-    total = None if budget is None else Budget(budget, len(perceptions), span)
-    figures: dict[str, float] = {}
-    thoughts = asyncio.run(_show(settings, perceptions, total, per_hour, seed, figures, json=json))
-    if not json:
-        console(error=True).print(f"{thoughts} thoughts of {len(perceptions):,} perceptions", style="dim")
-    if settings.substrate.kind == "openai":
-        console(error=True).print(_worded(settings.substrate.fast.name, figures), style="dim")
-    raise typer.Exit(1 if refused else 0)
+    return perceptions, refused
 
 
 async def _show(
