@@ -63,7 +63,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("auditing", "Who did what to the mind: orders, changes, log-ins, refusals."),
     "token": ("tokens", "Make, list and revoke the tokens that callers show."),
     "backup": ("moving.backing", "Copy a mind into one file, whole, while it runs."),
-    "snapshot": ("moving.backing", "Copy a mind into one file now, to clone or compare."),
+    "snapshot": ("moving.backing", "The same as backup: a file to clone or compare."),
     "clone": ("moving.cloning", "Begin another mind with all that one is, while that runs."),
     "diff": ("moving.differing", "What one mind knows and another does not."),
     "merge": ("moving.merging", "Tell a mind chosen memories of another, with their origin."),

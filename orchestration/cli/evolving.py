@@ -9,7 +9,6 @@ import random
 import statistics
 import time
 from collections.abc import Iterable, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -20,11 +19,12 @@ from actors.attention.pacing import Budget
 from environment.marks import MARKS, MarkKind
 from environment.messages import NewPerception
 from orchestration.cli.failure import MISUSED, Failure
-from orchestration.cli.options import HERE, MindFile, StoreAddress
+from orchestration.cli.input.lines import Format
+from orchestration.cli.options import HERE, MindFile
 from orchestration.cli.output import console
-from orchestration.cli.replaying import LoggedIn, ThoughtBudget, history
+from orchestration.cli.replaying import History, LoggedIn, ThoughtBudget, logged
 from orchestration.cli.times import moment
-from orchestration.loading import SettingsError, from_flags, load_settings, overlaid
+from orchestration.loading import Layer, SettingsError, from_flags, load_settings, overlaid
 from orchestration.settings import Settings
 from orchestration.simulation.evolution import Gene, MomentLabel, Variant, breed, judged, ranked
 from orchestration.simulation.replay import replay
@@ -54,7 +54,6 @@ def evolve(
     ] = None,
     mind: MindFile = None,
     data_dir: LoggedIn = None,
-    store: StoreAddress = None,
     budget: ThoughtBudget = None,
     within: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Of a moment, a thought tells it.")] = 60.0,
     population: Annotated[int, typer.Option(min=2, max=1000, help="Variants in a generation.")] = 6,
@@ -65,15 +64,20 @@ def evolve(
 ) -> None:
     """Breed settings by replay against what is labelled as worth telling; print the best as a piece of a mind.yaml.
 
-    Without --labels, what people marked as useful or not in the mind of --data-dir or --store. Variants are bred on the
-    earlier two thirds of the labels; then the best and what is there now are compared on the rest, with other seeds,
-    each of which leaves out some lines. Nothing is put to work. Exit code 1 where nothing was better beyond the noise.
+    Without FILE, what the mind of --data-dir, or of the store of its settings, perceived; without --labels, what people
+    marked there as useful or not. Variants are bred on the earlier two thirds of the labels; then the best and what is
+    there now are compared on the rest, with other seeds, each of which leaves out some lines. Nothing is put to work.
+    Exit code 1 where nothing was better beyond the noise.
     """
-    settings = load_settings(mind, flags={"--store": ("store.address", store)})
+    settings = load_settings(mind)
     genes = [_gene(settings, each) for each in vary]
     if labels is None and file is not None:
-        raise Failure("say what is worth telling: --labels CSV, or a mind with marks: --data-dir, --store", MISUSED)
-    lines, _ = history(settings, file, data_dir, store)
+        raise Failure("say what is worth telling: --labels CSV, or a mind with marks: --data-dir", MISUSED)
+    if file is None:
+        lines = asyncio.run(logged(settings, data_dir or HERE, -math.inf, math.inf))
+    else:
+        lines = list(History(settings, file, None, Format.AUTO).read())
+    lines.sort(key=lambda one: one.time)
     bred_on, apart = _parted(_labels(labels, lines) if labels else asyncio.run(_marks(settings, data_dir or HERE)))
     end = time.monotonic() + 60 * minutes
 
@@ -81,7 +85,7 @@ def evolve(
         tried = _set_to(settings, genes, variant)
         return None if tried is None else [judged(await _told(tried, lines, budget, s), of, within) for s in drawn]
 
-    async def bred() -> tuple[int, Variant, list[float], list[float]]:
+    async def bred() -> tuple[int, Variant, list[list[float]]]:
         scores = await breed(
             genes,
             judge,
@@ -92,21 +96,27 @@ def evolve(
             told=lambda text: console(error=True).print(text, style="dim"),
         )
         best, others = ranked(scores)[0], range(seeds, 2 * seeds)
-        pair = [await judge(each, apart, others) or [] for each in (tuple(gene.now for gene in genes), best)]
-        return len(scores), best, pair[0], pair[1]
+        pair = tuple(gene.now for gene in genes), best
+        return len(scores), best, [await judge(each, apart, others) or [] for each in pair]
 
-    count, best, before, after = asyncio.run(bred())
-    gains = [then - now for then, now in zip(after, before, strict=True)]
-    gain, error = statistics.fmean(gains), statistics.stdev(gains) / math.sqrt(seeds)
-    better = gain > _SURE * error
-    out, cut = console(), ", stopped by --minutes" if time.monotonic() >= end else ""
-    out.print(f"# the best of {count} variants{cut}; on labels kept apart, {seeds} other seeds:")
-    for name, found in (("now", before), ("best", after)):
-        out.print(f"# {name:<5} {statistics.fmean(found):.3f} ± {statistics.stdev(found):.3f}")
-    verdict = "better" if better else "no better, as far as can be told from noise"
-    out.print(f"# gain  {gain:+.3f} ± {error:.3f} (standard error): {verdict}")
-    out.print(yaml.safe_dump(_tree(genes, best), sort_keys=False).rstrip())
+    count, best, pair = asyncio.run(bred())
+    cut = ", stopped by --minutes" if time.monotonic() >= end else ""
+    console().print(f"# the best of {count} variants{cut}; on labels kept apart, {seeds} other seeds:")
+    better = _compared(*pair)
+    console().print(yaml.safe_dump(_layer(genes, best).values, sort_keys=False).rstrip())
     raise typer.Exit(0 if better else 1)
+
+
+def _compared(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Whether what came after is better than noise would have it, seed by seed; said with its figures."""
+    for name, found in (("now", before), ("best", after)):
+        console().print(f"# {name:<5} {statistics.fmean(found):.3f} ± {statistics.stdev(found):.3f}")
+    gains = [then - now for then, now in zip(after, before, strict=True)]
+    gain, error = statistics.fmean(gains), statistics.stdev(gains) / math.sqrt(len(gains))
+    better = gain > _SURE * error
+    verdict = "better" if better else "no better, as far as can be told from noise"
+    console().print(f"# gain  {gain:+.3f} ± {error:.3f} (standard error): {verdict}")
+    return better
 
 
 async def _told(settings: Settings, lines: Sequence[NewPerception], budget: int | None, seed: int) -> list[Any]:
@@ -119,7 +129,9 @@ async def _told(settings: Settings, lines: Sequence[NewPerception], budget: int 
 
 def _gene(settings: Settings, told: str) -> Gene:
     path, _, span = told.partition("=")
-    now = reduce(lambda at, name: at.get(name, {}), path.split("."), settings.model_dump())
+    now: Any = settings.model_dump()
+    for name in path.split("."):
+        now = now.get(name) if isinstance(now, dict) else None
     if isinstance(now, bool) or not isinstance(now, int | float):
         raise Failure(f"--vary {told}: there is no setting {path} that is a number", MISUSED)
     try:
@@ -134,16 +146,14 @@ def _gene(settings: Settings, told: str) -> Gene:
     return gene
 
 
-def _tree(genes: Sequence[Gene], variant: Variant) -> Any:
-    return from_flags({g.path: (g.path, g.typed(v)) for g, v in zip(genes, variant, strict=True)}).values
+def _layer(genes: Sequence[Gene], variant: Variant) -> Layer:
+    return from_flags({gene.path: (gene.path, gene.typed(value)) for gene, value in zip(genes, variant, strict=True)})
 
 
 def _set_to(settings: Settings, genes: Sequence[Gene], variant: Variant) -> Settings | None:
     """The settings of a variant; None where they do not go together."""
     try:
-        return overlaid(
-            settings, from_flags({g.path: (g.path, g.typed(v)) for g, v in zip(genes, variant, strict=True)})
-        )
+        return overlaid(settings, _layer(genes, variant))
     except SettingsError:
         return None
 

@@ -13,10 +13,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "watch": ("submind watch", "submind watch --from 1 --min-salience 0.7 --json | jq -r .text"),
     "replay": ("submind replay yesterday.jsonl --budget 20", "submind replay --data-dir mind-data --since 2026-03-03"),
-    "evolve": (
-        "submind evolve day.jsonl --labels day.labels.csv --budget 24 --vary attention.worth=0.3..0.7",
-        "submind evolve --data-dir mind-data --vary attention.taste=0..3",
-    ),
+    "evolve": ("submind evolve day.jsonl --labels day.csv --budget 24 --vary attention.worth=0.3..0.7",),
     "explain": ("submind explain 12",),
     "ask": ("submind ask 'who muted the pager?'", "submind ask 'what broke in hall 3?' 'and who was told?' --json"),
     "recall": ("submind recall 'what broke last Tuesday' --context", "submind recall compressor --source chat --json"),
@@ -77,13 +74,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "token list": ("submind token list --file tokens.yaml",),
     "token revoke": ("submind token revoke web-1 --file tokens.yaml",),
     "backup": ("submind backup --to backups --data-dir mind-data --keep 7",),
-    "snapshot": ("submind snapshot before-the-move.submind --data-dir mind-data",),
+    "snapshot": ("submind snapshot --to before-the-move.submind --data-dir mind-data",),
     "clone": ("submind clone twin --data-dir mind-data", "submind clone twin before-the-move.submind --to twin-data"),
     "diff": ("submind diff mind-data twin#twin", "submind diff before.submind after.submind --limit 5"),
-    "merge": (
-        "submind merge twin#twin --entity 'van 7' --dry-run",
-        "submind merge before.submind --source chat --since 2026-03-03",
-    ),
+    "merge": ("submind merge twin#twin --entity 'van 7' --dry-run",),
     "restore": (
         "submind restore backups/harbour.submind --check",
         "submind restore backups/harbour.submind --data-dir new-data",

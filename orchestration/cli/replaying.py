@@ -17,9 +17,11 @@ import typer
 
 from actors.attention.pacing import Budget
 from environment.messages import EntryKind, Instant, NewPerception
+from environment.stores.paging import perceptions_after
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
 from orchestration.cli.input.reading import InputLine, Splitter, check_text, file_lines
+from orchestration.cli.moving.arriving import read_at, shown
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.cli.output import console, emit, entry_line
 from orchestration.cli.safety import safe
@@ -32,7 +34,7 @@ from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
 from orchestration.schema.convert import encode
 from orchestration.settings import Settings
 from orchestration.simulation.replay import replay as simulate
-from orchestration.store_factory import address_of, embedded_in, open_mind
+from orchestration.store_factory import address_of
 from orchestration.telemetry import names
 
 app = typer.Typer(add_completion=False)
@@ -87,33 +89,6 @@ def replay(
     if per_hour is not None and not (per_hour > 0 and math.isfinite(per_hour)):
         raise Failure(f"--per-hour {per_hour:g}: it must be a number above 0", MISUSED)
     settings = load_settings(mind, flags={"--store": ("store.address", store)})
-    perceptions, refused = history(settings, file, data_dir, store, since=since, until=until, source=source, form=form)
-    span = perceptions[-1].time - perceptions[0].time
-    total = None if budget is None else Budget(budget, len(perceptions), span)
-    figures: dict[str, float] = {}
-    thoughts = asyncio.run(_show(settings, perceptions, total, per_hour, seed, figures, json=json))
-    if not json:
-        console(error=True).print(f"{thoughts} thoughts of {len(perceptions):,} perceptions", style="dim")
-    if settings.substrate.kind == "openai":
-        console(error=True).print(_worded(settings.substrate.fast.name, figures), style="dim")
-    raise typer.Exit(1 if refused else 0)
-
-
-def history(
-    settings: Settings,
-    file: str | None,
-    data_dir: Path | None,
-    store: str | None,
-    *,
-    since: str | None = None,
-    until: str | None = None,
-    source: str | None = None,
-    form: Format = Format.AUTO,
-) -> tuple[list[NewPerception], int]:
-    """What options name, of a file or of a mind's own log, in order of time; how many lines were refused.
-
-    Raises ``Failure``.
-    """
     refused = 0
     if file is not None and (data_dir is not None or store is not None):
         raise Failure("FILE and --data-dir or --store are two histories: give one of them", MISUSED)
@@ -125,14 +100,22 @@ def history(
     else:
         if since is not None or until is not None:
             raise Failure("--since and --until choose from a mind's own log: --data-dir or --store", MISUSED)
-        lines = _History(settings, file, source, form)
-        perceptions = list(lines.read())
-        lines.tell()
-        refused = lines.refused
+        history = History(settings, file, source, form)
+        perceptions = list(history.read())
+        history.tell()
+        refused = history.refused
         if not perceptions:
             raise Failure(f"{file}: there is no line in it that a mind could perceive")
     perceptions.sort(key=lambda perception: perception.time)
-    return perceptions, refused
+    span = perceptions[-1].time - perceptions[0].time
+    total = None if budget is None else Budget(budget, len(perceptions), span)
+    figures: dict[str, float] = {}
+    thoughts = asyncio.run(_show(settings, perceptions, total, per_hour, seed, figures, json=json))
+    if not json:
+        console(error=True).print(f"{thoughts} thoughts of {len(perceptions):,} perceptions", style="dim")
+    if settings.substrate.kind == "openai":
+        console(error=True).print(_worded(settings.substrate.fast.name, figures), style="dim")
+    raise typer.Exit(1 if refused else 0)
 
 
 async def _show(
@@ -167,7 +150,7 @@ def _worded(model: str, figures: Mapping[str, float]) -> str:
     return f"{safe(model)} worded {asked - ruled:,.0f} of {asked:,.0f} thoughts, a rule {ruled:,.0f}{why}; {cost}"
 
 
-class _History:
+class History:
     """A file as the gateway would take it in: the same limits, the same trust."""
 
     def __init__(self, settings: Settings, file: str, source: str | None, form: Format) -> None:
@@ -230,20 +213,11 @@ async def logged(settings: Settings, data_dir: Path, since: Instant, until: Inst
 
     The mind may be running. Raises ``Failure`` where there is none, or where it perceived nothing then.
     """
-    directory = embedded_in(settings, data_dir)
-    where = directory or str(address_of(settings, data_dir)).partition("?")[0]
-    if directory is not None and not (directory / "perceptions.db").exists():
-        raise Failure(f"there is no mind in {directory}")
-    stores = await open_mind(settings, data_dir, "replay")
-    found: list[NewPerception] = []
-    try:
-        after = 0
-        while page := await stores.perceptions.read(after, _PAGE):
+    address, found = str(address_of(settings, data_dir)), list[NewPerception]()
+    async with read_at(address, settings) as stores:
+        async for page in perceptions_after(stores.perceptions, 0):
             found += [perception for perception in page if since <= perception.received < until]
-            after = page[-1].seq
-    finally:
-        await stores.close()
     if not found:
         when = "" if (since, until) == (float("-inf"), float("inf")) else " in that time"
-        raise Failure(f"{settings.mind.name} at {where} perceived nothing{when} that is still kept")
+        raise Failure(f"{settings.mind.name} at {shown(address)} perceived nothing{when} that is still kept")
     return found

@@ -66,7 +66,8 @@ Rate = Annotated[
 ]
 
 
-@app.command()
+@app.command("backup")
+@app.command("snapshot")
 def backup(
     to: Annotated[Path, typer.Option(metavar="FILE|DIR", help="A new file, or a directory for NAME-TIME.submind.")],
     mind: MindFile = None,
@@ -83,29 +84,12 @@ def backup(
 
     The file has its name once it is whole and on the disk; stopped or killed before, the command leaves nothing that
     could be taken for a backup. It holds everything that was perceived and thought, and no secrets: keep it as safe as
-    the mind itself. `submind restore` reads it.
+    the mind itself. `submind restore` reads it; `submind clone NAME FILE` begins another mind with it. A snapshot
+    is the same under another name.
     """
     if keep and not to.is_dir():
         raise Failure(f"--keep thins out a directory, and {to} is none", MISUSED)
     take(taken_from(mind, store, name), data_dir, to, rate, keep, json=json)
-
-
-@app.command()
-def snapshot(
-    file: Annotated[Path, typer.Argument(metavar="FILE|DIR", help="A new file, or a directory for NAME-TIME.submind.")],
-    mind: MindFile = None,
-    store: StoreAddress = None,
-    data_dir: KeptIn = None,
-    name: Named = None,
-    rate: Rate = 0.0,
-    json: Json = False,
-) -> None:
-    """Copy a mind into one file, now and as fast as it goes: a backup to clone, compare or go back to.
-
-    It is a file as of `submind backup`: memory, layers, subminds with their connections, the settings that were at
-    work, and whom the mind comes from; no secrets. `submind clone NAME FILE` begins another mind with it.
-    """
-    take(taken_from(mind, store, name), data_dir, file, rate, json=json)
 
 
 def taken_from(mind: Path | None, store: str | None, name: str | None) -> Settings:

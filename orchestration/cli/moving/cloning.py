@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +24,11 @@ app = typer.Typer(add_completion=False)
 _OF_A_PLACE = ("store", "coordination", "gateway", "feed", "access", "client", "host", "front", "runtime", "telemetry")
 """Sections that say where a mind lives and who may come in: a clone has its own."""
 
-_NAMESAKE = "a clone has a name of its own, by which tokens and leadership go: {} is its parent"
+
+class _Cloning(Restoring):
+    """One run of the command, but for the snapshot."""
+
+    kind = Cloned
 
 
 @app.command()
@@ -62,26 +65,23 @@ def clone(
     here = directory_of(address)
     place = to or (address if here is None else str(here.resolve().parent / name))
     own = load_settings(mind, flags={"NAME": ("mind.name", name), "--to": ("store.address", place)})
-    if file is None and name == settings.mind.name:
-        raise Failure(_NAMESAKE.format(name), MISUSED)
+    if name == (Archived(file).manifest.mind if file else settings.mind.name):
+        raise Failure(f"a clone has a name of its own, which tokens and leaders go by: {name} is its parent", MISUSED)
     beside = directory_of(place)
-    restoring = Restoring(own, place, beside or data_dir, json=json, kind=Cloned)
+    restoring = _Cloning(own, place, beside or data_dir, json=json)
     taken = file or (beside.resolve().parent if beside else data_dir or Path()) / f".{name}.clone{SUFFIX}"
-    if file is None and taken.exists():
-        restoring.note(f"going on with {taken}, which an earlier run took: remove it to begin with what is now")
-    elif file is None:
+    if not taken.exists():
         take(settings, data_dir, taken, rate, json=json)
-    with closing(Archived(taken)) as source:
-        if source.manifest.mind == name:
-            raise Failure(_NAMESAKE.format(name), MISUSED)
-        try:
-            code = restoring.all_of(taken, name)
-        except MoveRefused:
-            if file is None:
-                taken.unlink()
-            raise
-        if code == 0 and beside is not None:
-            restoring.note(_leave_settings(source, name, beside / "mind.yaml"))
+    elif file is None:
+        restoring.note(f"going on with {taken}, which an earlier run took")
+    try:
+        code = restoring.all_of(taken, name)
+    except MoveRefused:
+        if file is None:
+            taken.unlink()
+        raise
+    if code == 0 and beside is not None:
+        restoring.note(_leave_settings(Archived(taken), name, beside / "mind.yaml"))
     if code == 0 and file is None:
         taken.unlink()
     raise typer.Exit(code)

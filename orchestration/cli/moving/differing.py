@@ -6,10 +6,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import msgspec
 import typer
@@ -18,7 +17,7 @@ from actors.knowledge.fact import ENTITIES, FACTS, Entity, Fact
 from actors.matters.matter import LOOPS, MATTERS, Matter, OpenLoop
 from environment.collections import Collection
 from environment.configuration import CONFIGURATIONS
-from environment.messages import Connection, Perception, StreamEntry
+from environment.messages import Perception, StreamEntry
 from environment.stores.backup.restored import Archived
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.moving.arriving import read_at, shown
@@ -36,6 +35,8 @@ MindPlace = Annotated[
     str,
     typer.Argument(metavar="MIND", help="A snapshot; or a mind, which may be running: DIR[#NAME], ADDRESS[#NAME]."),
 ]
+_Found: TypeAlias = tuple[int, list[int], list[list[str]]]
+"""How much both have, how much only one of them has, and the first of that."""
 
 
 @app.command()
@@ -48,44 +49,10 @@ def diff(
 ) -> None:
     """Say what one mind knows and the other does not: A is the first, B the second.
 
-    Perceptions and entries are compared number by number; facts, entities, matters, subminds, connections and the
-    settings that were at work last by what they say. Neither is written to. Exit code 1 when they differ.
+    Perceptions and entries are compared number by number; facts, entities, matters, subminds and the settings that were
+    at work last by what they say. Neither is written to. Exit code 1 when they differ.
     """
-    kinds = asyncio.run(_compared(one, other, mind, limit, json=json))
-    for kind, found in kinds.items():
-        found.show(kind, json=json)
-    raise typer.Exit(any(any(found.count) for found in kinds.values()))
-
-
-@dataclass
-class Difference:
-    """What only one of two has, of one kind: how much, and the first of it."""
-
-    limit: int
-    both: int = 0
-    count: list[int] = field(default_factory=lambda: [0, 0])
-    first: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
-
-    def add(self, side: int, text: str) -> None:
-        """Only this side has it."""
-        self.count[side] += 1
-        if len(self.first[side]) < self.limit:
-            self.first[side].append(text)
-
-    def show(self, kind: str, *, json: bool) -> None:
-        """Tell it."""
-        only = dict(zip("ab", self.count, strict=True))
-        if json:
-            emit({"kind": kind, "both": self.both, "only": only})
-        elif self.both or any(self.count):
-            console().print(f"{kind}: {self.both:,} in both, {only['a']:,} only in A, {only['b']:,} only in B")
-        for side, texts, count in zip("ab", self.first, self.count, strict=True):
-            for text in texts:
-                emit({"kind": kind, "in": side, "text": text}) if json else console().print(
-                    f"  {side.upper()}  {safe(text)}"
-                )
-            if not json and count > len(texts):
-                console().print(f"  {side.upper()}  … and {count - len(texts):,} more", style="dim")
+    raise typer.Exit(asyncio.run(_compare(one, other, mind, limit, json=json)))
 
 
 @asynccontextmanager
@@ -107,41 +74,51 @@ async def mind_at(place: str, file: Path | None) -> AsyncIterator[tuple[str, str
         yield settings.mind.name, f"at {shown(address)}", stores.moving
 
 
-async def _compared(one: str, other: str, file: Path | None, limit: int, *, json: bool) -> dict[str, Difference]:
+async def _compare(one: str, other: str, file: Path | None, limit: int, *, json: bool) -> bool:
+    """Whether they differ; how is shown."""
     async with AsyncExitStack() as opened:
-        found: defaultdict[str, Difference] = defaultdict(lambda: Difference(limit))
         minds = []
-        for side, place in zip("ab", (one, other), strict=True):
-            name, where, source = await opened.enter_async_context(mind_at(place, file))
-            minds.append(source)
-            emit({"mind": side, "name": name, "where": where}) if json else console().print(
-                f"{side.upper()}: {name} {safe(where)}"
-            )
-        for kind, said in _NUMBERED.items():
-            await _by_number(minds[0], minds[1], kind, said, found[kind])
-        here, there = [await _said(each) for each in minds]
-        for kind in _KINDS:
-            difference = found[kind]
-            difference.both = len(here[kind] & there[kind])
-            for number, only in enumerate((here[kind] - there[kind], there[kind] - here[kind])):
-                for text in sorted(only):
-                    difference.add(number, text)
-        return dict(found)
+        for side, place in zip("AB", (one, other), strict=True):
+            name, where, mind = await opened.enter_async_context(mind_at(place, file))
+            minds.append(mind)
+            told = {"mind": side, "name": name, "where": where}
+            emit(told) if json else console().print(f"{side}: {name} {safe(where)}")
+        found = {kind: await _by_number(minds[0], minds[1], kind, limit) for kind in _NUMBERED}
+        a, b = [await _said(mind) for mind in minds]
+    for kind in _KINDS:
+        only = sorted(a[kind] - b[kind]), sorted(b[kind] - a[kind])
+        found[kind] = len(a[kind] & b[kind]), [len(each) for each in only], [each[:limit] for each in only]
+    for kind, (both, counts, texts) in found.items():
+        if json:
+            emit({"kind": kind, "both": both, "only": counts, "first": texts})
+            continue
+        console().print(f"{kind}: {both:,} in both, {counts[0]:,} only in A, {counts[1]:,} only in B")
+        for side, count, shown_of in zip("AB", counts, texts, strict=True):
+            for text in shown_of:
+                console().print(f"  {side}  {safe(text)}")
+            if count > len(shown_of):
+                console().print(f"  {side}  … and {count - len(shown_of):,} more", style="dim")
+    return any(any(counts) for _, counts, _ in found.values())
 
 
-async def _by_number(one: Leaving, other: Leaving, kind: str, said: Callable[[Any], str], found: Difference) -> None:
+async def _by_number(one: Leaving, other: Leaving, kind: str, limit: int) -> _Found:
     """Side by side, so that memory does not grow with them."""
+    said, both = _NUMBERED[kind], 0
+    counts, texts = [0, 0], [list[str](), list[str]()]
     async with aclosing(each_of(one, kind)) as these, aclosing(each_of(other, kind)) as those:
-        a, b = await anext(these, None), await anext(those, None)
-        while a is not None or b is not None:
-            order = 0 if a is None or b is None else a.seq - b.seq
-            if a is not None and b is not None and order == 0 and said(a) == said(b):
-                found.both += 1
-            else:
-                for side, each in enumerate((a if order <= 0 else None, b if order >= 0 else None)):
-                    if each is not None:
-                        found.add(side, f"{each.seq} {said(each)}")
-            a, b = await anext(these, None) if order <= 0 else a, await anext(those, None) if order >= 0 else b
+        pair = [await anext(these, None), await anext(those, None)]
+        while left := [each for each in pair if each is not None]:
+            number = min(each.seq for each in left)
+            at = [each if each is not None and each.seq == number else None for each in pair]
+            lines = [None if each is None else said(each) for each in at]
+            both += (same := lines[0] == lines[1])
+            for side, line in enumerate(lines):
+                if line is not None and not same:
+                    counts[side] += 1
+                    texts[side] += [f"{number} {line}"] if counts[side] <= limit else []
+            for side, more in enumerate((these, those)):
+                pair[side] = pair[side] if at[side] is None else await anext(more, None)
+    return both, counts, texts
 
 
 async def each_of(mind: Leaving, kind: str) -> AsyncGenerator[Any, None]:
@@ -157,8 +134,6 @@ async def _said(mind: Leaving) -> defaultdict[str, set[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
     async for report in each_of(mind, "reports"):
         found["subminds"].add(f"{report.name}, {report.role}")
-    async for connection in each_of(mind, "connections"):
-        found["connections"].add(_connection(connection))
     last = "{}"
     async for document in each_of(mind, "documents"):
         if document.collection == CONFIGURATIONS.name:
@@ -195,10 +170,6 @@ def _loop(loop: OpenLoop) -> str:
     return f"owed: {loop.text} ({'open' if loop.open else 'over'})"
 
 
-def _connection(one: Connection) -> str:
-    return f"{one.owner} to {one.peer}, {one.label} ({'LTP' if one.ltp else 'transient'})"
-
-
 def perception_line(one: Perception) -> str:
     """A perception as a line."""
     picture = f"a picture, {sha256(one.image.data).hexdigest()[:12]}" if one.image else ""
@@ -217,4 +188,4 @@ _SAYINGS: tuple[tuple[str, Collection[Any], Callable[[Any], str]], ...] = (
     ("matters", MATTERS, _matter),
     ("matters", LOOPS, _loop),
 )
-_KINDS = ("facts", "entities", "matters", "subminds", "connections", "settings")
+_KINDS = ("facts", "entities", "matters", "subminds", "settings")

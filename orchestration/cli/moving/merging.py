@@ -27,7 +27,6 @@ from orchestration.cli.safety import safe
 from orchestration.cli.times import moment_or
 from orchestration.client import NotFound
 from orchestration.gateway.limits import AT_MOST
-from orchestration.simulation.replay import fields
 
 if TYPE_CHECKING:
     from environment.stores.movable import Leaving
@@ -86,9 +85,7 @@ class _Merging:
     sources: frozenset[str]
     span: tuple[Instant, Instant]
     limit: int
-    counts: Counter[str] = field(
-        default_factory=lambda: Counter(dict.fromkeys(("new", "known", "refused", "wrong", "beyond"), 0))
-    )
+    counts: Counter[str] = field(default_factory=lambda: Counter(new=0, known=0, refused=0, wrong=0, beyond=0))
     """``wrong``: left behind, since it was corrected; ``beyond``: more than the limit."""
 
     async def run(self, at: Server, other: str, *, dry_run: bool, json: bool) -> None:
@@ -98,8 +95,8 @@ class _Merging:
             if dry_run:
                 async for one in self._chosen(mind):
                     self.counts["new"] += 1
-                    line = {"id": one.id, "source": one.source, "time": one.time, "said": perception_line(one)}
-                    emit(line) if json else console().print(safe(perception_line(one)))
+                    line = perception_line(one)
+                    emit({"id": one.id, "line": line}) if json else console().print(safe(line))
                 return
             async with connected(at, _PATIENCE) as client, aclosing(self._new(name, mind, client)) as told:
                 async for receipt in client.perceive_many(told, refused=self._refused):
@@ -148,19 +145,15 @@ class _Merging:
                 if one.key is None and await _shared(client, one):
                     self.counts["known"] += 1
                     continue
-                whole = replace(_plain(one), received=0.0, labels={}, trust=0.0)
-                key = one.key or f"merge-{sha256(encoded(whole)).hexdigest()[:32]}"
-                labels = {ORIGIN: f"{name} {one.id}", **one.labels, AT_MOST: repr(one.trust)}
-                yield replace(_plain(one), key=key, labels=labels)
+                said = one.source, one.time, one.text, one.telemetry, one.image
+                key = one.key or f"merge-{sha256(encoded(said)).hexdigest()[:32]}"
+                origin = " from ".join(filter(None, (f"{name} {one.id}", one.labels.get(ORIGIN))))
+                yield replace(one, key=key, labels={**one.labels, ORIGIN: origin, AT_MOST: repr(one.trust)})
 
     def _refused(self, perception: NewPerception, why: str) -> None:
         self.counts["refused"] += 1
         if self.counts["refused"] <= _SHOWN:
             console(error=True).print(f"{safe(perception.labels[ORIGIN])}: {safe(why)}")
-
-
-def _plain(one: Perception) -> NewPerception:
-    return NewPerception(**fields(one))  # type: ignore[arg-type]  # its own fields
 
 
 async def _shared(client: MindClient, one: Perception) -> bool:

@@ -67,19 +67,13 @@ def restore(
 
 
 class Restoring(Arrival):
-    """One run of the command; ``kind`` is what a mind is begun as: itself, or a clone."""
+    """One run of the command."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        address: str,
-        data_dir: Path | None,
-        *,
-        json: bool,
-        kind: type[Archived] = Archived,
-    ) -> None:
+    kind: type[Archived] = Archived
+    """What a mind is begun as: itself."""
+
+    def __init__(self, settings: Settings, address: str, data_dir: Path | None, *, json: bool) -> None:
         super().__init__(json=json)
-        self._kind = kind
         self._settings = settings
         self._address = address
         self._data_dir = directory_of(address) or data_dir if address else None
@@ -94,7 +88,7 @@ class Restoring(Arrival):
     async def _run(self, file: Path, name: str | None, *, check: bool) -> int:
         cancel_on(signal.SIGTERM)
         async with AsyncExitStack() as opened:
-            source = self._kind(file)
+            source = self.kind(file)
             opened.callback(source.close)
             await asyncio.to_thread(source.verify, lambda at, _of: self.tell("checked", "bytes", at))
             self._describe(file, source)

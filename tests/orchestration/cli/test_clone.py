@@ -71,7 +71,7 @@ async def test_the_clone_of_a_clone_names_both_and_so_does_its_file(living: Path
     third = (await content(tmp_path / "third", "third"))["ancestors"]
     assert [(each.mind, each.perceptions) for each in third] == [("twin", 52), ("mind", 51)]
     file = tmp_path / "third.submind"
-    assert (await submind("snapshot", file, "--data-dir", tmp_path / "third", "--name", "third")).code == 0
+    assert (await submind("snapshot", "--to", file, "--data-dir", tmp_path / "third", "--name", "third")).code == 0
     checked = await submind("restore", file, "--check")
     assert [line.split(" as of")[0].strip() for line in checked.err.splitlines()[1:]] == [
         "a clone of twin",
@@ -83,7 +83,7 @@ async def test_the_clone_of_a_clone_names_both_and_so_does_its_file(living: Path
 
 async def test_a_clone_begins_with_a_snapshot_of_before(living: Path, tmp_path: Path) -> None:
     file = tmp_path / "before.submind"
-    assert (await submind("snapshot", file, "--data-dir", living)).code == 0
+    assert (await submind("snapshot", "--to", file, "--data-dir", living)).code == 0
     before = await content(living, "mind")
     stores = await open_stores(living, "mind")
     await stores.perceptions.append([perception(1)])
@@ -108,7 +108,7 @@ async def test_a_store_on_disk_holds_both_where_no_mind_runs_in_it(living: Path)
 
 async def test_what_is_asked_wrongly_is_told_in_a_sentence(living: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.submind"
-    assert (await submind("snapshot", file, "--data-dir", living)).code == 0
+    assert (await submind("snapshot", "--to", file, "--data-dir", living)).code == 0
     assert (await submind("clone", "twin", "--data-dir", living)).code == 0
     for given, code, told in (
         (("clone", "mind", "--data-dir", living), 2, "a name of its own"),

@@ -67,15 +67,14 @@ async def test_programs_read_it_and_it_is_bounded(two: tuple[Path, Path]) -> Non
     done = await submind("diff", *two, "--limit", "2", "--json")
     assert done.code == 1
     sums = {each["kind"]: each for each in done.objects if "both" in each}
-    assert sums["perceptions"]["only"] == {"a": 0, "b": 5}
-    shown = [each for each in done.objects if each.get("kind") == "perceptions" and "text" in each]
-    assert len(shown) == 2
+    assert sums["perceptions"]["only"] == [0, 5]
+    assert [len(each) for each in sums["perceptions"]["first"]] == [0, 2]
     plain = await submind("diff", *two, "--limit", "2")
     assert "  B  … and 3 more" in plain.out
 
 
 async def test_a_snapshot_stands_for_the_mind_it_was_taken_of(two: tuple[Path, Path], tmp_path: Path) -> None:
-    assert (await submind("snapshot", tmp_path / "b.submind", "--data-dir", two[1])).code == 0
+    assert (await submind("snapshot", "--to", tmp_path / "b.submind", "--data-dir", two[1])).code == 0
     same = await submind("diff", tmp_path / "b.submind", two[1])
     assert (same.code, "only in A" in same.out) == (0, True)
     assert " 1 only" not in same.out
