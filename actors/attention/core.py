@@ -232,7 +232,7 @@ class AttentionCore(Inward):
         passing = max(0.0, 1.0 - share * self._threshold.share)
         if not drowned:
             self._passing = passing
-        first = not self._all.pace.picked and self._settings.welcome > 0
+        first = not self._all.pace.picked and self._settings.welcome > 0 and self._all.pace.ample
         welcome = rank < passing and (first or self._newborn(contest))
         dull = salience_of(held.value) < self._settings.worth
         if dull or (rank < passing and not welcome) or self._all.pace.spent:

@@ -10,6 +10,9 @@ import msgspec
 
 from environment.messages import Instant
 
+_AMPLE = 10
+"""Thoughts in a total of which the first is given away: less, and what is known later is worth more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -39,6 +42,8 @@ class Pace(Protocol):
     picked: int
     bounded: bool
     """True where there is a total: nothing is given away then."""
+    ample: bool
+    """True where one thought is a small part of what there is room for: the very first need not stand out."""
 
     @property
     def spent(self) -> bool:
@@ -77,6 +82,7 @@ class RatePace:
     """
 
     bounded = spent = False
+    ample = True
 
     def __init__(self, per_hour: float, horizon: int, memory: int) -> None:
         self._rate = per_hour / 3600.0
@@ -130,6 +136,7 @@ class BudgetPace:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
+        self.ample = budget.thoughts >= _AMPLE
         self._start: Instant | None = None
         self._winners = 0
         self.offered = 0

@@ -30,14 +30,16 @@ _COMMON = 3.4
 _REST = 24
 """Readings in a row without surprise after which another alarm may be told."""
 _LEAST, _LEAST_MOVE = 0.003, 0.002
-"""Share of the level below which differences say nothing."""
+"""Share of the usual size below which differences say nothing."""
 _LEARNED = 15.0
 """Nats: what surprises more is learned as if it surprised so much, lest one disaster hides the next."""
-_CLIP, _CLIP_MOVE = 20.0, 10.0
+_CLIP, _CLIP_MOVE = 5.0, 10.0
+"""Usual errors, and usual moves, as which a greater one counts where they are averaged: one spike is no new level."""
 _NEARBY = 3.0
 """Usual errors from the usual within which a reading is back."""
-_SETTLED, _SMOOTH = 16, 0.25
-"""Readings before a drift may be told, and the rate at which the level that may drift follows."""
+_SETTLED, _YOUNG, _SMOOTH = 16, 256, 0.25
+"""Readings before a drift may be told; until which all levels are taken for usual as often as their number doubles, for
+who is young has not seen its range; and the rate at which the level that may drift follows."""
 _DRIFT = 6.0
 """Usual moves by which a level must leave all levels told of; it must double their range as well."""
 _SURE = 8
@@ -117,12 +119,17 @@ class Deviations(msgspec.Struct):
     tails: list[TailFit] = []
     lasting: list[float] = msgspec.field(default_factory=lambda: [0.0] * len(_LASTING))
     last: float = 0.0
+    size: float = 0.0
+    """Mean square root of the absolute values: what is usually about nothing has a size, and one disaster none."""
     moves: float = 0.0
     usual_moves: float = 0.0
     smooth: float = 0.0
     low: float = 0.0
     """Levels told of lie between ``low`` and ``high``; what drifts tells logarithmically."""
     high: float = 0.0
+    least: float = 0.0
+    """All levels lie between ``least`` and ``most``."""
+    most: float = 0.0
     quiet: int = _REST
     """Readings without surprise in a row; ``_REST`` while an alarm may be told."""
     episode: _Episode | None = None
@@ -132,7 +139,8 @@ class Deviations(msgspec.Struct):
         forecast, value = self.forecast, reading.value
         if not forecast.seen:
             self.tails = [TailFit(self.memory, warm_up) for warm_up in _WARM_UPS]
-            self.last = self.smooth = value
+            self.last = self.smooth = self.least = self.most = value
+            self.size = math.sqrt(abs(value))
             forecast.learn(value, reading.time, forecast.all(reading.time))
             return None
         told = forecast.all(reading.time)
@@ -142,7 +150,7 @@ class Deviations(msgspec.Struct):
         figures = self._figures(value, expected, usual, slow_error)
         forecast.learn(value, reading.time, told)
         surprises = [tail.surprise(figure) for tail, figure in zip(self.tails, figures, strict=True)]
-        surprise = max(surprises)
+        surprise = max(0.0, max(surprises) - math.log(len(surprises)))  # of so many the largest (Bonferroni)
         for tail, figure in zip(self.tails, figures, strict=True):
             tail.learn(min(figure, tail.value(_LEARNED)))
         returned = self._returned(reading, told, surprise)
@@ -156,7 +164,7 @@ class Deviations(msgspec.Struct):
         if surprise < bar and drifted is not None:
             self.episode = _Episode(Deviation.DRIFT, reading, drifted, _DRIFT * self.usual_moves / _NEARBY, LEVEL)
             return Alarm(Deviation.DRIFT, drifted, value, reading, bar)
-        which = surprises.index(surprise)
+        which = surprises.index(max(surprises))
         kind = _KINDS[which]
         if kind is Deviation.LASTING:
             by, expected, error, value = slow, usual, slow_error, usual + self.lasting[which - 1]
@@ -167,14 +175,16 @@ class Deviations(msgspec.Struct):
 
     def _figures(self, value: float, expected: float, usual: float, error: float) -> tuple[float, ...]:
         """Positive: what is compared with the past."""
-        least = max(_LEAST * abs(self.forecast.level), 1e-9)
-        clip = _CLIP * max(error, 1e-9)
+        self.size += (math.sqrt(abs(value)) - self.size) / min(self.forecast.seen + 1, self.memory)
+        size = max(self.size**2, abs(self.forecast.level))
+        least = max(_LEAST * size, 1e-9)
+        clip = _CLIP * max(error, least)
         off = max(-clip, min(clip, value - usual))
         self.lasting = [mean + (off - mean) / n for mean, n in zip(self.lasting, _LASTING, strict=True)]
         move, self.last = abs(value - self.last), value
         first = self.forecast.seen == 1
         self.moves += (move - self.moves) / (1 if first else _MOVES)
-        floor = max(_LEAST_MOVE * abs(self.forecast.level), 1e-9)
+        floor = max(_LEAST_MOVE * size, 1e-9)
         bounded = move if first else min(move, _CLIP_MOVE * (self.usual_moves + floor))
         self.usual_moves += (bounded - self.usual_moves) / (1 if first else min(self.forecast.seen, _USUALLY))
         more = math.log((self.moves + floor) / (self.usual_moves + floor))
@@ -188,8 +198,10 @@ class Deviations(msgspec.Struct):
     def _drifted(self, value: float) -> float | None:
         """The nearest level told of, where the present one has left them all; it is one of them from then on."""
         self.smooth += _SMOOTH * (value - self.smooth)
-        if self.forecast.seen <= _SETTLED:
-            self.low = self.high = self.smooth
+        seen = self.forecast.seen
+        self.least, self.most = min(self.least, self.smooth), max(self.most, self.smooth)
+        if seen <= _SETTLED or (seen <= _YOUNG and not seen & (seen - 1)):
+            self.low, self.high = self.least, self.most
         other = self.episode is not None and self.episode.kind is not Deviation.DRIFT
         margin = max(_DRIFT * self.usual_moves, self.high - self.low, _LEAST * abs(self.forecast.level))
         nearest = min(max(self.smooth, self.low), self.high)

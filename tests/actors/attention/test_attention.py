@@ -129,6 +129,15 @@ def test_what_was_conscious_does_not_return_because_something_was_built_on_it():
     assert not handed(again), "the same version a second time"
 
 
+def test_of_a_small_budget_the_first_must_stand_out_as_well():
+    for thoughts, told in ((4, False), (24, True)):
+        core = attention(BudgetPace(Budget(thoughts, 1000, 100_000.0)))
+        assert bool(feed(core, [trace(time=10.0, salience=0.7), trace(time=2000.0, salience=0.1)])) is told
+    core = attention(BudgetPace(Budget(4, 1000, 100_000.0)))
+    found = feed(core, [trace(time=9000.0 * i, salience=0.6 + 0.02 * i, vector=unit(i)) for i in range(12)])
+    assert 2 <= len(found) <= 4
+
+
 def test_what_a_matter_lifts_within_a_minute_is_judged_again_and_later_is_not():
     for late, told in ((30.0, True), (90.0, False)):
         core, new = attention(break_in=0.9), trace(salience=0.5)
