@@ -17,7 +17,7 @@ def teach(world, came=(), gone=(), at=NOON):
 
 
 def reborn(world, packs):
-    *kept, progress, _, _ = (dict(world.kept[one.name]) for one in KEPT)
+    *kept, progress = (dict(world.kept[one.name]) for one in KEPT)
     progress = progress.get("progress", Progress())
     given = {one.id: one for one in packs}
     world.core = KnowledgeCore("knowledge", *kept, progress, world.settings, given)
