@@ -54,8 +54,8 @@ class ForgetScope:
 
     kind: ScopeKind
     salt: str
-    names: tuple[tuple[int, str], ...] = ()
-    """Words of a name and the digest of these; 0 words: of a whole source."""
+    names: tuple[tuple[int, str, str], ...] = ()
+    """Of each name how many words it has, and the digests of the first and of all; 0 words: of a whole source."""
     since: Instant | None = None
     until: Instant | None = None
     """Event times of a range: ``since <= time < until``; None has no end on that side."""
@@ -65,13 +65,13 @@ class ForgetScope:
 
 def scope_of(kind: ScopeKind, names: Iterable[str], salt: str, **more: Any) -> ForgetScope:
     """A scope that knows ``names`` again. Raises ``ValueError`` where a name of a person has no word of two letters."""
-    kept: dict[tuple[int, str], None] = {}
+    kept: dict[tuple[int, str, str], None] = {}
     for name in names:
         words = words_of(name)
         if kind is ScopeKind.SOURCE:
-            kept[0, _digest(salt, name)] = None
+            kept[0, "", _digest(salt, name)] = None
         elif sum(map(len, words)) > 1:
-            kept[len(words), _digest(salt, " ".join(words))] = None
+            kept[len(words), _digest(salt, words[0]), _digest(salt, " ".join(words))] = None
     if kind in {ScopeKind.PERSON, ScopeKind.SOURCE} and not kept:
         raise ValueError("a name needs a word of two letters at least")
     return ForgetScope(kind, salt, tuple(kept), **more)
@@ -91,21 +91,25 @@ class ScopeMatcher:
 
     def __init__(self, scope: ForgetScope) -> None:
         self.scope = scope
-        self._digests = {digest for _, digest in scope.names}
-        self._lengths = {length for length, _ in scope.names}
-        self._known = lru_cache(maxsize=1 << 16)(lambda text: _digest(scope.salt, text) in self._digests)
+        self._whole = {digest for length, _, digest in scope.names if not length}
+        self._begun: dict[str, list[tuple[int, str]]] = {}
+        for length, first, digest in scope.names:
+            self._begun.setdefault(first, []).append((length, digest))
+        self._digest = lru_cache(maxsize=1 << 16)(lambda text: _digest(scope.salt, text))
+        self._seen = lru_cache(maxsize=1 << 14)(self._names)
 
     def names(self, text: str) -> bool:
         """Whether a name stands in a text, or a source is the one that is meant."""
-        if not self._lengths:
-            return False
-        if 0 in self._lengths:
-            return self._known(text)
+        return self._seen(text)
+
+    def _names(self, text: str) -> bool:
+        if not self._begun or self._whole:
+            return bool(self._whole) and self._digest(text) in self._whole
         words = words_of(text)
         return any(
-            self._known(" ".join(words[at : at + length]))
-            for length in self._lengths
-            for at in range(len(words) - length + 1)
+            self._digest(" ".join(words[at : at + length])) == digest
+            for at, word in enumerate(words)
+            for length, digest in self._begun.get(self._digest(word), ())
         )
 
     def means(self, one: Perception) -> bool:

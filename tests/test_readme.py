@@ -39,6 +39,7 @@ DOCUMENTS = (
     "cassandra",
     "cluster",
     "evolving",
+    "forgetting",
     "mcp",
     "nodes",
     "plasticity",
@@ -169,6 +170,7 @@ def test_addresses_are_the_defaults():
 async def test_every_route_and_method_exists(tmp_path):
     from environment.stores.sqlite import open_stores
     from orchestration.feed.app import create_app
+    from orchestration.gateway.erasure import ForgettingService
     from orchestration.gateway.intake import Intake
     from orchestration.gateway.services import all_handlers
     from orchestration.gateway.settings import IntakeSettings
@@ -177,7 +179,8 @@ async def test_every_route_and_method_exists(tmp_path):
 
     stores = await open_stores(tmp_path, "mind")
     view = MindView(stores, WordLlamaEmbedder(), mind="mind", clock=float, wall=float)
-    handlers = all_handlers(view, StreamTail(stores.stream), object(), object(), erasure=object())  # nobody is called
+    forgetting, nobody = ForgettingService(stores, float), object()  # is called
+    handlers = all_handlers(view, StreamTail(stores.stream), nobody, nobody, forgetting=forgetting)
     app = create_app(view, Intake(stores.perceptions, IntakeSettings(), float), handlers)
     await stores.close()
     routes = {re.sub(r"\{.*?\}", "{id}", path) for path in app.openapi()["paths"]} | {"/openapi.json"}

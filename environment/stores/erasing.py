@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import inf
 from typing import Any
 
 import msgspec
@@ -31,7 +32,7 @@ from environment.erasure import (
 )
 from environment.errors import SubliminalError
 from environment.marks import MARKS
-from environment.messages import Instant, Level, StreamEntry
+from environment.messages import Connection, ConnectionChange, Instant, Level, StreamEntry
 from environment.ports import Write, WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState
 from environment.stores.codec import decode_entry, decode_report, encode
 from environment.stores.movable import Movable, SavedState
@@ -148,8 +149,11 @@ class Eraser:
         for at in range(0, 0 if self.dry else len(writes), _BATCH):
             await self.stores.commit(writes[at : at + _BATCH], self.fence)
 
-    def _pages(self, kind: str) -> aclosing[AsyncGenerator[tuple[str, list[Any]], None]]:
-        return aclosing(self.stores.moving.pages(kind))
+    async def _each(self, kind: str) -> AsyncGenerator[Any, None]:
+        async with aclosing(self.stores.moving.pages(kind)) as pages:
+            async for _, page in pages:
+                for each in page:
+                    yield each
 
     async def _find_traces(self) -> None:
         """Traces that name it or rest on it, and what rests on those, however far."""
@@ -157,21 +161,16 @@ class Eraser:
         before = -1
         while before < len(ids):
             before = len(ids)
-            async with self._pages("traces") as pages:
-                async for _, page in pages:
-                    for moved in page:
-                        trees = [_tree(each.thought) for each in moved.revisions]
-                        cleaned = [(tree, *self.redactor.clean(tree)) for tree in trees]
-                        if any(hit or new != tree for tree, new, hit in cleaned):
-                            ids.add(moved.standing.id)
+            async for moved in self._each("traces"):
+                for tree in (_tree(each.thought) for each in moved.revisions):
+                    new, hit = self.redactor.clean(tree)
+                    if hit or new != tree:
+                        ids.add(moved.standing.id)
 
     async def _entries(self) -> None:
-        async with self._pages("entries") as pages:
-            async for _, page in pages:
-                made = [new for each in page if (new := self._entry(each)) is not None]
-                self.redacted["entries"] += len(made)
-                if made:
-                    await self._commit([WriteEntries(tuple(made), redacted=True)])
+        made = [new async for each in self._each("entries") if (new := self._entry(each)) is not None]
+        self.redacted["entries"] += len(made)
+        await self._commit([WriteEntries((each,), redacted=True) for each in made])
 
     def _entry(self, entry: StreamEntry) -> StreamEntry | None:
         """The entry as it is to stand; None where it stays."""
@@ -181,32 +180,22 @@ class Eraser:
             self.redactor.ids.add(entry.id)
             bare = replace(entry, text=GONE, perceptions=(), lineage=(), focus="", vector=None, links=(), why=None)
             return None if entry == bare else bare
-        return decode_entry(msgspec.msgpack.encode(new)) if new != tree else None
+        return decode_entry(encode(new)) if new != tree else None
 
     async def _documents(self) -> None:
         """Until none goes any more: a document may rest on one that went."""
+        touched: dict[tuple[str, str], bool] = {}
         before = -1
         while before < len(self.redactor.ids):
             before = len(self.redactor.ids)
             writes: list[Write] = []
-            counted = self.removed.copy(), self.redacted.copy()
-            async with self._pages("documents") as pages:
-                async for _, page in pages:
-                    writes += [write for each in page if (write := self._document(each)) is not None]
-                    if len(writes) >= _BATCH:
-                        await self._told(writes)
-                        writes = []
-            await self._told(writes)
-            if self.dry and before < len(self.redactor.ids):  # they are all met again
-                self.removed, self.redacted = counted
-
-    async def _told(self, writes: Sequence[Write]) -> None:
-        for write in writes:
-            if isinstance(write, RemoveDocument):
-                self.removed[write.collection] += 1
-            elif isinstance(write, WriteDocument):
-                self.redacted[write.document.collection] += 1
-        await self._commit(writes)
+            async for each in self._each("documents"):
+                if (write := self._document(each)) is not None:
+                    touched[each.collection, each.key] = isinstance(write, RemoveDocument)
+                    writes.append(write)
+            await self._commit(writes)
+        for (collection, _), gone in touched.items():
+            (self.removed if gone else self.redacted)[collection] += 1
 
     def _document(self, document: Document) -> Write | None:
         tree = _unpacked(document.body)
@@ -220,48 +209,31 @@ class Eraser:
             return RemoveDocument(document.collection, document.key, time=_LONG_AGO)
         if new != tree or not _refers(tree):
             new, _ = self.redactor.clean(new, everywhere=True)
-        return WriteDocument(replace(document, body=msgspec.msgpack.encode(new), version=0)) if new != tree else None
+        return WriteDocument(replace(document, body=encode(new), version=0)) if new != tree else None
 
     async def _registry(self) -> None:
         """Connections, their history, states and reports, which do not say what they rest on."""
-        registry = self.stores.registry
         writes: list[Write] = []
-        for each in await registry.connections():
-            named = self.redactor.clean(f"{each.topic} {each.label}", everywhere=True)[1]
-            if named:
-                kept = replace(each, label=GONE)
-                whole = self.redactor.clean(each.topic, everywhere=True)[1]
-                gone = ((each.topic, each.peer),) if whole else ()
-                if whole or kept != each:
-                    writes.append(WriteConnections(each.owner, () if whole else (kept,), gone, ()))
-        latest = -float("inf")
-        async with self._pages("changes") as pages:
-            async for _, page in pages:
-                for each in page:
-                    if self.redactor.clean(f"{each.topic} {each.label} {each.reason}", everywhere=True)[1]:
+        latest = -inf
+        for kind in ("connections", "changes", "states", "reports"):
+            async for each in self._each(kind):
+                tree = _unpacked(each.state) if kind == "states" else _tree(each)
+                new, _ = self.redactor.clean(tree, everywhere=True)
+                if new == tree:
+                    continue
+                (self.redacted if kind in {"states", "reports"} else self.removed)[kind] += 1
+                match each:
+                    case Connection():
+                        writes.append(WriteConnections(each.owner, (), ((each.topic, each.peer),), ()))
+                    case ConnectionChange():
                         latest = max(latest, each.at)
-        if latest > -float("inf") and not self.dry:  # they go as by age: that, and all before it
-            while (went := await registry.forget(latest + 1e-3, _BATCH)) > 0:
-                self.removed["changes"] += went
-        self.redacted["connections"] += len(writes)
-        async with self._pages("states") as pages:
-            async for _, page in pages:
-                writes += [WriteState(each.name, state) for each in page if (state := self._state(each)) is not None]
-        async with self._pages("reports") as pages:
-            async for _, page in pages:
-                for each in page:
-                    tree = _tree(each)
-                    new, _ = self.redactor.clean(tree, everywhere=True)
-                    if new != tree:
-                        writes.append(WriteReport(decode_report(msgspec.msgpack.encode(new))))
-        for kind, name in ((WriteState, "states"), (WriteReport, "reports")):
-            self.redacted[name] += sum(isinstance(write, kind) for write in writes)
+                    case SavedState():
+                        writes.append(WriteState(each.name, encode(new)))
+                    case _:
+                        writes.append(WriteReport(decode_report(encode(new))))
         await self._commit(writes)
-
-    def _state(self, saved: SavedState) -> bytes | None:
-        tree = _unpacked(saved.state)
-        new, _ = self.redactor.clean(tree, everywhere=True)
-        return msgspec.msgpack.encode(new) if new != tree else None
+        while latest > -inf and not self.dry and await self.stores.registry.forget(latest + 1e-3, _BATCH):
+            pass  # as by age: those that say so, and all before them
 
 
 def _tree(message: Any) -> Any:

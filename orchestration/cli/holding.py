@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from orchestration.cli.failure import FAILED, MISUSED, Failure
 from orchestration.cli.growing import By
@@ -77,20 +76,18 @@ async def _forget(erasure: ErasureClient, target: pb.ForgetTarget, *, dry_run: b
             emit(would)
         else:
             names = f" of {', '.join(map(safe, would.names))}" if would.names else ""
-            console().print(Text(f"would be forgotten{names}: {_counts(would.record)}", overflow="fold"))
+            console().print(f"would be forgotten{names}: {_counts(would.record)}")
         if dry_run:
             return
         if not await asyncio.to_thread(typer.confirm, "Forget this for good?", err=True):
             raise Failure("nothing was forgotten", FAILED)
-    asked, state = (await erasure.forget(target)).record.id, -1
-    while True:
-        record = next(one for one in await erasure.forgotten() if one.id == asked)
-        if record.state in {pb.FORGET_STATE_DONE, pb.FORGET_STATE_REFUSED}:
-            break
-        if record.state != state:
-            console(error=True).print(f"{asked} {_STATES[record.state]}")
-            state = record.state
-        await asyncio.sleep(_LOOK)
+    record = (await erasure.forget(target)).record
+    while record.state not in {pb.FORGET_STATE_DONE, pb.FORGET_STATE_REFUSED}:
+        state = record.state
+        console(error=True).print(f"{record.id} {_STATES[state]}")
+        while record.state == state:
+            await asyncio.sleep(_LOOK)
+            record = next(one for one in await erasure.forgotten() if one.id == record.id)
     _told(record, json=json)
     if record.state == pb.FORGET_STATE_REFUSED:
         raise Failure(f"nothing was forgotten: {record.reason}", FAILED)
@@ -145,27 +142,23 @@ def _told(record: pb.ForgetRecord, *, json: bool) -> None:
     if json:
         emit(record)
         return
-    line = Text(f"{record.id} ", style="dim", overflow="fold")
-    line.append(f"{clock(seconds_of(record.at))} ", style="cyan")
-    line.append(f"{_STATES[record.state]} ", style="bold").append(f"({_KINDS[record.kind]}, by {safe(record.by)}) ")
-    console().print(line.append(safe(record.reason) or _counts(record)))
+    head = f"{record.id} {clock(seconds_of(record.at))} {_STATES[record.state]} ({_KINDS[record.kind]}, by {record.by})"
+    console().print(f"{safe(head)} {safe(record.reason) or _counts(record)}")
 
 
 def _counts(record: pb.ForgetRecord) -> str:
-    """``removed 3 perceptions, 2 traces; redacted 1 entries``."""
-    said = [
-        f"{what} {', '.join(f'{count} {table}' for table, count in sorted(counts.items()))}"
-        for what, counts in (("removed", record.removed), ("redacted", record.redacted))
-        if counts
-    ]
-    return "; ".join(said) or "nothing"
+    """``3 perceptions, 2 traces; without the words: 1 entries``."""
+    gone, left = (
+        ", ".join(f"{count} {table}" for table, count in sorted(counts.items()))
+        for counts in (record.removed, record.redacted)
+    )
+    return f"{gone or 'nothing'}{'; without the words: ' if left else ''}{left}"
 
 
 def _held(holds: Sequence[pb.LegalHold], *, json: bool, before: str = "") -> None:
     for one in holds:
         if json:
             emit(one)
-            continue
-        line = Text(before, overflow="fold").append(f"{one.id} ", style="dim")
-        line.append(f"{_KINDS[one.kind]} “{safe(one.title)}” ", style="bold")
-        console().print(line.append(f"{safe(one.reason)} — {safe(one.by)}, {clock(seconds_of(one.at))}"))
+        else:
+            told = f"{one.id} {_KINDS[one.kind]} “{one.title}”: {one.reason} — {one.by}, {clock(seconds_of(one.at))}"
+            console().print(safe(before + told))

@@ -52,7 +52,6 @@ ThoughtBudget = Annotated[
 _SHOWN = 20
 _NOWHEN: Instant = 946_684_800.0
 """When unstamped lines begin: 2000-01-01, so that two replays of them are the same."""
-_PAGE = 500
 
 
 @app.command()

@@ -16,7 +16,7 @@ from environment.marks import FeedbackMark
 from environment.search import SearchFilters
 from orchestration.access.caller import CALLER
 from orchestration.access.errors import OverAllowance
-from orchestration.gateway.erasure import ErasureDesk, ForgettingService
+from orchestration.gateway.erasure import ForgettingService
 from orchestration.gateway.errors import Unknown
 from orchestration.gateway.knowing import KnowledgeService
 from orchestration.gateway.marking import MarkDesk
@@ -73,7 +73,7 @@ def all_handlers(
     desk: GrowthAdmin | None = None,
     nodes: NodeOperations | None = None,
     marks: MarkDesk | None = None,
-    erasure: ErasureDesk | None = None,
+    forgetting: ForgettingService | None = None,
 ) -> Handlers:
     """Of every service; of growth, nodes and forgetting only where somebody is given to order there."""
     desk_of_marks = marks or MarkDesk(view)
@@ -86,8 +86,8 @@ def all_handlers(
     }
     if desk is not None:
         found |= handlers("submind.v1.GrowthService", GrowthService(desk))
-    if erasure is not None:
-        found |= handlers("submind.v1.ForgettingService", ForgettingService(erasure))
+    if forgetting is not None:
+        found |= handlers("submind.v1.ForgettingService", forgetting)
     if nodes is not None:
         found |= handlers("submind.v1.NodeService", NodeService(nodes))
     return found

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import structlog
 
@@ -21,7 +18,6 @@ from environment.stores.erasing import Eraser, UnderHold
 from environment.stores.movable import Movable
 from orchestration.host.supervisor import MindSupervisor
 
-T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _LOOK = 5.0
 """Seconds between two looks at what was asked for elsewhere."""
@@ -76,42 +72,33 @@ class Forgetter:
     async def _forget(self, record: ForgetRecord) -> None:
         _log.info("forgetting", record=record.id, scope=record.scope.kind.value)
         async with self._supervisor.resting(f"it rests while {record.id} is being forgotten") as token:
-            fence = await self._patiently(lambda: self._stores.lead(token))
-
-            async def told(now: ForgetRecord) -> None:
-                await self._stores.commit([FORGOTTEN.write(now.id, now, time=now.at)], fence)
-
-            async def erased() -> Eraser:
-                eraser = Eraser(self._stores, record.scope, fence)
-                await eraser.run([*(await HOLDS.all_of(self._stores.collections)).values()])
-                return eraser
-
-            await self._patiently(lambda: told(replace(record, state=ForgetState.RUNNING)))
-            try:
-                eraser = await self._patiently(erased)
-            except UnderHold as error:
-                reason = f"{error.hold} holds some of it"
-                await self._patiently(lambda: told(replace(record, state=ForgetState.REFUSED, reason=reason)))
-                return
-            eraser.removed["answers"] += await self._patiently(self._answers)
-            eraser.redacted["log lines"] += await asyncio.to_thread(self._log_lines, eraser.redactor)
-            removed = +(Counter(record.removed) + eraser.removed)
-            made = replace(record, removed=removed, redacted=+(Counter(record.redacted) + eraser.redacted))
-            await self._patiently(lambda: told(replace(made, state=ForgetState.SWEEPING)))
-            await self._patiently(self._stores.scrub)
-            done = replace(made, state=ForgetState.DONE, done=self._wall())
-            await self._patiently(lambda: told(done))
+            fence = await self._stores.lead(token)
+            while record.state not in _OVER:
+                try:
+                    made = await self._next(record, fence)
+                    await self._stores.commit([FORGOTTEN.write(made.id, made, time=made.at)], fence)
+                    record = made
+                except StoreUnavailable as error:
+                    _log.warning("store_unavailable", reason=str(error))
+                    await asyncio.sleep(max(0.1, min(error.retry_after, 1.0)))
         self._forgot()
-        _log.info("forgotten_on_request", record=record.id, removed=dict(made.removed), redacted=dict(made.redacted))
+        _log.info("forgotten_on_request", record=record.id, state=record.state.value, removed=dict(record.removed))
 
-    async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What the store answers, once it does."""
-        while True:
-            try:
-                return await ask()
-            except StoreUnavailable as error:
-                _log.warning("store_unavailable", reason=str(error))
-                await asyncio.sleep(max(0.1, min(error.retry_after, 1.0)))
+    async def _next(self, record: ForgetRecord, fence: int) -> ForgetRecord:
+        """One step, which may be repeated: the record as it is then."""
+        if record.state is ForgetState.ASKED:
+            return replace(record, state=ForgetState.RUNNING)
+        if record.state is ForgetState.SWEEPING:
+            await self._stores.scrub()
+            return replace(record, state=ForgetState.DONE, done=self._wall())
+        eraser = Eraser(self._stores, record.scope, fence)
+        try:
+            await eraser.run([*(await HOLDS.all_of(self._stores.collections)).values()])
+        except UnderHold as error:
+            return replace(record, state=ForgetState.REFUSED, reason=f"{error.hold} holds some of it")
+        eraser.removed["answers"] += await self._answers()
+        eraser.redacted["log lines"] += await asyncio.to_thread(self._log_lines, eraser.redactor)
+        return replace(record, state=ForgetState.SWEEPING, removed=+eraser.removed, redacted=+eraser.redacted)
 
     async def _answers(self) -> int:
         """The answers of models that are kept on this machine: nobody knows what they were of, so all go."""
@@ -126,30 +113,15 @@ class Forgetter:
             await answers.close()
 
     def _log_lines(self, redactor: Redactor) -> int:
-        """Blank what names it in the log and the audit log, in place: others go on appending to these files."""
-        changed = 0
+        """Blank lines that name it in the log and the audit log, in place: others go on appending to these files."""
+        blanked = 0
         for path in (path for pattern in _LOGS for path in self._data_dir.glob(pattern)):
             with path.open("r+b") as file:
                 at = 0
                 for line in file.read().splitlines(keepends=True):
-                    shown = _cleaned(line, redactor)
-                    if shown is not None:
-                        os.pwrite(file.fileno(), shown, at)
-                        changed += 1
+                    if redactor.clean(line.decode("utf-8", "replace"))[1]:
+                        os.pwrite(file.fileno(), b" " * (len(line) - 1), at)
+                        blanked += 1
                     at += len(line)
                 os.fsync(file.fileno())
-        return changed
-
-
-def _cleaned(line: bytes, redactor: Redactor) -> bytes | None:
-    """A line of a log without it, as long as it was; None where it stays."""
-    text = line.decode("utf-8", "replace")
-    if not redactor.clean(text)[1]:
-        return None
-    try:
-        said = json.dumps(redactor.clean(json.loads(text))[0], ensure_ascii=False).encode()
-    except ValueError:
-        said = b""
-    end = b"\n" if line.endswith(b"\n") else b""
-    room = len(line) - len(end)
-    return (said if len(said) <= room else b"{}"[:room]).ljust(room) + end
+        return blanked

@@ -21,7 +21,7 @@ from orchestration.embedding import LazyEmbedder, wording
 from orchestration.faculties import perceives
 from orchestration.forgetting import forget_every
 from orchestration.gateway.auth import require_guard, split_listen
-from orchestration.gateway.erasure import ErasureDesk
+from orchestration.gateway.erasure import ForgettingService
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.marking import MarkDesk
 from orchestration.gateway.server import GatewayServer
@@ -136,7 +136,7 @@ class Host(ServingProcess):
             self._growth_desk(stores),
             NodeAdmin(self.supervisor),
             MarkDesk(self.view, lambda: self._poke("marks")),
-            ErasureDesk(stores, wall, self._forgetter.look),
+            ForgettingService(stores, wall, self._forgetter.look),
         )
         gateway = GatewayServer(intake, self._handlers, settings.gateway, self.access)
         self._gateway = gateway

@@ -103,6 +103,8 @@ async def test_after_a_person_was_forgotten_no_file_has_a_byte_of_them(tmp_path)
             places = {name.removesuffix("-wal") for name, _ in found_in(data)}
             assert places >= {"mind.db", "perceptions.db", "audit.log", "answers.db"}
 
+            for folder in ("earlier", "backups"):
+                (tmp_path / folder).mkdir()
             earlier = await submind("backup", "--data-dir", data, "--to", tmp_path / "earlier")
             assert (earlier.code, {word for _, word in found_in(tmp_path / "earlier")}) == (0, set(WORDS))
 
@@ -138,11 +140,13 @@ async def test_after_a_person_was_forgotten_no_file_has_a_byte_of_them(tmp_path)
             going.cancel()
             await asyncio.gather(going, return_exceptions=True)
             assert len(acknowledged) > 5
+            assert "state_not_restored" not in (data / "submind.log").read_text("utf-8")
             await asyncio.sleep(3)  # it thinks and saves on
 
             backup = await submind("backup", "--data-dir", data, "--to", tmp_path / "backups", "--json")
             assert backup.code == 0, backup.err
             assert found_in(data, but={"host.err"}) == []
+            assert [path.suffix for path in (tmp_path / "backups").iterdir()] == [".submind"]
             assert found_in(tmp_path / "backups") == []
 
             async with httpx.AsyncClient(base_url=living.http) as page:
@@ -152,6 +156,8 @@ async def test_after_a_person_was_forgotten_no_file_has_a_byte_of_them(tmp_path)
                 assert "zibblewick" not in recalled
                 forgotten = (await page.get("/v1/forgotten")).json()["records"]
                 assert [one["state"] for one in forgotten] == ["done"]
+            explained = await client.explain(number)
+            assert (explained.text, explained.children) == ("[forgotten]", ())
             with pytest.raises(ClientError):
                 await client.know("Quorvex")
             stream = await stream_of(data)

@@ -21,7 +21,7 @@ from orchestration.access.tokens import changing, new_token
 from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.feed.settings import FeedSettings
-from orchestration.gateway.erasure import ErasureDesk
+from orchestration.gateway.erasure import ForgettingService
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.services import all_handlers
@@ -100,7 +100,7 @@ async def serving(directory, settings, *, feed=None, gateway=None, verify=True):
     desk = GrowthAdmin(stores, GrowthSettings(), {"concern": "cognitive"}, time.time)
     nodes = NoNodes()
     chosen = GatewaySettings(**({"listen": "127.0.0.1:0", "drain": 0, "grace": 1} | (gateway or {})))
-    handlers = all_handlers(view, tail, desk, nodes, erasure=ErasureDesk(stores, time.time))
+    handlers = all_handlers(view, tail, desk, nodes, forgetting=ForgettingService(stores, time.time))
     server = GatewayServer(intake, handlers, chosen, access)
     port = await server.start()
     chosen_feed = FeedSettings(**({"listen": "127.0.0.1:0", "grace": 1} | (feed or {})))

@@ -12,7 +12,7 @@ from google.rpc.status_pb2 import Status
 from actors.substrate.embedding import WordLlamaEmbedder
 from environment.ports import Stores, WriteEntries
 from environment.stores.sqlite import open_stores
-from orchestration.gateway.erasure import ErasureDesk
+from orchestration.gateway.erasure import ForgettingService
 from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.services import all_handlers
@@ -133,9 +133,8 @@ async def serving(
     taken = Intake(held, chosen.intake, clock)
     around = ViewContext(version="1.2.3", limit_hits=taken.limit_hits, words=words)
     view = MindView(stores, WordLlamaEmbedder(), mind="alpha", clock=clock, wall=clock, surroundings=around)
-    server = GatewayServer(
-        taken, all_handlers(view, tail, desk, nodes, erasure=ErasureDesk(stores, clock)), chosen, access, age=age
-    )
+    offered = all_handlers(view, tail, desk, nodes, forgetting=ForgettingService(stores, clock))
+    server = GatewayServer(taken, offered, chosen, access, age=age)
     port = await server.start()
     channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
     try:
