@@ -7,6 +7,7 @@ again in a mind that was restored from an older backup. Who holds a record can t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -227,6 +228,9 @@ class Redactor:
         return tree, False
 
     def _text(self, text: str, *, everywhere: bool) -> tuple[str, bool]:
+        if text.startswith("{") and (inner := _parsed(text)) is not None:  # settings as they were at work
+            new, hit = self.clean(inner, everywhere=everywhere)
+            return (json.dumps(new) if new != inner else text), hit
         if self._matcher.names(text) or (everywhere and not self.words.isdisjoint(words_of(text))):
             return GONE, True
         return text, text in self.ids or perception_seq(text) in self.seqs
@@ -267,6 +271,14 @@ def _alike(values: Sequence[Any]) -> bool:
     if all(isinstance(one, dict) and one for one in values):
         return len({next(iter(one)) for one in values}) <= 1
     return all(isinstance(one, list) for one in values) and len({len(one) for one in values}) <= 1
+
+
+def _parsed(text: str) -> Any:
+    """What JSON says; None where it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _unpacked(data: bytes) -> Any:

@@ -17,7 +17,8 @@ from typing import Any
 
 import msgspec
 
-from environment.collections import RESERVED, Document, RemoveDocument, WriteDocument
+from environment.collections import RESERVED, Document, RemoveDocument, WriteDocument, scanned
+from environment.configuration import CONFIGURATIONS
 from environment.erasure import (
     FORGOTTEN,
     GONE,
@@ -33,6 +34,7 @@ from environment.erasure import (
 from environment.errors import SubliminalError
 from environment.marks import MARKS
 from environment.messages import Connection, ConnectionChange, Instant, Level, StreamEntry
+from environment.packs import INNATE, PACKS
 from environment.ports import Write, WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState
 from environment.stores.codec import decode_entry, decode_report, encode
 from environment.stores.movable import Movable, SavedState
@@ -138,11 +140,14 @@ class Eraser:
             self.removed["perceptions"] += await self.stores.perceptions.erase(seqs[at : at + _BATCH])
 
     async def _own_words(self) -> set[str]:
-        """Words of the mind itself: of who lives in it, and of what its messages say by one word."""
+        """Words of the mind itself: who lives in it, what its messages say by one word, what it was given to know."""
         reports = await self.stores.registry.reports()
         texts = [text for report in reports for text in (report.name, report.role, report.goal, *report.metrics)]
         kinds = [kind for kind in StrEnum.__subclasses__() if kind.__module__.startswith(("actors.", "environment."))]
         texts += [one.value for kind in kinds for one in kind]
+        for name in (PACKS.name, CONFIGURATIONS.name):
+            async for each in scanned(self.stores.collections, name):
+                texts.append(str(_unpacked(each.body)).replace("\\n", " "))
         return {word for text in texts for word in words_of(text)}
 
     async def _commit(self, writes: Sequence[Write]) -> None:
@@ -249,10 +254,10 @@ def _unpacked(body: bytes) -> Any:
 
 
 def _refers(tree: Any) -> bool:
-    """Whether a document says what it rests on: a perception, or a trace."""
+    """Whether a document says what it rests on: a perception, a trace, or what the mind was given."""
     match tree:
         case dict():
             return any(map(_refers, tree.values()))
         case list():
             return any(map(_refers, tree))
-    return isinstance(tree, str) and tree.startswith(("p-", "t-"))
+    return isinstance(tree, str) and tree.startswith(("p-", "t-", INNATE))
