@@ -96,7 +96,8 @@ class KnowledgeCore(Inward):
                 return []
             case Started():
                 self._looked, self._due = now, now + self._settings.consolidate
-                self._ledger.progress.day.since = self._ledger.progress.day.since or now
+                day = self._ledger.progress.day
+                day.since = min(day.since or now, now)  # a clock that was wrong had it sleep in the future
                 untaught = self._ledger.progress.packs.keys() - self._packs.keys()
                 return [*self._teach(tuple(self._packs.values()), untaught, now), self._more(), WakeAt(self._due)]
             case PackChange():

@@ -17,6 +17,8 @@ from environment.messages import Instant, PerceptionRef
 OWED = "promised"
 """The relation of what somebody promised."""
 _QUOTE = 72
+_OVER = 8
+"""Times that something must have come for it to be told when it is over already."""
 _BEFORE, _AFTER = 5400.0, 10_800.0
 """Around the time at which something was expected, where it is looked for what came instead."""
 _INSTEAD, _SELDOM = 0.3, 0.2
@@ -61,7 +63,11 @@ class Sleep:
     def _renew(self, one: EpisodeCluster, part: SleepPart, now: Instant) -> None:
         found, held = routine(one.times, now), self._held(one)
         if found is not None and found.over is not None:
+            if held is None and found.came >= _OVER:  # it was over before anybody heard of it
+                held = self._hold(one, found, part, now)
             if held is not None:
+                one.routine = found
+                self._say(one, held, now)
                 self._end(one, held, found.over, part, now)
             one.times = [at for at in one.times if at > found.over]
             found, held = routine(one.times, now), None
@@ -75,7 +81,7 @@ class Sleep:
         elif found is not None:
             self._hold(one, found, part, now)
 
-    def _hold(self, one: EpisodeCluster, found: Routine, part: SleepPart, now: Instant) -> None:
+    def _hold(self, one: EpisodeCluster, found: Routine, part: SleepPart, now: Instant) -> Fact:
         first = one.evidence[0]
         entity = self._graph.meet(one.label, first, key=one.id)
         again = any(fact.relation == RECURS for fact in self._ledger.facts.get(one.id, {}).values())
@@ -97,12 +103,17 @@ class Sleep:
         self._ledger.keep(fact)
         self._say(one, fact, now)
         part.note(fact, "otherwise than before" if again else "new")
+        return fact
 
     def _say(self, one: EpisodeCluster, fact: Fact, now: Instant) -> None:
         """Bring a gist up to date."""
         if (found := one.routine) is None:
             return
         came = sum(at >= fact.since for at in one.times) if fact.since > one.evidence[0].time else one.came
+        rests = list(one.evidence)
+        if found.over is not None:
+            came -= sum(at > found.over for at in one.times)
+            rests = [ref for ref in fact.evidence or rests if ref.time <= found.over]
         against = [*one.odd, *self._instead(one, found)]
         told = f"{found.words()}, {came} times since {day(fact.since, now)}"
         if found.missed:
@@ -113,10 +124,10 @@ class Sleep:
             told += f"; on {day(ref.time, now)} “{clip(text, _QUOTE)}”"
         fact.value, fact.sightings, fact.trust = told, came, min(fact.trust, one.trust)
         fact.confidence = (came + 1) / (came + len(found.missed) + 2)
-        if {ref.id for ref in one.evidence} - {ref.id for ref in fact.evidence}:
+        if {ref.id for ref in rests} - {ref.id for ref in fact.evidence}:
             fact.strength, fact.used = 1.0, now
         self._ledger.let_go(fact)
-        fact.evidence, fact.against = list(one.evidence), [ref for ref, _ in against]
+        fact.evidence, fact.against = rests, [ref for ref, _ in against]
         self._ledger.keep(fact)
         self._clusters.touch(one)
 

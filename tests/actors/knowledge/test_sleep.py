@@ -69,6 +69,7 @@ def test_what_comes_otherwise_is_another_gist_and_the_one_before_stays_known() -
         sleep(world, MIDNIGHT + day * DAY + 12 * HOUR)
     before, now = sorted(gists(world), key=lambda gist: gist.since)
     assert (before.value.split(",")[0], now.value.split(",")[0]) == ("nightly about 02:00", "daily about 06:00")
+    assert before.value == "nightly about 02:00, 11 times since 4 March"
     assert (before.open, now.open) == (False, True)
     assert before.until is not None
     assert before.until <= now.since
@@ -146,3 +147,13 @@ def test_it_sleeps_once_a_night_and_earlier_where_little_comes() -> None:
     assert early.reason == "quiet"
     assert NOON + 12 * HOUR <= early.at < NOON + 15 * HOUR
     assert len(later) == 2
+
+
+def test_what_was_over_before_it_was_read_is_known_with_until_when() -> None:
+    world = World()
+    for day in range(1, 13):
+        world.line(f"cron[{day}]: orders backup finished, {day} files, exit 0", MIDNIGHT + day * DAY + 2 * HOUR, "cron")
+    world.tell(Tick(), MIDNIGHT + 60 * DAY)
+    (gist,) = gists(world)
+    assert gist.value == "nightly about 02:00, 12 times since 4 March"
+    assert (gist.until, gist.closed is not None) == (MIDNIGHT + 12 * DAY + 2 * HOUR, True)
