@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from environment.ancestry import read_ancestors
 from environment.lineage import Standing, explain
@@ -22,8 +23,9 @@ from tests.environment.stores.backup.taken import take
 from tests.environment.stores.furnished import furnish
 from tests.environment.stores.making import perception
 from tests.orchestration.cli.conftest import submind
-from tests.orchestration.test_backup import PATIENT
-from tests.orchestration.test_cluster import store
+from tests.orchestration.living import LivingMind
+from tests.orchestration.test_backup import PATIENT, Source, goes_on
+from tests.orchestration.test_cluster import speaking_run, store
 
 __all__ = ["store"]
 
@@ -116,3 +118,36 @@ async def test_one_on_a_cluster_is_cloned_into_its_keyspace_while_it_perceives(s
     assert not list(await asyncio.to_thread(lambda: list(tmp_path.iterdir())))
     for stores in (parent, cloned):
         await stores.close()
+
+
+@pytest.mark.timeout(600)
+async def test_a_running_mind_is_cloned_and_both_live_on_apart(tmp_path):
+    """The parent takes perceptions in all the time; the clone is started beside it and both think on."""
+    here = LivingMind(tmp_path / "here", speaking_run)
+    there = LivingMind(tmp_path / "there", speaking_run, {"SUBMIND__MIND__NAME": "twin"})
+    try:
+        await asyncio.to_thread(here.start)
+        source = Source(here.grpc)
+        await source.until(300)
+        before = dict(source.acknowledged)
+        done = await submind("clone", "twin", "--data-dir", here.data_dir, "--to", there.data_dir, "--rate", "0")
+        assert done.code == 0, done.err
+        assert len(source.acknowledged) > len(before)
+        await source.end()
+        assert not (there.data_dir / "audit.log").exists()
+        await asyncio.to_thread(there.start)
+        told = (await submind("status", "--json", "--grpc", there.grpc)).objects[0]
+        assert [(one["mind"], told["mind"]) for one in told["lineage"]] == [("mind", "twin")]
+        shared = int(told["lineage"][0]["perceptions"])
+        assert shared >= max(before.values())
+        known = {line: seq for line, seq in source.acknowledged.items() if seq <= shared}
+        assert await goes_on(there, there.data_dir, "twin", known) > 0
+        assert (await submind("status", "--json", "--grpc", here.grpc)).objects[0].get("lineage", []) == []
+        parent = await open_stores_at(here.data_dir, "mind", writer="tests")
+        heard = {one.text for one in await parent.perceptions.read(0, 1_000_000)}
+        await parent.close()
+        assert heard == set(source.acknowledged)  # nothing of what the clone was told
+        assert await goes_on(here, here.data_dir, "mind", source.acknowledged) > 0
+    finally:
+        await asyncio.to_thread(here.end)
+        await asyncio.to_thread(there.end)
