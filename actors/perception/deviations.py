@@ -23,6 +23,8 @@ _LASTING = (6, 36)
 _MOVES = 12
 """The same for how much a series moves, against ``_USUALLY`` readings."""
 _USUALLY = 400
+_MOVED = 0.7
+"""Logarithm of the ratio of moves below which it says nothing: half or twice as much."""
 _WARM_UPS = (8, 120, 720, 480, 480)
 """Readings before each figure may surprise: the slow ones need more."""
 _COMMON = 3.4
@@ -33,6 +35,8 @@ _LEAST, _LEAST_MOVE = 0.003, 0.002
 """Share of the usual size below which differences say nothing."""
 _LEARNED = 15.0
 """Nats: what surprises more is learned as if it surprised so much, lest one disaster hides the next."""
+_NEWS = 12
+"""Readings away after which one that was told of is learned again: before, it is the same event, learned once."""
 _CLIP, _CLIP_MOVE = 5.0, 10.0
 """Usual errors, and usual moves, as which a greater one counts where they are averaged: one spike is no new level."""
 _NEARBY = 3.0
@@ -110,7 +114,8 @@ class _Episode(msgspec.Struct):
 class Deviations(msgspec.Struct):
     """The past of one series.
 
-    Guarantee: memory is bounded, and the cost of a reading constant.
+    Guarantee: memory is bounded (with all hours of the week known about 50 kB, 8 kB in a snapshot), and the cost of a
+    reading constant.
     """
 
     memory: int
@@ -149,10 +154,13 @@ class Deviations(msgspec.Struct):
         error, slow_error = forecast.errors[by], forecast.errors[slow]
         figures = self._figures(value, expected, usual, slow_error)
         forecast.learn(value, reading.time, told)
-        surprises = [tail.surprise(figure) for tail, figure in zip(self.tails, figures, strict=True)]
+        telling = zip(self.tails, figures, (0.0, 0.0, 0.0, _MOVED, _MOVED), strict=True)
+        surprises = [tail.surprise(figure) if figure >= least else 0.0 for tail, figure, least in telling]
         surprise = max(0.0, max(surprises) - math.log(len(surprises)))  # of so many the largest (Bonferroni)
+        known = self.episode is not None and self.episode.away < _NEWS
+        most = _COMMON if known else _LEARNED
         for tail, figure in zip(self.tails, figures, strict=True):
-            tail.learn(min(figure, tail.value(_LEARNED)))
+            tail.learn(min(figure, tail.value(most)))
         returned = self._returned(reading, told, surprise)
         rested, self.quiet = self.quiet >= _REST, self._rest(surprise)
         drifted = self._drifted(value)

@@ -89,6 +89,18 @@ def test_after_one_disaster_a_lesser_one_is_still_told():
     assert [at for at, _ in alarms(run(values))] == [150, 251]
 
 
+def test_what_was_told_is_learned_once_so_that_a_lesser_one_is_told_at_once():
+    values = [*noise(60, 11.5, 0.2), *noise(3, 0.1, 0.02), *noise(60, 11.5, 0.2, 2), *noise(4, 20.0, 0.2)]
+    assert [at for at, _ in alarms(run(values))] == [60, 123]
+
+
+@pytest.mark.parametrize(("left", "told"), [(0.8, False), (0.1, True)])
+def test_a_series_is_still_when_it_moves_half_as_much(left, told):
+    beats = [float((-1) ** i) for i in range(600)]
+    kinds = {c.kind for _, c in alarms(run([*beats, *[left * beat for beat in beats[:100]]]))}
+    assert (Deviation.STILL in kinds) is told
+
+
 def test_the_first_day_of_a_series_with_a_rhythm_is_no_drift():
     drifts = [c for s in range(8) for _, c in alarms(run(daily(3, s, 60.0))) if c.kind is Deviation.DRIFT]
     assert len(drifts) <= 8 * 1.5
