@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from actors.events import Generated
@@ -15,7 +16,7 @@ from environment.severity import log_odds
 _PERCEPTIONS = 16
 _TERMS = 8
 _CERTAIN = 0.8
-_KIN, _SPAN, _LIFT = 0.75, 0.5, 0.4
+_KIN, _SPAN, _LIFT = 0.75, 0.5, 0.2
 """Kinship from which a connection across sources lifts its event, over which it comes to its full, and how far."""
 
 
@@ -56,13 +57,18 @@ def perceptions_of(parts: Sequence[Thought]) -> tuple[PerceptionRef, ...]:
 
 
 def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via], topic: str, now: Instant) -> Thought:
-    """The thought of a binding: salient as its event, more where it joins sources; trusted as its least part."""
+    """The thought of a binding: salient as its event, more where it joins sources; trusted as its least part.
+
+    An event that was lifted so before is lifted no further by a weaker connection, and never by both.
+    """
     parts = [bound.event, bound.memory]
     parents = tuple(p.id for p in parts)
     confidence = min(_CERTAIN, 0.3 + 0.1 * len(bound.shared) + 0.3 * bound.focus)
     across = source_of(bound.event) != source_of(bound.memory)
     lift = _LIFT * min(1.0, max(0.0, (bound.tie.strength - _KIN) / _SPAN)) if across else 0.0
-    salience = bound.event.salience + (1 - bound.event.salience) * lift
+    before = log_odds(bound.event.salience) - bound.event.evidence.get("sources", 0.0)
+    alone = 1 / (1 + math.exp(-before))
+    salience = max(bound.event.salience, alone + (1 - alone) * lift)
     terms = tuple(dict.fromkeys((*bound.shared, *bound.event.associations)))[:_TERMS]
     return Thought(
         id=thought_id(author, parents),
@@ -81,7 +87,7 @@ def compose(author: str, bound: Bound, generated: Generated, via: Sequence[Via],
         depth=1 + max(p.depth for p in parts),
         via=tuple(via),
         emotions=bound.event.emotions,
-        evidence={**bound.event.evidence, "sources": round(log_odds(salience) - log_odds(bound.event.salience), 3)},
+        evidence={**bound.event.evidence, "sources": round(log_odds(salience) - before, 3)},
         associations=terms,
         insights=bound.shared[:3],
         count=sum(p.count for p in parts),
