@@ -14,6 +14,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import cache
+from itertools import islice
 from typing import Any, TypeAlias
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -43,6 +44,8 @@ _Write: TypeAlias = Callable[[Any], Any]
 _SHOWN = 64
 _VIOLATIONS = 16
 """That are looked for in one request; then looking stops."""
+_ITEMS = 8192
+"""In one list: as many as the schema allows of anything."""
 _MEDIA_TYPE = "application/json"
 _HALF = "this is not Unicode text: it holds half of a surrogate pair"
 _TRUE, _FALSE = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
@@ -115,7 +118,7 @@ def read_json(message: Message, text: bytes, body: str = "", lines: str = "") ->
     told: Any
     if lines:
         told = {lines: []}
-        for line in filter(bytes.strip, text.split(b"\n")):
+        for line in islice(filter(bytes.strip, text.split(b"\n")), _ITEMS + 1):
             told[lines].append(_parsed(line, f"{lines}[{len(told[lines])}]"))
     else:
         told = _parsed(text or b"{}", "body")
@@ -166,10 +169,12 @@ def _put(message: Message, field: FieldDescriptor, value: Any, at: str, found: l
         if is_map(field):
             item = held(field).fields_by_name["value"]
             for name, each in _such(value, dict, "a JSON object").items():
-                place = f"{at}.{name}"
+                place = f"{at}.{name[:_SHOWN]}"
                 into[name] = _plain(item, each)
         elif field.is_repeated:
-            for number, each in enumerate(_such(value, list, "an array")):
+            for number, each in enumerate(_listed(value)):
+                if len(found) >= _VIOLATIONS:
+                    return
                 place = f"{at}[{number}]"
                 if full_name(field):
                     _fill(into.add(), each, place, found)
@@ -184,6 +189,13 @@ def _put(message: Message, field: FieldDescriptor, value: Any, at: str, found: l
             setattr(message, field.name, _plain(field, value))
     except (ValueError, OverflowError) as error:
         found.append(FieldViolation(place, _HALF if isinstance(error, UnicodeError) else str(error)))
+
+
+def _listed(value: Any) -> list[Any]:
+    listed: list[Any] = _such(value, list, "an array")
+    if len(listed) > _ITEMS:
+        raise ValueError(f"more than {_ITEMS} are never taken at once")
+    return listed
 
 
 def _such(value: Any, kind: Any, needed: str) -> Any:

@@ -138,6 +138,28 @@ def test_what_json_tells_is_read_as_the_schema_has_it_and_every_wrong_field_is_n
     assert "text, telemetry, image" in found["perceptions[2].text"]
 
 
+def violations(body, **how):
+    request = perception_pb2.PerceiveRequest()
+    try:
+        read_json(request, body.encode(), **how)
+    except InvalidRequest as refused:
+        return refused.violations
+    finally:
+        assert len(request.perceptions) <= 8192
+    return ()
+
+
+@pytest.mark.parametrize(("one", "most"), [("{}", 0), ("7", 16), (f'{{"labels": {{"{"n" * 10_000}": 1}}}}', 16)])
+def test_what_is_taken_in_and_told_of_a_body_is_bounded(one, most):
+    for count, wrong in ((8192, most), (8193, 1)):
+        for found in (
+            violations(f'{{"perceptions": [{",".join([one] * count)}]}}'),
+            violations("\n".join([one] * count), lines="perceptions"),
+        ):
+            assert len(found) == wrong
+            assert all(len(each.field) < 128 for each in found)
+
+
 @given(st.text(), st.text())
 def test_any_text_round_trips_on_one_printable_line(text, name):
     line = dumps({name: [text]})
