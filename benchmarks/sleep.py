@@ -15,7 +15,7 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from routine_month import DAY, HOUR, PlantedRoutine, RoutineMonth, month
@@ -140,7 +140,9 @@ def measure(seed: int, noise: float, show: bool, settings: KnowledgeSettings) ->
             counts["instead told"] += one.instead > 0 and any("“" in f.value for f in now)
         if show and not found:
             print("missed", one, [(f.value, f.open) for f in of])
-    asyncio.run(asked(told, mind, counts))
+    asyncio.run(asked(told, mind.facts, "gists", counts))
+    others = {key: fact for key, fact in mind.facts.items() if fact.relation != RECURS}
+    asyncio.run(asked(told, others, "no gists", counts))
     counts["sleeps"] += len(mind.sleeps)
     counts["night us"] += round(1e6 * max(mind.nights))
     counts["bytes week 2"] += sum(mind.written[d] for d in range(7, 14))
@@ -149,29 +151,29 @@ def measure(seed: int, noise: float, show: bool, settings: KnowledgeSettings) ->
     return counts
 
 
-async def asked(told: RoutineMonth, mind: Slept, counts: Counter[str]) -> None:
-    """What is answered of how often and when something comes, with gists and without."""
+def answered(one: PlantedRoutine, way: str, text: str) -> bool:
+    """Whether an answer tells how often, or at what time, something comes."""
+    wanted = expected(one, after=one.after is not None)
+    if way == "when" and wanted.days:
+        gaps = [[abs((a - b + DAY / 2) % DAY - DAY / 2) for b in clock(text)] for a in wanted.hours]
+        return all(min(of, default=DAY) <= HOUR / 2 for of in gaps)
+    period = wanted.words().partition(" about ")[0] if wanted.days else wanted.words()
+    daily = ("daily", "nightly")
+    return any(each in text for each in (daily if period in daily else (period,)))
+
+
+async def asked(told: RoutineMonth, facts: Mapping[str, Fact], kind: str, counts: Counter[str]) -> None:
+    """What is answered of how often and when something comes, where these facts are known."""
     with tempfile.TemporaryDirectory(prefix="submind-bench-") as folder:
         stores = await open_stores(Path(folder), "mind", inline=True, synchronous="OFF")
         await stores.perceptions.append(told.lines)
-        await stores.commit([FACTS.write(key, fact) for key, fact in mind.facts.items()])
-        now = told.lines[-1].time
-        kinds = {"gists": EpisodeFollower(stores, 50_000, ()), "no gists": EpisodeFollower(stores, 50_000, ())}
+        await stores.commit([FACTS.write(key, fact) for key, fact in facts.items()])
+        who = EpisodeFollower(stores, 50_000, ())
         for one in [one for one in told.routines if one.regular and (one.over is None or one.after is not None)]:
             for way, question in zip(("often", "when"), one.asked, strict=True):
-                counts[f"asked {way}"] += 1
-                for kind, who in kinds.items():
-                    reply = await who.answer(question, (), now)
-                    wanted = expected(one, after=one.after is not None)
-                    near = [
-                        min((abs((a - b + DAY / 2) % DAY - DAY / 2) for b in clock(reply.text)), default=DAY)
-                        for a in wanted.hours
-                    ]
-                    period = wanted.words().partition(" about ")[0] if wanted.days else wanted.words()
-                    periods = {period, "daily", "nightly"} if period in {"daily", "nightly"} else {period}
-                    said = any(each in reply.text for each in periods)
-                    right = said if way == "often" or not wanted.days else all(gap <= HOUR / 2 for gap in near)
-                    counts[f"{way} right, {kind}"] += right
+                reply = await who.answer(question, (), told.lines[-1].time)
+                counts[f"{way} asked, {kind}"] += 1
+                counts[f"{way} right, {kind}"] += answered(one, way, reply.text)
         await stores.close()
 
 
@@ -185,10 +187,10 @@ def figures(counts: Counter[str], seeds: int) -> dict[str, float | None]:
         "... of shapes held out": share(counts["held found"], counts["held planted"]),
         "misses told": share(counts["miss told"], counts["with a miss"]),
         "what came instead told": share(counts["instead told"], counts["with an instead"]),
-        "how often: right answers": share(counts["often right, gists"], counts["asked often"]),
-        "... without gists": share(counts["often right, no gists"], counts["asked often"]),
-        "when: right answers": share(counts["when right, gists"], counts["asked when"]),
-        "... without gists, by any time quoted": share(counts["when right, no gists"], counts["asked when"]),
+        "how often: right answers": share(counts["often right, gists"], counts["often asked, gists"]),
+        "... without gists": share(counts["often right, no gists"], counts["often asked, no gists"]),
+        "when: right answers": share(counts["when right, gists"], counts["when asked, gists"]),
+        "... without gists, by any time quoted": share(counts["when right, no gists"], counts["when asked, no gists"]),
         "sleeps": counts["sleeps"],
         "us a line": counts["seconds"] / counts["lines"],
         "longest sleep, ms": counts["night us"] / seeds / 1e3,

@@ -37,12 +37,14 @@ _LASTING, _DAY = 56, 86_400.0
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"[^\W_](?:[\w'’.:/-]*[^\W_])?")
 _LABEL = 6
+_DENIED, _DENIES = "not", re.compile(r"\b(?:no|not|never|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 _STOP = frozenset(stem(word) for word in STOPWORDS)
 
 
 def telling(text: str) -> list[str]:
-    """The words of a text that tell something, without its numbers."""
-    return [one for one in dict.fromkeys(stems(text)) if len(one) > 1 and not one[0].isdigit() and one not in _STOP]
+    """The words of a text that tell something, without its numbers; last of all that it denies, where it does."""
+    found = [one for one in dict.fromkeys(stems(text)) if len(one) > 1 and not one[0].isdigit() and one not in _STOP]
+    return found[: _TERMS - 1] + [_DENIED] * bool(_DENIES.search(text))
 
 
 @dataclass(slots=True)
@@ -123,7 +125,7 @@ class EpisodeClusters:
         cluster = self.all[key] if key is not None else None
         if cluster is None:
             who, said = split_speaker(text, one.source)
-            terms = telling(said)[:_TERMS]
+            terms = telling(said)
             if len(terms) < _LEAST or not self.settings.clusters:
                 return
             cluster = self._nearest(one.source, terms) if who != one.source else None  # machines have one wording
@@ -203,7 +205,7 @@ class EpisodeClusters:
         weights = {term: self.weight(source, term) for term in terms}
         best, whole = (_ALIKE, ""), sum(weights.values())
         for shared, cluster in self.sharing(source, terms):
-            if shared < _ALIKE * whole:
+            if shared < _ALIKE * whole or (_DENIED in weights) != (_DENIED in cluster.terms):
                 continue
             core = {term: weights.get(term) or self.weight(source, term) for term in cluster.core}
             if not (core and (_rarest(weights) <= core.keys() or _rarest(core) <= weights.keys())):
