@@ -27,6 +27,8 @@ _ASKING = frozenset(
 )
 _ENOUGH = 0.5
 """Share of what is asked for that a gist has to be about."""
+_SURE = 0.65
+"""... from which it is said as known."""
 _AS_GOOD = 0.95
 _MOST = 3
 
@@ -88,5 +90,7 @@ def usual(question: Question, index: EpisodeIndex, known: Iterable[Recurrence]) 
     best = [one for one in best if one.over == best[0].over][:_MOST]
     lines = [f"“{plain(one.about, 120)}”: {plain(one.told, 400)}." for one in best]
     parts = tuple(Quotation(line, one.last) for line, one in zip(lines, best, strict=True))
-    trust, sure = min(one.trust for one in best), min(one.confidence for one in best)
-    return Reply("\n".join(lines), parts, trust, known=True, confidence=sure)
+    trust, sure = min(one.trust for one in best), min(one.confidence for one in best) * most / sum(asked.values())
+    if most < _SURE * sum(asked.values()):
+        lines.insert(0, "I don't know for sure, but nearest to it:")
+    return Reply("\n".join(lines), parts, trust, known=len(lines) == len(parts), confidence=sure)

@@ -94,7 +94,8 @@ class EpisodeCluster:
 CLUSTERS = Collection("clusters", EpisodeCluster)
 
 
-def _rarest(weights: Mapping[str, float]) -> set[str]:
+def rarest(weights: Mapping[str, float]) -> set[str]:
+    """The most telling words."""
     most = max(weights.values()) - 1e-9
     return {term for term, weight in weights.items() if weight >= most}
 
@@ -184,9 +185,10 @@ class EpisodeClusters:
                 cluster.numbers[n] = None
                 cluster.odd = []
 
-    def weight(self, source: str, term: str) -> float:
-        """How telling a word is in a source."""
-        return math.log(1 + len(self.all) / (1 + len(self._having.get((source, term), ()))))
+    def weight(self, source: str, term: str, beside: EpisodeCluster | None = None) -> float:
+        """How telling a word is in a source: in how few clusters it is, ``beside`` one that is not counted."""
+        having = self._having.get((source, term), {})
+        return math.log(1 + len(self.all) / (1 + len(having) - (beside is not None and beside.id in having)))
 
     def sharing(self, source: str, terms: list[str]) -> Iterator[tuple[float, EpisodeCluster]]:
         """Clusters of a source with weight of the words that they share with these; in no order that matters."""
@@ -208,7 +210,7 @@ class EpisodeClusters:
             if shared < _ALIKE * whole or (_DENIED in weights) != (_DENIED in cluster.terms):
                 continue
             core = {term: weights.get(term) or self.weight(source, term) for term in cluster.core}
-            if not (core and (_rarest(weights) <= core.keys() or _rarest(core) <= weights.keys())):
+            if not (core and (rarest(weights) <= core.keys() or rarest(core) <= weights.keys())):
                 continue
             both = sum(weight for term, weight in core.items() if term in weights)
             alike = both / max(whole + sum(core.values()) - both, 1e-9)

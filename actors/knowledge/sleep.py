@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from actors.knowledge.clusters import EpisodeCluster, EpisodeClusters
+from actors.knowledge.clusters import EpisodeCluster, EpisodeClusters, rarest
 from actors.knowledge.entities import EntityGraph
 from actors.knowledge.fact import RECURS, Fact, FactKind, FactStanding, SleepPart, SleepReport, holds
 from actors.knowledge.ledger import FactLedger
@@ -140,7 +140,9 @@ class Sleep:
             for weight, other in self._clusters.sharing(one.source, core):
                 near = [ref for ref in other.evidence if -_BEFORE <= ref.time - at <= _AFTER]
                 alike = weight >= _INSTEAD * whole and other.came <= max(2, _SELDOM * one.came)
-                if other is not one and near and alike and (best is None or (weight, other.id) > best[:2]):
+                if other is one or not near or not alike or (best is not None and (weight, other.id) < best[:2]):
+                    continue
+                if rarest({term: self._clusters.weight(one.source, term, other) for term in core}) & other.terms.keys():
                     best = weight, other.id, near[0], other.text
             if best is not None:
                 yield best[2:]
