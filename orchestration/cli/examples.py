@@ -25,6 +25,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "know": ("submind know Mags", "submind know 'cold room 2' --at 2026-03-03T12:00Z --json | jq .facts"),
     "believe": ("submind believe 'van 7' location",),
     "contradictions": ("submind contradictions --all",),
+    "sleep": ("submind sleep -n 7",),
     "correct": ("submind correct 'van 7' location 'bay 3'", "submind correct Mags phone"),
     "mark": (
         "submind mark 12 --useful",

@@ -142,9 +142,8 @@ async def test_questions_have_a_quota_of_their_own(serve):
 
 async def test_status_and_subminds(feed):
     status = await get(feed, "/v1/status")
-    assert list(status) == (
-        "mind state version uptime_s perceptions stream traces tokens substrate limits subminds reasons now".split()
-    )
+    told = "mind state version uptime_s perceptions stream traces tokens substrate limits subminds reasons now lineage"
+    assert list(status) == told.split()
     assert (status["mind"], status["state"], status["version"]) == ("alpha", "running", "1.2.3")
     assert list(status["tokens"]) == ["in", "out", "cost", "budget_left"]
     (told,) = (await get(feed, "/v1/subminds"))["subminds"]
@@ -194,7 +193,7 @@ async def test_the_interface_is_described_whole(feed):
         "/v1/traces", "/v1/traces/{id}",
         "/v1/subminds", "/v1/connections", "/v1/connections/history", "/v1/connections/events",
         "/v1/matters", "/v1/matters/{id}", "/v1/matters/events", "/v1/marks", "/v1/marks/undo",
-        "/v1/know/{entity}", "/v1/believe/{entity}", "/v1/correct", "/v1/contradictions",
+        "/v1/know/{entity}", "/v1/believe/{entity}", "/v1/correct", "/v1/contradictions", "/v1/sleeps",
         "/v1/entities", "/v1/neighbourhood/{entity}",
         "/v1/status", "/v1/perceptions", "/v1/session", "/metrics", "/healthz", "/readyz",
     } == set(paths)  # fmt: skip
