@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from environment.episodes.index import Episode, EpisodeIndex
-from environment.episodes.when import Period, period
+from environment.episodes.when import Period, event_in, period
 from environment.episodes.words import STOPWORDS, compounds, stems
 from environment.messages import Instant, PerceptionRef
 
@@ -19,6 +19,12 @@ _MEANING, _BESIDE = 0.5, 0.2
 """What meaning counts beside words, both as z-scores; and in it a line right before or after."""
 _TIME = 2.0
 """What it counts to be of the time that is asked for, in standard deviations of words."""
+_GUESSED = 1.0
+"""... where that is the time of what happened before or after it."""
+_EVENT_WORD = 0.5
+"""What a word of that counts: it tells when, and what is looked for need not have it."""
+_EVENTS, _TELLS = 8, 0.5
+"""Lines that are looked at for what happened, and how much of its words, by rarity, one has to have."""
 _ALIKE = 0.95
 """Cosine from which two lines say the same."""
 _SPARE = 5
@@ -95,12 +101,30 @@ class Cue:
         """Read a question or a few words, asked at ``now``."""
         time = period(text, now)
         rest = text.replace(time.said, " ") if time else text
+        time = time or _beside_event(text, index)
         words = [word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(rest)]
         told = [word for word in words if word.casefold() not in STOPWORDS]
         terms = {term: word for word in told for term in [*stems(word), *compounds(word)]}
         people = frozenset(term for term in terms if index.speaks(term))
         gist = " ".join(word for word in told if not people.issuperset(stems(word)))
         return cls(terms, gist, people, time)
+
+
+def _beside_event(text: str, index: EpisodeIndex) -> Period | None:
+    """The time before or after what a text names: that of the line that tells of it, where one surely does."""
+    named = event_in(text)
+    if named is None:
+        return None
+    side, event = named
+    said = [word for word in _WORD.findall(event) if word.casefold() not in STOPWORDS]
+    terms = {term: 1.0 for word in said for term in stems(word)}
+    least = _TELLS * sum(map(index.rarity, terms))
+    found = (one for one in index.find(terms, _EVENTS) if not one.episode.id)
+    told = next((one for one in found if sum(map(index.rarity, sorted(one.own))) >= least), None)
+    if told is None:
+        return None
+    since, until = (-math.inf, told.episode.time) if side == "before" else (told.episode.time, math.inf)
+    return Period(f"{side} {event}", since, until, event)
 
 
 def recall(
@@ -114,12 +138,14 @@ def recall(
     if not len(index):
         return []
     times = index.times()
-    words = index.scores(dict.fromkeys(cue.terms, 1.0))
+    beside = set(stems(cue.period.event)) if cue.period else set()
+    words = index.scores({term: _EVENT_WORD if term in beside else 1.0 for term in cue.terms})
     cosines = index.cosines(vector) if vector is not None and vector.any() else np.zeros(len(index), np.float32)
     meaning = _standard(index.with_neighbours(cosines, _BESIDE))
     near = _nearness(cue.period, times)
-    score = _standard(words) + _MEANING * meaning + _TIME * near
-    fits = ((words > 0) | (meaning >= _FELT) | (near == 1)) & _passing(index, times, filters)
+    guessed = cue.period is not None and cue.period.event != ""
+    score = _standard(words) + _MEANING * meaning + (_GUESSED if guessed else _TIME) * near
+    fits = ((words > 0) | (meaning >= _FELT) | ((near == 1) & (not guessed))) & _passing(index, times, filters)
     found: list[Recollection] = []
     rows: list[int] = []
     said: dict[str, int] = {}
@@ -156,6 +182,8 @@ def _nearness(asked: Period | None, times: NDArray[np.float64]) -> NDArray[np.fl
         return np.zeros(len(times), np.float32)
     away = np.maximum(np.maximum(asked.since - times, times - asked.until), 0.0)
     width = asked.until - asked.since
+    if asked.event:
+        return np.asarray(away == 0, np.float32)
     reach = 3 * min(max(width, 60.0), 7 * _DAY) if math.isfinite(width) else 7 * _DAY
     return np.nan_to_num(np.exp(-away / reach)).astype(np.float32)
 

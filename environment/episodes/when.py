@@ -1,4 +1,4 @@
-"""The time that a text speaks of: a day, a week, a month or a year, before one or after it."""
+"""The time that a text speaks of: a day, a week, a month or a year, what lies before or after one, or what happened."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ _TIMES = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _SIDE = re.compile(r"\b(before|until|till|by|after|since)(?: the)?\s*$", re.IGNORECASE)
+_EVENT = re.compile(
+    r"\b(?P<side>before|until|after|since|following) (?P<event>(?:the|an?|my|our|his|her|their|\w+['’]s) [^,;:?!.]+)",
+    re.IGNORECASE,
+)
 _LEADING = re.compile(r"^(?:in|during|since|until|before|after|of|on|last|this|past) ", re.IGNORECASE)
 _WEEK = 7
 
@@ -39,6 +43,8 @@ class Period:
     """Inclusive."""
     until: Instant
     """Exclusive."""
+    event: str = ""
+    """Empty, or the words of what it is before or after: when that was is only guessed."""
 
 
 def period(text: str, now: Instant) -> Period | None:
@@ -60,6 +66,15 @@ def period(text: str, now: Instant) -> Period | None:
     elif side and side[0].lower() in {"after", "since"}:
         since, until = (until if side[0].lower() == "after" else since), inf
     return Period(said, since, until)
+
+
+def event_in(text: str) -> tuple[str, str] | None:
+    """(Before or after, what) where a text names a time by what happened then; None where it does not."""
+    found = _EVENT.search(text)
+    if found is None:
+        return None
+    side = found["side"].lower()
+    return "before" if side in {"before", "until"} else "after", found["event"]
 
 
 def _bounds(kind: str, said: str, now: datetime) -> tuple[datetime | None, datetime | None]:

@@ -115,3 +115,25 @@ def test_vectors_go_with_their_lines():
 def test_an_empty_index_and_empty_words_find_nothing():
     assert ask(EpisodeIndex(5), "anything") == []
     assert ask(kept(), "???", meant=False) == []
+
+
+def test_what_happened_is_a_time_before_or_after_which_things_were_said():
+    index = EpisodeIndex(100)
+    kinds = ("lids", "caps", "rings", "discs", "pins", "caps", "bolts", "hooks", "studs", "plugs")
+    lines = [(n, f"press four makes {kind} as parts number {n}") for n, kind in enumerate(kinds)]
+    lines.insert(5, (4.5, "there was an outage in the north hall"))
+    given = [(NOON + at * 3600.0, text) for at, text in lines]
+    index.add(Perception("desk", at, at, text, id=perception_id(n), seq=n) for n, (at, text) in enumerate(given, 1))
+
+    def told(asked):
+        hits = recall(index, Cue.of(asked, index, NOON + DAY), None, 5)
+        return [hit.text for hit in hits if "press" in hit.text], {hit.when for hit in hits}
+
+    found, why = told("how many parts did press four make after the outage in the hall?")
+    assert set(found) <= {text for at, text in lines if at > 4.5}
+    assert len(found) >= 4
+    assert "after the outage in the hall" in why
+    found, _ = told("how many parts did press four make before the outage in the hall?")
+    assert set(found) <= {text for at, text in lines if at < 4.5}
+    assert Cue.of("parts since the great fire of Aldingham", index, NOON).period is None
+    assert Cue.of("parts after the outage last Tuesday", index, NOON).period.event == ""
