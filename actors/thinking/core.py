@@ -34,7 +34,7 @@ from actors.submind.composing import apart, clock_time, material, perceptions_of
 from actors.submind.retransmit import RetransmitBuffer
 from actors.substrate.ports import Act, Request, Role
 from actors.thinking.conversations import Conversations, SavedConversations
-from actors.thinking.memory import WorkingMemory
+from actors.thinking.memory import Slot, WorkingMemory
 from actors.thinking.settings import ThinkingSettings
 from environment.identity import thought_id
 from environment.messages import EntryKind, Instant, Modality, StreamEntry, Thought, ThoughtKind, Vector
@@ -74,7 +74,7 @@ class ThinkingCore(Inward):
         self._settings = settings
         self._rank = RunningRank(200)
         self._allowance = Allowance(settings.per_hour)
-        self._memory = WorkingMemory(settings.slots, settings.half_life)
+        self._memory = WorkingMemory(settings.slots, settings.half_life, settings.latent)
         self._acts: OrderedDict[str, _Act] = OrderedDict()
         self._unacknowledged = RetransmitBuffer(name)
         self._about: deque[str] = deque(maxlen=settings.loop_window)
@@ -131,7 +131,11 @@ class ThinkingCore(Inward):
         self._done.append(entry.id)
         rank = self._rank.update(entry.salience)
         thought = focus.thought
+        returned = self._memory.cue(set(thought.associations), level_of(entry.salience), now)
         self._memory.hold(thought, level_of(entry.salience), now)
+        return [*([Count("returned_total", returned)] if returned else []), *self._decide(entry, thought, rank, now)]
+
+    def _decide(self, entry: StreamEntry, thought: Thought, rank: float, now: Instant) -> list[Effect]:
         passing = thought.kind in {ThoughtKind.RESULT, ThoughtKind.REFLECTION} or rank < self._settings.act_above
         if passing or self._conversations.answers(thought):
             return [Count("thoughts_ignored_total")]
@@ -271,6 +275,7 @@ class ThinkingCore(Inward):
                 acts=list(self._acts.values()),
                 cursor=self._cursor,
                 conversations=self._conversations.dump(),
+                memory=self._memory.dump(),
             )
         )
 
@@ -284,6 +289,7 @@ class ThinkingCore(Inward):
         self._acts = OrderedDict((act.entry.id, act) for act in saved.acts)
         self._cursor = saved.cursor
         self._conversations.load(saved.conversations)
+        self._memory.load(saved.memory)
 
 
 class _Saved(msgspec.Struct):
@@ -296,3 +302,4 @@ class _Saved(msgspec.Struct):
     acts: list[_Act]
     cursor: int
     conversations: SavedConversations
+    memory: list[list[Slot]] = []

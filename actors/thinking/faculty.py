@@ -30,6 +30,7 @@ FACULTY = Faculty(
     metrics={
         "results_total": "Results of active thinking.",
         "working_memory": "Slots of working memory in use.",
+        "returned_total": "Thoughts that came back to working memory by a cue.",
         "acts_total": "Conscious thoughts that active thinking acted upon.",
         "acts_waiting": "Acts that wait for memories or words.",
         "answers_waiting": "Questions put to the mind whose answers are not in the stream yet.",

@@ -21,6 +21,9 @@ class ThinkingSettings(Section):
     """Age (of event time) from which a question is history, and is not answered in the stream."""
     slots: int = Field(default=7, ge=1, le=64)
     """Slots of working memory (Miller, 1956)."""
+    latent: int = Field(default=0, ge=0, le=1024)
+    """Thoughts that left working memory and come back when something with two of their associations comes to mind: the
+    latest, for three times as long as they were held. 0: none do; the example's day is told the same with 21."""
     half_life: Seconds = 600.0
     """Decay of a slot's activation."""
     memories: int = Field(default=6, ge=1, le=64)

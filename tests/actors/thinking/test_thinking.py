@@ -168,3 +168,33 @@ def test_an_act_survives_a_crash_and_a_lost_message():
     (again,) = [e.event for e in thinking.handle(Tick(), 140.0) if isinstance(e, Send)]
     assert again.token == asked.token
     assert [e for e in thinking.handle(Found(again.token, (), ()), 141.0) if isinstance(e, Generate)]
+
+
+def test_what_left_working_memory_returns_by_a_cue_and_is_forgotten_after_a_while():
+    memory = WorkingMemory(2, 600.0, latent=2)
+    pump, frost, cat = (thought(text=t, associations=a) for t, a in (
+        ("the pump hums", ("pump", "hall 2")), ("frost on the fan", ("frost", "fan")), ("a cat", ("cat", "door"))
+    ))  # fmt: skip
+    for at, one in enumerate((pump, frost, cat)):
+        memory.hold(one, 0.8, float(at))
+    assert memory.held(10.0) == [cat, frost]
+    assert memory.cue({"pump", "hall 7"}, 0.8, 10.0) == 0
+    assert memory.cue({"pump", "hall 2", "x"}, 0.8, 10.0) == 1
+    assert {t.id for t in memory.held(10.0)} == {pump.id, cat.id}
+    assert memory.held(3_000.0) == []
+    assert memory.cue({"cat", "door"}, 0.8, 20_000.0) == 0
+    for at in range(50):
+        memory.hold(thought(associations=("a", "b")), 0.8, 20_000.0 + at)
+    assert memory.cue({"a", "b"}, 0.8, 20_100.0) == 2
+
+
+def test_working_memory_survives_a_crash_with_what_is_latent():
+    events = [broadcast(n, text=f"line {n}", associations=(f"a{n}", f"b{n}")) for n in range(1, 5)]
+    first = core(slots=2, latent=4)
+    for n, event in enumerate(events):
+        first.handle(event, 100.0 + n)
+    thinking = core(slots=2, latent=4)
+    thinking.restore(first.snapshot())
+    assert thinking.describe().figures["working_memory"] == 2
+    cue = broadcast(9, text="again", associations=("a1", "b1"))
+    assert Count("returned_total", 1) in thinking.handle(cue, 110.0)
