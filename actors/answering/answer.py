@@ -33,6 +33,8 @@ _ALSO = 0.62
 """Share of the best line's score that a further one has to have."""
 _DAY = 86_400.0
 _PAIR = 0.35
+_NEWS = 1.0
+"""What it counts how telling the rest of a line is, 0..1: of "bed 9" the nosebleed, not that it slept as all do."""
 _SPEAKS, _SPEAKS_ALSO = 1.6, 1.25
 """What it counts that who is asked about says it, of promises and of all else."""
 _TIME = re.compile(
@@ -186,6 +188,9 @@ def _weighed(question: Question, index: EpisodeIndex, match: EpisodeMatch, whole
         score *= 1.2
     if not _voice(match.episode).isdisjoint(question.terms):
         score *= _SPEAKS if question.kind is Asks.PROMISE else _SPEAKS_ALSO
+    rest = [index.rarity(term) for term in dict.fromkeys(run) if term.isalpha() and term not in question.terms]
+    if rest:
+        score *= 1 + _NEWS * sum(rest) / len(rest) / index.most_telling
     own = sum(index.rarity(term) * question.terms[term] for term in sorted(had & set(question.terms)))
     near = sum(index.rarity(term) * question.terms[term] for term in sorted((match.near - had) & set(question.terms)))
     return _Found(match.episode, score, (own + near / 2) / whole if whole else 0.0, has)
@@ -206,7 +211,7 @@ def _apart(found: Sequence[_Found]) -> list[_Found]:
 
 def _lead(question: Question, chosen: Sequence[_Found]) -> str:
     if question.kind is Asks.WHO:
-        voices = Counter(who.rstrip(": ") for each in chosen if (who := speaker(each.episode.text)))
+        voices = Counter(who.rstrip(": ") for e in chosen if (who := speaker(e.episode.text)) and not who[0].islower())
         if voices:
             return f"Said by {' and '.join(voices)}:"
     if question.kind is Asks.PROMISE:

@@ -237,6 +237,11 @@ class EpisodeIndex:
         count = max(self._count(self._words, term), self._count(self._voices, term))
         return math.log(1 + (len(self) - count + 0.5) / (count + 0.5))
 
+    @property
+    def most_telling(self) -> float:
+        """The rarity of what nobody used."""
+        return math.log(2 * len(self) + 2)
+
     def knows(self, term: str) -> bool:
         """Whether anything kept has this term."""
         return self._count(self._words, term) > 0 or self.speaks(term)

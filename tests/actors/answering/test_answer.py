@@ -61,6 +61,14 @@ def test_whose_something_is_is_asked_about_by_their_name_alone():
     assert "s" not in Question.of("where is Olu’s ticket?").terms
 
 
+def test_of_what_happened_the_news_is_told_and_not_the_routine():
+    routine = [("ward", float(n), f"bed {n % 9}: meds given as charted, slept well") for n in range(90)]
+    news = ("ward", 40.5, "bed 4: nosebleed after the procedure, pressure applied")
+    told = answer(Question.of("what happened to bed 4?"), said(*routine, news), NOON)
+    assert told.known
+    assert told.text.startswith("Of bed 4: “bed 4: nosebleed")
+
+
 def test_what_is_not_known_is_said_and_the_nearest_named():
     told = answer(Question.of("When does the Borealis board its pilot?"), PORT, NOON)
     assert not told.known
