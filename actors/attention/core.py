@@ -165,8 +165,8 @@ class AttentionCore(Inward):
                 if new and trace.thought.kind is ThoughtKind.PERCEPT:
                     offered += 1
                     self._loudness.hear(origin_of(trace))
+                    self._rarity.learn(trace.thought.associations)  # what is made of it names the same again
                 self._recent.append(trace)
-                self._rarity.learn(trace.thought.associations)
             judged = trace.version == self._judged.get(trace.id)
             if (judged and now - trace.thought.at > _RISES) or self._inhibition.suppressed(trace, now):
                 continue

@@ -293,6 +293,20 @@ def test_a_focus_is_bound_with_what_is_about_the_same_and_trusted_as_the_least()
     assert (candidate.text, candidate.worded_by) == ("words", "m")
 
 
+def test_a_name_stays_rare_however_often_the_mind_thinks_of_it():
+    core = attention(break_in=0.9)
+    terms = ("kr-4410", "b31")
+    side = unit(2) - (unit(2) @ unit(1)) * unit(1)
+    akin = (0.5 * unit(1) + 0.75**0.5 * side / (side @ side) ** 0.5).astype("float32")
+    near = trace(associations=terms, salience=0.3, source="feeds", vector=akin)
+    echoes = [trace(kind=ThoughtKind.INSIGHT, associations=terms, salience=0.1, vector=unit(50 + i)) for i in range(30)]
+    core.handle(Salient((near, *echoes)), 0.0)
+    effects = core.handle(Salient((trace(associations=terms, salience=0.95, vector=unit(1)),)), 1.0)
+    (ask,) = [e for e in effects if isinstance(e, Generate)]
+    (candidate,) = handed(core.handle(Generated(ask.token, Generation("words", "m"), unit(3)), 2.0))
+    assert candidate.links[0].reason == "both name kr-4410, b31"
+
+
 def test_a_newborn_mind_speaks_soon_but_only_a_few_times():
     core = attention(RatePace(2, 24, 500), welcome=3, welcome_hold=5.0)
     found = feed(core, stream(100, 9, 6.0))
