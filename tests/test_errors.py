@@ -29,6 +29,7 @@ MADE_OF = {
     tuple[str, ...]: ("one", "two"),
     Iterable[FieldViolation]: (FieldViolation("text", "wrong"),),
     Sequence[FieldViolation]: (FieldViolation("text", "wrong"),),
+    tuple[FieldViolation, ...]: (FieldViolation("text", "wrong"),),
     GrowthEvent | None: None,
 }
 

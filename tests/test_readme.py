@@ -185,7 +185,9 @@ async def test_every_route_and_method_exists(tmp_path):
     await stores.close()
     routes = {re.sub(r"\{.*?\}", "{id}", path) for path in app.openapi()["paths"]} | {"/openapi.json"}
     named = re.sub(r"\{\w+\}", "{id}", EVERYTHING)
-    told = set(re.findall(r"(?<![a-z.])(/v1/[a-z/]+(?:\{id\}(?:/[a-z]+)?)?|/metrics|/healthz|/readyz|/openapi\.json)", named))
+    told = set(
+        re.findall(r"(?<![a-z.])(/v1/[a-z/]+(?:\{id\}(?:/[a-z]+)?)?|/metrics|/healthz|/readyz|/openapi\.json)", named)
+    )
     assert "/v1/perceptions" in told
     assert told <= routes
     modules = (consciousness_pb2, environment_pb2, mind_pb2, perception_pb2)

@@ -232,7 +232,8 @@ class AttentionCore(Inward):
         passing = max(0.0, 1.0 - share * self._threshold.share)
         if not drowned:
             self._passing = passing
-        first = not self._all.pace.picked and self._settings.welcome > 0 and self._all.pace.ample
+        given = self._all.pace.ample or bool(held.trace.thought.evidence)  # of a small budget none for a young series
+        first = given and not self._all.pace.picked and self._settings.welcome > 0
         welcome = rank < passing and (first or self._newborn(contest))
         dull = salience_of(held.value) < self._settings.worth
         if dull or (rank < passing and not welcome) or self._all.pace.spent:

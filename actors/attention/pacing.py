@@ -43,7 +43,7 @@ class Pace(Protocol):
     bounded: bool
     """True where there is a total: nothing is given away then."""
     ample: bool
-    """True where one thought is a small part of what there is room for: the very first need not stand out."""
+    """True where one thought is a small part of what there is room for: even one of readings may be the first."""
 
     @property
     def spent(self) -> bool:

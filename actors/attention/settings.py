@@ -16,7 +16,7 @@ class AttentionSettings(Section):
     """How long a candidate waits for a better one; at most a quarter of the mean interval between thoughts."""
     welcome: int = Field(default=3, ge=0)
     """First thoughts of a newborn mind, which has few winners to compare with yet: so many that are of ``worth`` pass,
-    after a short ``welcome_hold`` (in a replay with a budget the very first alone, and of a budget below ten none)."""
+    after a short ``welcome_hold`` (in a replay with a budget the very first alone, of one below ten no readings)."""
     welcome_hold: Seconds = 5.0
     """How long a candidate waits among these."""
     break_in: Share = 0.998

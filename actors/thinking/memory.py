@@ -69,7 +69,7 @@ class WorkingMemory:
 
     def load(self, saved: Sequence[list[Slot]]) -> None:
         """From a snapshot; of a version without one nothing."""
-        self._slots, self._latent = (list(of) for of in saved or ([], []))
+        self._slots, self._latent = map(list, saved if len(saved) == 2 else ([], []))  # noqa: PLR2004 - these two
 
     def _leave(self, gone: Sequence[Slot]) -> None:
         left = {s.thought.id for s in gone}
