@@ -56,7 +56,8 @@ class SavedContest(msgspec.Struct):
 
     pace: PaceState
     rank: list[float]
-    held: Held | None
+    held: list[Held]
+    """One at most: what is forgotten on request goes out of a list, and the contest stays."""
 
 
 class Contest:
@@ -77,13 +78,13 @@ class Contest:
 
     def dump(self) -> SavedContest:
         """For a snapshot."""
-        return SavedContest(self.pace.dump(), self._rank.dump(), self.held)
+        return SavedContest(self.pace.dump(), self._rank.dump(), [self.held] if self.held else [])
 
     def load(self, saved: SavedContest) -> None:
         """From a snapshot."""
         self.pace.load(saved.pace)
         self._rank.load(saved.rank)
-        self.held = saved.held
+        self.held = next(iter(saved.held), None)
 
 
 class Loudness:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 import pytest
 
 from actors.attention.contest import Loudness
@@ -13,6 +14,7 @@ from actors.attention.settings import AttentionSettings
 from actors.events import Salient, Tick
 from actors.peers import PeerDirectory
 from actors.submind.budget import Allowance
+from environment.erasure import Redactor, ScopeKind, ScopeMatcher, scope_of
 from tests.actors.attention.test_attention import handed
 from tests.actors.making import DIM, trace, unit
 
@@ -108,3 +110,13 @@ def test_several_floods_drown_as_one_does_and_pass():
     again = Loudness()
     again.load(loudness.dump())
     assert again.dump() == loudness.dump()
+
+
+def test_what_is_forgotten_goes_out_of_a_contest_that_stays():
+    scope = scope_of(ScopeKind.PERSON, ["Quorvex"], "salt")
+    for text, stays in (("Quorvex: the pump is dry", 0), ("Ann: the pump is dry", 1)):
+        core, held = attention(), trace(text=text, salience=0.9)
+        core.handle(Salient((held,)), 0.0)
+        cleaned, _ = Redactor(ScopeMatcher(scope), set()).clean(msgspec.msgpack.decode(core.snapshot()))
+        assert sorted(len(one["held"]) for one in cleaned["contests"]) == [0, stays]
+        attention().restore(msgspec.msgpack.encode(cleaned))
