@@ -132,7 +132,8 @@ def perceptions(
     batch: PerceptionBatch, first: int, places: Sequence[int], most: int | None = None
 ) -> Iterator[Perception]:
     """Some of a segment, at most so many, but for what was erased."""
-    for at in islice(filter(batch.source.__getitem__, places), most):
+    there = len(places) if most is None else min(most, len(places))
+    for at in islice(filter(batch.source.__getitem__, places), there):
         yield Perception(
             batch.source[at],
             batch.time[at],
