@@ -254,9 +254,7 @@ class _Telling:
         ref = self._cited.get(name)
         return Explanation(
             id=name,
-            kind={"p-": NodeKind.PERCEPTION, INNATE: NodeKind.PERCEPTION, "c-": NodeKind.ENTRY}.get(
-                name[:2], NodeKind.TRACE
-            ),
+            kind=_KINDS.get(name[:2], NodeKind.TRACE),
             text="(no longer kept)",
             time=ref.time if ref else cited_at,
             source=ref.source if ref else "",

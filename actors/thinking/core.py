@@ -264,6 +264,7 @@ class ThinkingCore(Inward):
         )
 
     def snapshot(self) -> bytes:
+        slots, latent = self._memory.dump()
         return pack(
             _Saved(
                 rank=self._rank.dump(),
@@ -275,7 +276,8 @@ class ThinkingCore(Inward):
                 acts=list(self._acts.values()),
                 cursor=self._cursor,
                 conversations=self._conversations.dump(),
-                memory=self._memory.dump(),
+                slots=slots,
+                latent=latent,
             )
         )
 
@@ -289,7 +291,7 @@ class ThinkingCore(Inward):
         self._acts = OrderedDict((act.entry.id, act) for act in saved.acts)
         self._cursor = saved.cursor
         self._conversations.load(saved.conversations)
-        self._memory.load(saved.memory)
+        self._memory.load(saved.slots, saved.latent)
 
 
 class _Saved(msgspec.Struct):
@@ -302,4 +304,5 @@ class _Saved(msgspec.Struct):
     acts: list[_Act]
     cursor: int
     conversations: SavedConversations
-    memory: list[list[Slot]] = []
+    slots: list[Slot] = []
+    latent: list[Slot] = []

@@ -63,13 +63,13 @@ class WorkingMemory:
             self.hold(slot.thought, activation, now)
         return len(found[-self._most :])
 
-    def dump(self) -> list[list[Slot]]:
-        """For a snapshot."""
-        return [self._slots, self._latent]
+    def dump(self) -> tuple[list[Slot], list[Slot]]:
+        """For a snapshot: what is active, and what is latent."""
+        return self._slots, self._latent
 
-    def load(self, saved: Sequence[list[Slot]]) -> None:
-        """From a snapshot; of a version without one nothing."""
-        self._slots, self._latent = map(list, saved if len(saved) == 2 else ([], []))  # noqa: PLR2004 - these two
+    def load(self, slots: Sequence[Slot], latent: Sequence[Slot]) -> None:
+        """From a snapshot."""
+        self._slots, self._latent = list(slots), list(latent)
 
     def _leave(self, gone: Sequence[Slot]) -> None:
         left = {s.thought.id for s in gone}

@@ -308,13 +308,10 @@ class SqlitePerceptions:
         taken: dict[int, int] = {}
         gone = 0
         with transaction(connection):
-            mind = self._row(connection)
-            if mind is None:
+            found = self._indexed(connection)
+            if found is None:
                 return 0
-            if self._led:
-                self._reign(mind)
-            index = self._index(mind)
-            index.catch_up(connection, mind.base + mind.filed, mind.base + mind.head)
+            mind, index = found
             old = received_before, mind.base, mind.base + min(fit(up_to), _LAST_SEQ) + 1
             for rows in (
                 connection.execute(_MISTIMED, (believed, received_before, mind.base, *old)),
@@ -337,6 +334,17 @@ class SqlitePerceptions:
         index.forgotten(taken)
         return gone
 
+    def _indexed(self, connection: sqlite3.Connection) -> tuple[_Mind, IdempotencyIndex] | None:
+        """The mind, and its index up to its head, for who takes out of the log; None where there is no mind yet."""
+        mind = self._row(connection)
+        if mind is None:
+            return None
+        if self._led:
+            self._reign(mind)
+        index = self._index(mind)
+        index.catch_up(connection, mind.base + mind.filed, mind.base + mind.head)
+        return mind, index
+
     async def erase(self, seqs: Sequence[int]) -> int:
         gone = await self._executor.write(lambda connection: self._erase(connection, sorted(set(seqs))))
         self._last = None  # it has changed after all
@@ -347,13 +355,10 @@ class SqlitePerceptions:
         taken: dict[int, int] = {}
         gone = 0
         with transaction(connection):
-            mind = self._row(connection)
-            if mind is None:
+            found = self._indexed(connection)
+            if found is None:
                 return 0
-            if self._led:
-                self._reign(mind)
-            index = self._index(mind)
-            index.catch_up(connection, mind.base + mind.filed, mind.base + mind.head)
+            mind, index = found
             going: dict[int, tuple[bytes, bytes, list[int]]] = {}
             for position in (mind.base + seq for seq in seqs if 0 < seq <= mind.head):
                 row = connection.execute(find, (position,)).fetchone()
