@@ -24,6 +24,8 @@ _BEFORE, _AFTER = 5400.0, 10_800.0
 _INSTEAD, _SELDOM = 0.3, 0.2
 """Weight of the words that this shares with what was expected, of all that has; and how often it comes beside that, at
 most."""
+_NAMED = 2
+"""Days on which it did not come, and lines that speak against it, that a gist names: the latest."""
 
 
 class Sleep:
@@ -117,10 +119,10 @@ class Sleep:
         against = [*one.odd, *self._instead(one, found)]
         told = f"{found.words()}, {came} times since {day(fact.since, now)}"
         if found.missed:
-            told += f"; not on {' and '.join(day(at, now) for at in found.missed[-2:])}"
-        if len(found.missed) > 2:  # noqa: PLR2004 - those that are named
-            told += f" and {len(found.missed) - 2} times before"
-        for ref, text in against[-2:]:
+            told += f"; not on {' and '.join(day(at, now) for at in found.missed[-_NAMED:])}"
+        if len(found.missed) > _NAMED:
+            told += f" and {len(found.missed) - _NAMED} times before"
+        for ref, text in against[-_NAMED:]:
             told += f"; on {day(ref.time, now)} “{clip(text, _QUOTE)}”"
         fact.value, fact.sightings, fact.trust = told, came, min(fact.trust, one.trust)
         fact.confidence = (came + 1) / (came + len(found.missed) + 2)
@@ -135,7 +137,7 @@ class Sleep:
         """What was said in like words about the time at which it did not come."""
         core = one.core
         whole = sum(self._clusters.weight(one.source, term) for term in core)
-        for at in found.missed[-2:]:
+        for at in found.missed[-_NAMED:]:
             best: tuple[float, str, PerceptionRef, str] | None = None
             for weight, other in self._clusters.sharing(one.source, core):
                 near = [ref for ref in other.evidence if -_BEFORE <= ref.time - at <= _AFTER]

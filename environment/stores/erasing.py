@@ -8,8 +8,7 @@ perceptions, goes last: so whoever is interrupted begins anew, with the same sco
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import inf
@@ -37,7 +36,7 @@ from environment.messages import Connection, ConnectionChange, Instant, Level, S
 from environment.packs import INNATE, PACKS
 from environment.ports import Write, WriteConnections, WriteEntries, WriteLevel, WriteReport, WriteState
 from environment.stores.codec import decode_entry, decode_report, encode
-from environment.stores.movable import Movable, SavedState
+from environment.stores.movable import Movable, SavedState, each_of
 from environment.stores.paging import perceptions_after
 
 _LONG_AGO = -4e9
@@ -154,26 +153,20 @@ class Eraser:
         for at in range(0, 0 if self.dry else len(writes), _BATCH):
             await self.stores.commit(writes[at : at + _BATCH], self.fence)
 
-    async def _each(self, kind: str) -> AsyncGenerator[Any, None]:
-        async with aclosing(self.stores.moving.pages(kind)) as pages:
-            async for _, page in pages:
-                for each in page:
-                    yield each
-
     async def _find_traces(self) -> None:
         """Traces that name it or rest on it, and what rests on those, however far."""
         ids = self.redactor.ids
         before = -1
         while before < len(ids):
             before = len(ids)
-            async for moved in self._each("traces"):
+            async for moved in each_of(self.stores.moving, "traces"):
                 for tree in (_tree(each.thought) for each in moved.revisions):
                     new, hit = self.redactor.clean(tree)
                     if hit or new != tree:
                         ids.add(moved.standing.id)
 
     async def _entries(self) -> None:
-        made = [new async for each in self._each("entries") if (new := self._entry(each)) is not None]
+        made = [new async for each in each_of(self.stores.moving, "entries") if (new := self._entry(each)) is not None]
         self.redacted["entries"] += len(made)
         await self._commit([WriteEntries((each,), redacted=True) for each in made])
 
@@ -194,7 +187,7 @@ class Eraser:
         while before < len(self.redactor.ids):
             before = len(self.redactor.ids)
             writes: list[Write] = []
-            async for each in self._each("documents"):
+            async for each in each_of(self.stores.moving, "documents"):
                 if (write := self._document(each)) is not None:
                     touched[each.collection, each.key] = isinstance(write, RemoveDocument)
                     writes.append(write)
@@ -221,7 +214,7 @@ class Eraser:
         writes: list[Write] = []
         latest = -inf
         for kind in ("connections", "changes", "states", "reports"):
-            async for each in self._each(kind):
+            async for each in each_of(self.stores.moving, kind):
                 tree = _unpacked(each.state) if kind == "states" else _tree(each)
                 new, _ = self.redactor.clean(tree, everywhere=True)
                 if new == tree:

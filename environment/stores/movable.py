@@ -7,6 +7,7 @@ way in here.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -48,6 +49,14 @@ class Leaving(Protocol):
 
     async def head(self) -> int:
         """The highest number ever given to a perception."""
+
+
+async def each_of(mind: Leaving, kind: str) -> AsyncGenerator[Any, None]:
+    """All there is of a kind, one by one. Raises ``StoreUnavailable``."""
+    async with aclosing(mind.pages(kind)) as pages:
+        async for _, page in pages:
+            for each in page:
+                yield each
 
 
 class Moving(Leaving, Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +19,7 @@ from environment.collections import Collection
 from environment.configuration import CONFIGURATIONS
 from environment.messages import Perception, StreamEntry
 from environment.stores.backup.restored import Archived
+from environment.stores.movable import each_of
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.moving.arriving import read_at, shown
 from orchestration.cli.options import Json, MindFile
@@ -119,14 +120,6 @@ async def _by_number(one: Leaving, other: Leaving, kind: str, limit: int) -> _Fo
             for side, more in enumerate((these, those)):
                 pair[side] = pair[side] if at[side] is None else await anext(more, None)
     return both, counts, texts
-
-
-async def each_of(mind: Leaving, kind: str) -> AsyncGenerator[Any, None]:
-    """All there is of a kind."""
-    async with aclosing(mind.pages(kind)) as pages:
-        async for _, page in pages:
-            for each in page:
-                yield each
 
 
 async def _said(mind: Leaving) -> defaultdict[str, set[str]]:

@@ -17,9 +17,10 @@ import typer
 from actors.knowledge.entities import spelled
 from actors.knowledge.fact import FACTS, NAMES, Fact, FactStanding
 from environment.messages import Instant, NewPerception, Perception
+from environment.stores.movable import each_of
 from environment.stores.tally import encoded
 from orchestration.cli.failure import FAILED, MISUSED, Failure
-from orchestration.cli.moving.differing import MindPlace, each_of, mind_at, perception_line
+from orchestration.cli.moving.differing import MindPlace, mind_at, perception_line
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
 from orchestration.cli.remote import Server, calling, connected
