@@ -86,7 +86,8 @@ class EpisodeFollower:
     async def _cited(self, facts: KnownFacts) -> list[Episode]:
         """What facts were last heard of by, as far as it is kept."""
         refs = list(dict.fromkeys(fact.evidence[-1].id for fact in facts.facts))
-        kept, packs = await self._log.get(refs), await self._innate()
+        kept = await self._log.get(refs)
+        packs = await self._innate() if len(kept) < len(refs) else {}
         told = {one.id: Episode(one.seq, one.time, one.source, one.text or "", one.trust) for one in kept.values()}
         return [one for ref in refs if (one := told.get(ref) or packs.get(ref)) is not None]
 
