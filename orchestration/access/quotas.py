@@ -28,7 +28,7 @@ _STREAM_AGAIN = 1.0
 
 
 @dataclass(slots=True)
-class _Bucket:
+class TokenBucket:
     """A token bucket that may go below zero: what is larger than the bucket passes when it is full, and is paid off."""
 
     rate: float
@@ -41,7 +41,7 @@ class _Bucket:
         self.at = now
 
     def wait(self, amount: float) -> float:
-        """Seconds until ``amount`` may pass."""
+        """Seconds until ``amount`` may pass, as far as it was filled."""
         return max(0.0, (min(amount, self.most) - self.level) / self.rate)
 
 
@@ -52,7 +52,7 @@ class Quotas:
         """``clock``: seconds that never go back."""
         self._settings = settings
         self._clock = clock
-        self._buckets = Latest[tuple[str, str], _Bucket](_KNOWN)
+        self._buckets = Latest[tuple[str, str], TokenBucket](_KNOWN)
         self._streams: Counter[str] = Counter()
         self.hits: Counter[str] = Counter()
         """How often each quota was met, by its name in the configuration."""
@@ -98,7 +98,7 @@ class Quotas:
                 longest = (name, bucket.rate, seconds)
         return longest
 
-    def _of(self, caller: Caller, perceptions: int, size: int) -> Iterator[tuple[float, tuple[str, _Bucket]]]:
+    def _of(self, caller: Caller, perceptions: int, size: int) -> Iterator[tuple[float, tuple[str, TokenBucket]]]:
         if not caller.counted:
             return
         own, common, now = caller.quota, self._settings, self._clock()
@@ -112,7 +112,7 @@ class Quotas:
             bucket = self._buckets.get((caller.key, name))
             if bucket is None or bucket.rate != allowed:
                 most = allowed * common.burst
-                bucket = _Bucket(allowed, most, most, now)
+                bucket = TokenBucket(allowed, most, most, now)
             self._buckets[caller.key, name] = bucket
             bucket.fill(now)
             yield float(amount), (name, bucket)

@@ -43,8 +43,8 @@ class IntakeSettings(Section):
     pending_bytes: int = Field(default=64 * MIB, ge=KIB)
     """Most bytes of payload waiting for their commit, of all callers together; beyond it as with ``pending``."""
     per_second: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    """Most perceptions a second on average, of all hosts of the mind together and whichever of them leads; beyond it
-    callers are asked to come back. Counted at etcd where there is one; 0: not at all."""
+    """Most perceptions a second on average, counted by the host that leads; beyond it callers are asked to come back.
+    0: not at all."""
     burst: int = Field(default=16_384, ge=1)
     """How many may come at once where nothing came for a while; never less than fit into one commit."""
     commit: int = Field(default=4096, ge=1)

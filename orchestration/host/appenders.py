@@ -8,45 +8,40 @@ from contextlib import suppress
 from pathlib import Path
 
 from environment.errors import FencedOut, StoreUnavailable
-from environment.messages import Instant, PerceptionBatch, Receipts
+from environment.messages import PerceptionBatch, Receipts
 from environment.ports import Appender, PreparedBatch
+from orchestration.access.quotas import TokenBucket
 from orchestration.gateway.errors import OverQuota, StandingBy
 from orchestration.gateway.settings import IntakeSettings
-from orchestration.membership.errors import CoordinationUnavailable
-from orchestration.membership.ports import QuotaRate, SharedQuotas
-
-_NAME = "perceptions"
 
 
 class PerceptionQuota:
-    """What a mind takes in a second, over all its hosts.
+    """What a mind takes in a second. The host that leads counts it; who takes over from it begins with a full bucket.
 
-    As much as one commit may hold is always granted in the end. While nobody can be asked, nothing is refused: the
-    lease of who leads runs out soon after.
+    As much as one commit may hold is always granted in the end.
     """
 
-    def __init__(self, quotas: SharedQuotas, settings: IntakeSettings, wall: Callable[[], Instant]) -> None:
-        self._quotas = quotas
-        self._wall = wall
-        capacity = max(settings.burst, settings.commit, settings.batch)
-        self._allowance = QuotaRate(float(capacity), settings.per_second)
+    def __init__(self, settings: IntakeSettings, clock: Callable[[], float]) -> None:
+        """``clock``: seconds that never go back."""
+        self._clock = clock
+        capacity = float(max(settings.burst, settings.commit, settings.batch))
+        self._bucket = TokenBucket(settings.per_second, capacity, capacity, clock())
         self.refusals = 0
         """How often the quota was used up."""
 
     @property
     def limits(self) -> bool:
         """Whether there is a quota at all."""
-        return self._allowance.per_second > 0
+        return self._bucket.rate > 0
 
-    async def take(self, count: int) -> None:
+    def take(self, count: int) -> None:
         """Take as many, all or none. Raises ``OverQuota``."""
-        try:
-            taken = await self._quotas.take(_NAME, count, self._allowance, self._wall())
-        except CoordinationUnavailable:
-            return
-        if not taken.granted:
+        self._bucket.fill(self._clock())
+        wait = self._bucket.wait(count)
+        if wait > 0:
             self.refusals += 1
-            raise OverQuota("gateway.intake.per_second", self._allowance.per_second, taken.retry_after)
+            raise OverQuota("gateway.intake.per_second", self._bucket.rate, wait)
+        self._bucket.level -= count
 
 
 class HostAppender:
@@ -95,7 +90,7 @@ class HostAppender:
 
     @property
     def ahead(self) -> int:
-        return self._log.ahead if self._quota is None else 1  # a quota is asked for one at a time, in order
+        return self._log.ahead if self._quota is None else 1  # nothing overtakes what is refused
 
     def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
         return self._log.prepare(batch)
@@ -104,7 +99,7 @@ class HostAppender:
         if not self.is_open:
             raise StandingBy(self.leader, self._retry_after)
         if self._quota is not None:
-            await self._quota.take(sum(map(len, batches)))
+            self._quota.take(sum(map(len, batches)))
         try:
             receipts = await self._log.append_batches(batches)
         except StoreUnavailable:

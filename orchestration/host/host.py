@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -112,7 +113,7 @@ class Host(ServingProcess):
         self.supervisor = MindSupervisor(settings, self.data_dir, clock, wall, self._wiring)
         self.tail = StreamTail(stores.stream, settings.view.tail)
         self._owned.push_async_callback(self.tail.close)
-        self._quota = PerceptionQuota(coordination.quotas, settings.gateway.intake, wall)
+        self._quota = PerceptionQuota(settings.gateway.intake, monotonic)
         # An embedded log's own file is watched.
         told = log_file(settings, self.data_dir) if embedded is None else None
         appender = HostAppender(stores.perceptions, _STAND_BY, self._quota, told)

@@ -14,10 +14,7 @@ from orchestration.membership.ports import (
     ConfigurationVersion,
     Leader,
     LeaderTerm,
-    QuotaGrant,
-    QuotaRate,
 )
-from orchestration.membership.token_bucket import TokenBucket, full_bucket
 
 
 class AloneTerm:
@@ -74,18 +71,6 @@ class AloneConfiguration:
         await asyncio.Event().wait()
 
 
-class AloneQuotas:
-    """``SharedQuotas`` of a process that shares with nobody: token buckets in memory, full at the start."""
-
-    def __init__(self) -> None:
-        self._buckets: dict[str, TokenBucket] = {}
-
-    async def take(self, name: str, amount: float, allowance: QuotaRate, now: Instant) -> QuotaGrant:
-        bucket = self._buckets.get(name) or full_bucket(allowance, now)
-        self._buckets[name], taken = bucket.take(amount, allowance, now)
-        return taken
-
-
 class Alone:
     """``Coordination`` of a process that has nobody to agree with."""
 
@@ -93,7 +78,6 @@ class Alone:
 
     def __init__(self) -> None:
         self.configuration = AloneConfiguration()
-        self.quotas = AloneQuotas()
         self._terms: list[AloneTerm] = []
         self._since: Instant = 0.0
 

@@ -42,7 +42,3 @@ class Keys:
     def version(self, number: int) -> str:
         """A version of the live configuration."""
         return f"{self.configurations}{number:012d}"
-
-    def quota(self, name: str) -> str:
-        """The token bucket of a quota; for ever."""
-        return f"{self.prefix}quotas/{name}"

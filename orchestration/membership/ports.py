@@ -119,38 +119,6 @@ class LiveConfiguration(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaRate:
-    """A quota: a bucket that holds ``capacity`` and refills at ``per_second``."""
-
-    capacity: float
-    per_second: float
-
-
-@dataclass(frozen=True, slots=True)
-class QuotaGrant:
-    """What came of taking from a quota."""
-
-    granted: bool
-    left: float
-    """What is left after it, in units of the quota."""
-    retry_after: float = 0.0
-    """When not granted: seconds until so much will be there if nobody else takes any; infinite when it never fits."""
-
-
-class SharedQuotas(Protocol):
-    """What all processes of a mind together may use of something."""
-
-    async def take(self, name: str, amount: float, allowance: QuotaRate, now: Instant) -> QuotaGrant:
-        """Take ``amount`` if it is there, or nothing.
-
-        Guarantees: however many take at once, between any two instants at most ``capacity + per_second * (later -
-        earlier)`` is granted, instants being those of the clock that is ahead most. When no answer comes, the amount
-        may have been taken but is not granted: it errs towards less.
-        """
-        ...
-
-
 class Coordination(Protocol):
     """All that the processes of one mind agree on."""
 
@@ -161,9 +129,6 @@ class Coordination(Protocol):
 
     @property
     def configuration(self) -> LiveConfiguration: ...
-
-    @property
-    def quotas(self) -> SharedQuotas: ...
 
     def leadership(self, candidate: str) -> AbstractAsyncContextManager[LeaderTerm]:
         """Stand for leadership of the mind. Leaving the block resigns.

@@ -144,7 +144,6 @@ _COORDINATION: Final = {
     "coordination_quorum": "1 while a member of etcd says that there is a quorum.",
     "coordination_leads": "1 while this host holds the lead in etcd.",
     "coordination_members_turned_from_total": "Times another member of etcd was asked because one did not answer.",
-    "coordination_quota_races_total": "Times a quota was taken anew because another host was faster.",
 }
 
 _FRONT: Final = {

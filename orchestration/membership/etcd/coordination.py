@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import random
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 
-from aetcd.transactions import Mod, Put
-
 from environment.messages import Instant
 from orchestration.clock import wall
-from orchestration.membership.errors import CoordinationUnavailable
 from orchestration.membership.etcd.address import parse_address, read_credentials
-from orchestration.membership.etcd.client import EtcdClient, Kv
+from orchestration.membership.etcd.client import EtcdClient
 from orchestration.membership.etcd.configuration import EtcdConfiguration
 from orchestration.membership.etcd.diagnosis import examine, member_condition
 from orchestration.membership.etcd.term import EtcdTerm, leader_of
 from orchestration.membership.etcd.watch import mirror
 from orchestration.membership.keys import ROOT, Keys
-from orchestration.membership.ports import Leader, LeaderTerm, QuotaGrant, QuotaRate
+from orchestration.membership.ports import Leader, LeaderTerm
 from orchestration.membership.settings import CoordinationSettings
-from orchestration.membership.token_bucket import TokenBucket, full_bucket
 from orchestration.settings import Settings
 
 _BOOT = getattr(time, "CLOCK_BOOTTIME", None)
-_ATTEMPTS = 64
-_PAUSE = 0.002
 
 
 def lease_clock() -> float:
@@ -59,7 +50,6 @@ class EtcdCoordination:
         self._closed = False
         self.address = client.address.label
         self.configuration = EtcdConfiguration(client, keys, settings, base)
-        self.quotas = EtcdQuotas(client, keys)
 
     @asynccontextmanager
     async def leadership(self, candidate: str) -> AsyncIterator[LeaderTerm]:
@@ -89,7 +79,6 @@ class EtcdCoordination:
             "coordination_quorum": float(any(member is not None and member.quorum for member in members)),
             "coordination_leads": float(any(term.leads() for term in self._terms)),
             "coordination_members_turned_from_total": float(self._client.turned),
-            "coordination_quota_races_total": float(self.quotas.races),
         }
 
     async def close(self) -> None:
@@ -119,43 +108,3 @@ async def open_etcd(
         await client.close()
         raise
     return EtcdCoordination(client, keys, settings, base)
-
-
-class EtcdQuotas:
-    """``Quotas`` in etcd. Takers within this process take turns, so that only processes race."""
-
-    def __init__(self, client: EtcdClient, keys: Keys) -> None:
-        self._client = client
-        self._keys = keys
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._chance = random.SystemRandom()
-        self.races = 0
-        """Times that another process was first."""
-
-    async def take(self, name: str, amount: float, allowance: QuotaRate, now: Instant) -> QuotaGrant:
-        key = self._key(name)
-        async with self._turns[name]:
-            for attempt in range(_ATTEMPTS):
-                found = await self._client.get(key)
-                bucket, taken = _bucket(found, allowance, now).take(amount, allowance, now)
-                if not taken.granted:
-                    return taken
-                body = json.dumps({"level": bucket.level, "at": bucket.at}).encode()
-                revision = 0 if found is None else found.mod
-                if await self._client.transact([Mod(key.encode()) == revision], [Put(key.encode(), body)]):
-                    return taken
-                self.races += 1
-                await asyncio.sleep(self._chance.uniform(0, _PAUSE * min(attempt + 1, 16)))
-        raise CoordinationUnavailable(f"the quota {name!r} is taken from too often at once", retry_after=0.5)
-
-    def _key(self, name: str) -> str:
-        if "/" in name or not name:
-            raise ValueError(f"a quota's name is not empty and holds no slash, unlike {name!r}")
-        return self._keys.quota(name)
-
-
-def _bucket(found: Kv | None, allowance: QuotaRate, now: Instant) -> TokenBucket:
-    if found is None:
-        return full_bucket(allowance, now)
-    said = json.loads(found.value)
-    return TokenBucket(float(said["level"]), float(said["at"]))

@@ -11,7 +11,7 @@ import pytest
 
 from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import CoordinationUnavailable
-from orchestration.membership.ports import Coordination, QuotaRate
+from orchestration.membership.ports import Coordination
 from orchestration.membership.settings import CoordinationSettings
 from tests.orchestration.membership.joining import SHORT
 from tests.servers.etcd import EtcdCluster, EtcdServer
@@ -40,7 +40,7 @@ async def test_a_leader_goes_on_while_its_lease_lasts_then_stops_then_takes_over
         # Or this process stood still meanwhile.
         assert term.leads() or time.monotonic() - gone > BRIEF.lease / 3, "it stopped while its lease ran"
         with pytest.raises(CoordinationUnavailable):
-            await coordination.quotas.take("tokens", 1, QuotaRate(5, 1), 1.0)
+            await coordination.leader()
         await asyncio.sleep(gone + BRIEF.lease - time.monotonic())
         assert not term.leads(), "its lease may be over, and it leads"
         await asyncio.wait_for(term.lost.wait(), 60)
