@@ -8,7 +8,12 @@ from typing import dataclass_transform
 
 @dataclass_transform(eq_default=False)
 class FieldedError(Exception):
-    """An error whose fields are what it is made of, in their order; so it survives pickling."""
+    """An error whose fields are what it is made of, in their order; so it survives pickling.
+
+    It says its first field, unless it says more.
+    """
+
+    __match_args__ = ("args",)  # of a dataclass: the names of its fields
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -17,6 +22,9 @@ class FieldedError(Exception):
 
     def __post_init__(self) -> None:
         self.args = tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return str(getattr(self, self.__match_args__[0]))
 
 
 class SubliminalError(Exception):
@@ -28,9 +36,6 @@ class StoreUnavailable(FieldedError, SubliminalError):
 
     reason: str
     retry_after: float = 1.0
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 class StoreFull(StoreUnavailable):
@@ -141,9 +146,6 @@ class MoveRefused(FieldedError, SubliminalError):
     """A mind cannot move from one store to another: the text says why, and what would be right."""
 
     reason: str
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 class BadBackup(FieldedError, SubliminalError):

@@ -15,9 +15,6 @@ class Unauthenticated(FieldedError, AccessError):
     why: str = "this server requires a token: send the metadata `authorization: Bearer TOKEN`"
     reason: str = "TOKEN_REQUIRED"
 
-    def __str__(self) -> str:
-        return self.why
-
 
 class Forbidden(FieldedError, AccessError):
     """The token holds, but not for this: ask for one with the scope ``scope``."""

@@ -15,9 +15,6 @@ class CannotServe(FieldedError, FrontError):
 
     why: str
 
-    def __str__(self) -> str:
-        return self.why
-
 
 class NoLeader(StoreUnavailable):
     """Nobody took it in for as long as it may wait here: send it again after ``retry_after`` seconds.

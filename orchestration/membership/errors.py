@@ -18,17 +18,11 @@ class CoordinationUnavailable(FieldedError, CoordinationError):
     reason: str
     retry_after: float = 1.0
 
-    def __str__(self) -> str:
-        return self.reason
-
 
 class BadCoordination(FieldedError, CoordinationError):
     """The address, or something it names, cannot be used as it is: no retry will help."""
 
     reason: str
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 class NotLeading(FieldedError, CoordinationError):

@@ -10,9 +10,6 @@ class PlacementError(FieldedError, Exception):
 
     reason: str
 
-    def __str__(self) -> str:
-        return self.reason
-
 
 class ClusterUnreachable(PlacementError):
     """The Ray cluster does not answer, or does not want this mind: nothing was started there."""
