@@ -33,7 +33,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,7 +167,7 @@ class Keyspaces:
     """The keyspace of the gateway and that of the bare driver; both are dropped."""
 
     def __init__(self, address: CassandraAddress, options: str) -> None:
-        self.ours, self.bare = address, address.in_keyspace(f"{address.keyspace}_bare")
+        self.ours, self.bare = address, replace(address, keyspace=f"{address.keyspace}_bare")
         self._options = options
 
     def place(self, address: CassandraAddress) -> str:

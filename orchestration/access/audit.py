@@ -42,8 +42,6 @@ class AuditLog:
         self._counts: Counter[str] = Counter()
         self.lines = 0
         """How many were written."""
-        self.left_out = 0
-        """Refusals that were too many to be written down one by one."""
 
     def record(
         self, action: str, caller: Caller | str, outcome: str, *, target: str = "", peer: str = "", **more: Any
@@ -100,9 +98,7 @@ class AuditLog:
         self.flush()
         known = key if key in self._counts or len(self._counts) < _COUNTED else ""
         self._counts[known] += 1
-        fits = self._counts[known] <= self._settings.refusals_per_minute
-        self.left_out += not fits
-        return fits
+        return self._counts[known] <= self._settings.refusals_per_minute
 
 
 def _of(caller: Caller) -> dict[str, Any]:

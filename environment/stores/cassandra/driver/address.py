@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from environment.addresses import ClusterAddress, InvalidAddress, parse_cluster
 
@@ -20,10 +20,6 @@ class CassandraAddress(ClusterAddress):
     keyspace: str
     dc: str
     """The data centre whose replicas serve this mind (``LOCAL_QUORUM``); every process of a mind names the same."""
-
-    def in_keyspace(self, keyspace: str) -> CassandraAddress:
-        """The same cluster, another keyspace."""
-        return replace(self, keyspace=_keyspace(keyspace))
 
     def __str__(self) -> str:
         """The address without its options, as people name it; safe in any log."""

@@ -186,19 +186,11 @@ class Session:
             self._count(error)
         return burst.answers
 
-    async def page(
-        self, statement: Prepared, values: Values = (), *, state: bytes | None = None, rows: int | None = None
-    ) -> AnswerPage:
-        """One page of a read, from where ``state`` says (None: the beginning)."""
-        return await self._ask(self._bind(statement, values, True, rows), PLAIN, state)
-
-    async def pages(
-        self, statement: Prepared, values: Values = (), *, rows: int | None = None
-    ) -> AsyncIterator[list[Row]]:
+    async def pages(self, statement: Prepared, values: Values = ()) -> AsyncIterator[list[Row]]:
         """A read page by page: the next is asked for when it is wanted, so memory holds one."""
         state: bytes | None = None
         while True:
-            answer = await self.page(statement, values, state=state, rows=rows)
+            answer = await self._ask(self._bind(statement, values, True, None), PLAIN, state)
             if answer.rows:
                 yield answer.rows
             state = answer.state

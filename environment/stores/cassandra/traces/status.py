@@ -110,10 +110,6 @@ class TraceStatusCache:
             self._retired.pop(name, None)
         self._change, self._forgotten = state.change, state.forgotten
 
-    def sizes(self) -> Mapping[str, int]:
-        """How many traces are remembered."""
-        return {"live": len(self._live), "retired": len(self._retired)}
-
     def _keep(self, name: str, status: TraceStatus) -> None:
         if status.live:
             self._retired.pop(name, None)
