@@ -7,13 +7,12 @@ import fcntl
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from environment.ports import WriteState
-from environment.stores.copying import KINDS, MOVING, Mark
+from environment.stores.copying import KINDS
 from environment.stores.opening import open_stores
 from tests.environment.stores.furnished import furnish
 from tests.environment.stores.making import perception
@@ -187,37 +186,6 @@ async def test_a_disk_that_is_full_leaves_nothing(living: Path, tmp_path: Path) 
     assert list(kept.iterdir()) == []
 
 
-@pytest.mark.timeout(240)
-async def test_a_restore_that_is_killed_again_and_again_arrives_once(tmp_path: Path) -> None:
-    stores = await open_stores(tmp_path / "living", "mind")
-    await furnish(stores, 1500)
-    await stores.close()
-    file = tmp_path / "a.submind"
-    assert (await submind("backup", "--data-dir", tmp_path / "living", "--to", file)).code == 0
-    command = ("restore", file, "--data-dir", tmp_path / "new")
-    killed = 0
-    began = time.monotonic()
-    assert (await submind("restore", file, "--data-dir", tmp_path / "undisturbed")).code == 0
-    whole = time.monotonic() - began
-    for seconds in (whole * share for share in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)):
-        process = await start(*command)
-        try:
-            await asyncio.wait_for(process.wait(), seconds)
-        except TimeoutError:
-            process.send_signal(signal.SIGKILL)
-            await process.wait()
-            killed += 1
-            if (tmp_path / "new" / "mind.db").exists():
-                refused = await submind("backup", "--data-dir", tmp_path / "new", "--to", tmp_path / "half.submind")
-                assert refused.code in {0, 1}
-                assert refused.code == 0 or "moving in" in refused.err or "no mind" in refused.err
-                (tmp_path / "half.submind").unlink(missing_ok=True)
-    assert killed
-    done = await submind(*command)
-    assert done.code == 0, done.err
-    assert all(line.startswith("✓") for line in done.out.splitlines())
-
-
 async def test_no_secret_is_in_a_backup(living: Path, tmp_path: Path) -> None:
     from environment.stores.backup.archive import ArchiveReader
 
@@ -233,12 +201,3 @@ async def test_no_secret_is_in_a_backup(living: Path, tmp_path: Path) -> None:
     bodies = [reader.body(block) for block in reader.manifest.blocks]
     assert any(b"nothing secret" in body for body in bodies)
     assert not any(b"nobody-may-see" in body for body in bodies)
-
-
-async def test_a_mind_that_has_not_arrived_is_not_started(tmp_path: Path) -> None:
-    stores = await open_stores(tmp_path / "new", "mind")
-    await stores.commit([MOVING.write("mark", Mark("backup 1", "traces"))])
-    await stores.close()
-    done = await submind("run", "--data-dir", tmp_path / "new", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0")
-    assert done.code == 1
-    assert "still moving" in done.err

@@ -1,37 +1,16 @@
 """Batches on their way: keys, bytes, receipts, order. Nothing here waits."""
 
-import asyncio
-from itertools import count
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from environment.messages import PerceptionBatch, Receipt, Receipts
-from orchestration.front.relay_queue import PendingBatch, RelayedBatch, RelayQueue, keyed, told
-from orchestration.front.writing import encoded, forwarded, said_of
+from orchestration.front.relay_queue import told
+from orchestration.front.writing import encoded
 from orchestration.gateway.encode import timestamp
 from orchestration.pb.submind.v1 import perception_pb2 as pb
-from orchestration.pb.submind.v1.forwarding_pb2 import ForwardRequest
 
 NOON = 1_772_539_200.25
-
-
-def tokens():
-    numbers = count(1)
-    return lambda: f"t{next(numbers)}"
-
-
-@pytest.mark.parametrize(
-    ("given_keys", "keys", "made"),
-    [
-        (["a", None, "", "b"], ["a", "~t1.1", "~t1.2", "b"], {1, 2}),
-        ((), ["~t1.0", "~t1.1", "~t1.2", "~t1.3"], {0, 1, 2, 3}),
-        (["a", "b", "c", "d"], ["a", "b", "c", "d"], set()),
-    ],
-)
-def test_who_has_a_key_keeps_it_and_the_others_get_one_each(given_keys, keys, made):
-    assert keyed(given_keys, 4, tokens()) == (keys, made)
 
 
 @given(
@@ -45,16 +24,6 @@ def test_plain_text_is_written_as_a_message_would_be(rows, key):
         (source, key, text) for source, _, text in rows
     ]
     assert [one.time for one in request.perceptions] == [timestamp(time) for _, time, _ in rows]
-
-
-@pytest.mark.parametrize("number", [1, 127, 128, 300, 2**40])
-def test_messages_that_follow_each_other_are_one(number):
-    body = pb.PerceiveStreamRequest(perceptions=[pb.Perception(source="x" * 200)]).SerializeToString()
-    said = said_of("José 雪", "00-" + "1" * 32 + "-" + "2" * 16 + "-01")
-    first, second = ForwardRequest.FromString(forwarded(b"", number, b"") + forwarded(body, number + 1, said)).batches
-    assert (first.request.batch, len(first.request.perceptions), first.caller) == (number, 0, "")
-    assert (second.request.batch, second.request.perceptions[0].source) == (number + 1, "x" * 200)
-    assert (second.caller, second.traceparent[:4]) == ("José 雪", "00-1")
 
 
 def answers(*rows):
@@ -82,38 +51,3 @@ def test_receipts_say_what_the_leader_said_or_would_have_said(rows, made, expect
     receipts = told(answers(*rows), frozenset(made))
     assert [(each.seq, each.new) for each in receipts] == expected
     assert [each.id for each in receipts] == [Receipt(f"p-{seq:020x}", seq, True).id for seq, _ in expected]
-
-
-def pending(loop, since=0.0):
-    batch = PerceptionBatch(["ops"], [NOON], [NOON], ["x"])
-    return PendingBatch(RelayedBatch(batch, b"", frozenset()), since, loop.create_future())
-
-
-async def test_order_is_kept_over_a_break_and_only_so_many_are_under_way():
-    loop = asyncio.get_running_loop()
-    queue = RelayQueue(most=2)
-    one, two, three = (pending(loop) for _ in range(3))
-    queue.waiting.extend([one, two, three])
-    assert [queue.next(), queue.next(), queue.next()] == [one, two, None]
-    queue.under_way.popleft()
-    assert queue.next() is three
-    queue.broke()
-    assert list(queue.waiting) == [two, three]
-    assert [queue.next(), queue.next()] == [two, three]
-    assert queue.resent == 2
-    assert (two.number, three.number) == (4, 5)  # an answer to the former sending is no answer to this one
-
-
-async def test_what_nobody_waits_for_is_left_out_and_what_is_late_is_found():
-    loop = asyncio.get_running_loop()
-    queue = RelayQueue(most=8)
-    gone, early, late = pending(loop), pending(loop, 1.0), pending(loop, 2.0)
-    gone.answer.cancel()
-    queue.waiting.extend([gone, early, late])
-    assert queue.overdue(0.0)
-    assert queue.next() is early
-    assert not queue.overdue(1.5)
-    assert queue.overdue(2.0)
-    assert queue.all() == [early, late]
-    assert queue.next() is None
-    assert Receipts(3, 1) == told(answers((3, True)), frozenset())

@@ -60,10 +60,3 @@ async def test_a_model_is_not_asked_about_nothing(asking, server):  # noqa: F811
     (only,) = await told(asking, "where are the zebras?")
     assert not only.known
     assert server.seen == []
-
-
-async def test_without_a_model_there_is_one_answer_and_a_question_ends(serve):
-    assert wording(Settings()) is None
-    async with serve() as gateway, MindClient(gateway.target) as client:
-        (only,) = await told(client)
-        assert (only.progress, only.known) == ("", False)

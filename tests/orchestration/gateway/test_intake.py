@@ -111,37 +111,3 @@ async def test_closing_writes_what_waits(stores):
     await intake.close()
     assert all(answer.done() for answer in answers)
     assert await stores.perceptions.head() == 50
-
-
-class Away:
-    """A log that is away from its second append on, and skips what was called before that was known."""
-
-    ahead = 4
-
-    def __init__(self, log):
-        self.log, self.calls = log, 0
-
-    def prepare(self, batch):
-        return self.log.prepare(batch)
-
-    async def append_batches(self, batches):
-        self.calls += 1
-        call = self.calls
-        await asyncio.sleep(0.01)
-        if call == 2:
-            raise StoreUnavailable("away")
-        if 2 < call <= 4:
-            raise AppendSkipped
-        return await self.log.append_batches(batches)
-
-
-async def test_nothing_is_written_behind_a_commit_that_the_log_refused(stores):
-    log = Away(stores.perceptions)
-    intake = Intake(log, IntakeSettings(commit=1), lambda: 1.8e9)
-    answers = [intake.submit(one(number)) for number in range(10)]
-    done = await asyncio.gather(*answers, return_exceptions=True)
-    assert [isinstance(outcome, StoreUnavailable) for outcome in done] == [False] + [True] * 9
-    assert [p.key for p in await stores.perceptions.read(0, 50)] == ["k0"]
-    assert log.calls == 4
-    await intake.close()
-    assert intake.figures()["intake_waiting"] == 0

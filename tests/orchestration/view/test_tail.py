@@ -80,32 +80,6 @@ def test_a_reader_cut_off_anywhere_goes_on_where_it_was(seed, cuts):
     asyncio.run(run())
 
 
-async def test_zero_gives_only_what_is_new():
-    log = Log(random.Random(1))
-    log.append(7)
-    tail = StreamTail(log, QUICK)
-    reader = tail.follow(0)
-    first = asyncio.create_task(anext(reader))
-    await until(lambda: tail.waiting == 1)
-    log.append(2)
-    assert (await asyncio.wait_for(first, 60)).seq == 8
-    assert (await asyncio.wait_for(anext(reader), 60)).seq == 9
-    await tail.close()
-
-
-async def test_nobody_waiting_means_no_looks():
-    log = Log(random.Random(1))
-    tail = StreamTail(log, QUICK)
-    reader = asyncio.create_task(anext(tail.follow(1)))
-    await until(lambda: tail.polling)
-    reader.cancel()
-    await asyncio.gather(reader, return_exceptions=True)
-    await until(lambda: not tail.polling)
-    looks = log.looks
-    await asyncio.sleep(0.05)
-    assert log.looks == looks
-
-
 async def test_many_readers_share_one_poller_and_its_reads():
     log = Log(random.Random(1))
     tail = StreamTail(log, TailSettings(fast=0.005, idle=0.02))
