@@ -1,7 +1,5 @@
 """The machine may be busy: hypothesis judges what comes out, not how long it took."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 settings.register_profile("unhurried", deadline=None)

@@ -1,7 +1,5 @@
 """Thoughts and traces for tests, with sensible defaults."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A core that would decide on growth itself, or write what is another's: the shell lets nothing of it through."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

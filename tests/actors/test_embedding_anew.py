@@ -1,7 +1,5 @@
 """The environment of a mind whose embedder was changed: it works, and embeds anew what is live, whatever is lost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the shell tells its core about the mailbox, and what it does with it when its core ends."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

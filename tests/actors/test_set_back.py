@@ -1,7 +1,5 @@
 """A machine was hours ahead, years perhaps, for the time of one thought; then its clock was set right."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

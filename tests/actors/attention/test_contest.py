@@ -1,7 +1,5 @@
 """A flood competes with itself: what it would drown is judged as if it had not come."""
 
-from __future__ import annotations
-
 import random
 
 import msgspec

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from actors.effects import Send
 from actors.events import Broadcast, Observation, Observed, Post, Posted, Proposal, Propose, Tick, Vitals
 from actors.growth import Gone

@@ -1,7 +1,5 @@
 """Perceptions for tests, and the way from them to percepts, with the embedder that ships."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Pictures drawn for tests: nothing is read from a file."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

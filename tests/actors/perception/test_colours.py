@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import webcolors
@@ -50,12 +48,6 @@ PUBLISHED = [
 def test_differences_are_the_published_ones():
     pairs = np.array(PUBLISHED)
     assert ciede2000(pairs[:, :3], pairs[:, 3:6]) == pytest.approx(pairs[:, 6], abs=5e-5)
-
-
-def test_differences_are_symmetric():
-    pairs = np.array(PUBLISHED)
-    one, other = pairs[:, :3], pairs[:, 3:6]
-    assert ciede2000(one, other) == pytest.approx(ciede2000(other, one), abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given
@@ -50,33 +48,12 @@ def test_few_repeats_are_never_a_surge():
     assert set(turns(folding, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])) == {Turn.NEW, Turn.REPEAT}
 
 
-def test_silence_is_named_once_and_so_is_the_return():
-    folding = Folding(FoldingSettings())
-    turns(folding, [60.0 * i for i in range(30)])
-    assert folding.silences(60.0 * 29 + 200) == []
-    assert [s.template for s in folding.silences(60.0 * 29 + 300)] == ["t"]
-    assert folding.silences(60.0 * 29 + 600) == []
-    turn, _, gap = folding.take("s", "t", 60.0 * 29 + 3600)
-    assert (turn, gap) == (Turn.RETURN, 3600)
-    assert turns(folding, [60.0 * 29 + 3660]) == [Turn.REPEAT]
-
-
 def test_what_is_long_forgotten_is_new_again():
     folding = Folding(FoldingSettings(forget_after=3600.0))
     assert turns(folding, [0, 1, 3602]) == [Turn.NEW, Turn.REPEAT, Turn.NEW]
     assert not folding.known("s", "t", 9999)
     assert folding.known("s", "t", 3700)
     assert not folding.known("other", "t", 3700)
-
-
-def test_memory_is_bounded_and_what_is_used_stays():
-    folding = Folding(FoldingSettings(templates=100))
-    for i in range(5000):
-        folding.take("s", "usual", float(i))
-        folding.take("s", f"once {i}", float(i))
-        assert len(folding) <= 100
-    assert folding.known("s", "usual", 5000.0)
-    assert folding.forgotten == 5001 - 100
 
 
 lines = st.lists(

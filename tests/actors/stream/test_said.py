@@ -1,7 +1,5 @@
 """A thought is handed over that the stream holds, longer ago than it remembers."""
 
-from __future__ import annotations
-
 from actors.events import Broadcast, Conscious, Tick
 from actors.settings import ShellSettings
 from actors.shell import ActorShell

@@ -1,7 +1,5 @@
 """A submind with topics of two groups, for tests of division and apoptosis."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from actors.chance import Chance

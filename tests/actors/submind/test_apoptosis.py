@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from actors.effects import Commit, Retire, Settled
 from actors.events import Message, Post, Posted, Tick
 from actors.growth import Divided, Gone, GrowthRefused, Inherited

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -224,14 +222,6 @@ def test_the_weakest_makes_room_and_ltp_stays():
     assert it.drain()[1] == [("k1", "c")]
 
 
-def test_nobody_connects_to_themselves_and_an_open_one_stays_as_it_is():
-    it = registry()
-    assert not it.open("k1", "cold", "owner", 0.0, "test")
-    assert it.open("k1", "cold", "a", 0.0, "test")
-    assert not it.open("k1", "cold", "a", 1.0, "again")
-    assert len(it) == 1
-
-
 def test_a_merged_topic_takes_its_connections_and_their_credit_along():
     it = registry()
     it.open("k1", "cold", "a", 0.0, "test")
@@ -250,10 +240,3 @@ def test_a_merged_topic_takes_its_connections_and_their_credit_along():
     it.credit("k2", "b", 3.0, "conscious")
     assert links(it)[("k1", "b")].credited == 1
     assert restored(it).dump() == it.dump()
-
-
-def test_refusals_are_recorded():
-    it = registry()
-    it.refuse("k1", "stranger", 5.0, "nobody I know")
-    ((), (), (change,)) = map(tuple, it.drain())
-    assert (change.kind, change.peer, change.reason) == (ChangeKind.REFUSED, "stranger", "nobody I know")

@@ -1,25 +1,20 @@
-from __future__ import annotations
-
 import re
 
 import pytest
 
 from actors.effects import Commit, Settled
-from actors.events import Crawl, Credit, Found, Message, Started, Tick
-from actors.growth import Born, Divided, Gone, GrowthRefused, Moved, Permitted, Pressure
+from actors.events import Crawl, Found, Started, Tick
+from actors.growth import Divided, GrowthRefused, Permitted, Pressure
 from actors.handover import Goal, HandoverState
-from actors.peers import Peer
 from actors.settings import CognitiveSettings, DivisionSettings
 from actors.snapshots import pack, unpack
 from actors.submind.division import hint
 from actors.submind.load import Load
 from actors.submind.newborn import first_state
 from environment.ports import WriteConnections, WriteState
-from tests.actors.making import unit
 from tests.actors.submind.submind_growth import (
     SETTINGS,
     about,
-    directory,
     fed,
     message,
     pressed,
@@ -119,46 +114,6 @@ def test_the_child_begins_with_topics_connections_history_and_work_in_flight():
     writes = [e.write for e in effects if isinstance(e, Commit)]
     assert any(isinstance(w, WriteState) for w in writes), "letting go is durable with the step that did"
     assert any(isinstance(w, WriteConnections) for w in writes)
-
-
-def test_letting_go_survives_a_crash_and_is_done_once():
-    core = submind()
-    proposal, effects, _, now = divided(core, fed(core))
-    state = next(e.write.state for e in effects if isinstance(e, Commit) and isinstance(e.write, WriteState))
-    again = submind()
-    again.restore(state)
-    assert keys(again) == keys(core)
-    event = Divided(proposal.growth, "own-2", tuple(t.key for t in proposal.handover.topics), 0.5)
-    assert again.handle(event, now + 1) == [Settled("own-2")]
-    assert sent(again.handle(message(0, 1), now + 2), Message) or sent(again.handle(message(1, 1), now + 2), Message)
-
-
-def test_what_comes_for_a_topic_given_away_reaches_the_child_once_and_the_sender_learns():
-    core = submind()
-    proposal, _, child, now = divided(core, fed(core))
-    group = int(proposal.handover.topics[0].centroid[6] > proposal.handover.topics[0].centroid[0])
-    told = message(group, 1)
-    effects = core.handle(told, now + 1)
-    assert sent(effects, Message) == [("own-2", told)]
-    assert sent(effects, Moved) == [("text", Moved(told.topic, "own", "own-2"))]
-    assert not core.handle(told, now + 2), "a doubled message is passed on once"
-    assert any(isinstance(e.event, Crawl) for e in child.handle(told, now + 2) if hasattr(e, "event"))
-    mine = message(1 - group, 1)
-    assert not sent(core.handle(mine, now + 3), Message)
-    late = Credit("bank", proposal.handover.topics[0].key, "t-1", "conscious")
-    assert sent(core.handle(late, now + 4), Credit) == [("own-2", late)]
-
-
-def test_a_sender_speaks_to_the_child_once_it_is_told():
-    core = submind("cold", peers=directory().adding(Peer("own-2", True, "x", unit(3))))
-    topic = core._router.place(unit(1), ["x"], 0.0)
-    core._router.registry.open(topic.key, "x", "own", 0.0, "test")
-    core._router.registry.credit(topic.key, "own", 1.0, "conscious")
-    weight = core._router.registry.all()[0].weight
-    core.handle(Moved(topic.key, "own", "own-2"), 2.0)
-    (link,) = core._router.registry.all()
-    assert (link.peer, link.weight) == ("own-2", pytest.approx(weight, rel=1e-3))
-    assert "credited" in [what for _, what in link.history]
 
 
 def test_what_is_promised_is_not_bound_twice():
@@ -281,19 +236,6 @@ def test_a_hint_is_legal_everywhere_or_nothing(label):
     word = hint(label)
     assert word == "" or re.fullmatch(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?", word)
     assert len(word) <= 24
-
-
-def test_who_is_born_is_known_and_who_is_gone_is_replaced_by_its_heir():
-    core = submind(peers=(peers := directory()))
-    topic = core._router.place(unit(1), ["x"], 0.0)
-    core._router.registry.open(topic.key, "x", "cold", 0.0, "test")
-    core.handle(Born(Peer("new", True, "x", unit(3))), 1.0)
-    assert "new" in core._router._peers
-    assert "new" not in peers
-    for _ in range(2):
-        core.handle(Gone("cold", "new"), 2.0)
-    assert "cold" not in core._router._peers
-    assert [c.peer for c in core._router.registry.all()] == ["new"]
 
 
 def test_what_an_operator_permits_is_proposed_at_once_if_it_is_still_wanted():

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -157,13 +155,6 @@ def test_strangers_and_foreign_topics_are_refused_with_the_reason():
     assert {c.kind for c in changes} == {ChangeKind.REFUSED}
     assert [c.reason for c in changes] == ["nobody I know", "not a topic of mine", "nobody I know"]
     assert len(it.registry) == 0
-
-
-def test_a_known_peer_is_registered_for_a_topic_that_is_there():
-    it = router()
-    it.place(unit(1), ["x"], 0.0)
-    it.asked(Register("cold", unit(1), "label", "t-1"), 1.0)
-    assert [c.peer for c in it.registry.all()] == ["cold"]
 
 
 def test_meeting_an_author_connects_and_asks_to_be_registered_in_return_once():

@@ -1,7 +1,5 @@
 """Divide, merge, divide: an adversary that wants it gets it less and less often."""
 
-from __future__ import annotations
-
 import itertools
 
 from actors.effects import Retire

@@ -1,7 +1,5 @@
 """Whom a thought is sent to."""
 
-from __future__ import annotations
-
 from actors.chance import Chance
 from actors.effects import Send
 from actors.peers import Peer, PeerDirectory

@@ -1,7 +1,5 @@
 """Sentence models as small as can be: every word has a vector drawn by its model's seed, and that is all it knows."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """A substrate and an embedder that do what a script says, for tests and the simulator."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

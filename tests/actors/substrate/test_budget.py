@@ -122,22 +122,3 @@ async def test_an_account_saves_before_it_lets_anything_be_sent():
     after_a_crash = Account("a", Limits(tokens_per_hour=100), lambda: 1e6, shelf)
     with pytest.raises(BudgetSpent):
         await after_a_crash.hold(60, 0)
-
-
-async def test_an_account_that_cannot_save_holds_nothing():
-    shelf = Shelf()
-    account = Account("a", Limits(tokens_per_hour=100), lambda: 1e6, shelf)
-    shelf.fails = True
-    with pytest.raises(StoreUnavailable):
-        await account.hold(60, 0)
-    shelf.fails = False
-    hold = await account.hold(100, 0)
-    shelf.fails = True
-    await account.settle(hold, 10, 0)
-    assert account.left() == {"tokens_left_hour": 90}
-
-
-async def test_accounts_at_once_do_not_overdraw():
-    account = Account("a", Limits(tokens_per_hour=100), lambda: 1e6, Shelf())
-    results = await asyncio.gather(*(account.hold(30, 0) for _ in range(10)), return_exceptions=True)
-    assert sum(not isinstance(r, Exception) for r in results) == 3

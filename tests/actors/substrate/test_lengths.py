@@ -1,7 +1,5 @@
 """Vectors tell by their length whose they are."""
 
-from __future__ import annotations
-
 import pytest
 
 from actors.substrate.build import build_embedder

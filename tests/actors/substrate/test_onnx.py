@@ -1,7 +1,5 @@
 """A sentence model of one's own: real ONNX models, small ones made here."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,19 +1,15 @@
 """Circuit, memory cache, errors, scripts, settings."""
 
-import asyncio
-
-import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from actors.substrate.build import build_embedder, build_substrate, read_key
 from actors.substrate.cache import MemoryAnswers, request_key
 from actors.substrate.embedding import WordLlamaEmbedder
-from actors.substrate.extractive import ExtractiveSubstrate, compose
-from actors.substrate.ports import Act, Depth, Material, Request, Role
+from actors.substrate.extractive import ExtractiveSubstrate
+from actors.substrate.ports import Act, Material, Request, Role
 from actors.substrate.settings import EmbedderSettings, ServerSettings, SubstrateSettings
 from environment.circuit import Circuit
-from tests.actors.substrate.scripted import Line, ScriptedEmbedder, ScriptedSubstrate
 
 
 def request(text="hello", act=Act.BIND, author="operations"):
@@ -62,35 +58,6 @@ def test_what_makes_requests_equal():
     assert len({key, *others}) == 6
 
 
-async def test_a_script_answers_by_the_first_line_that_fits():
-    script = ScriptedSubstrate(
-        "first",
-        Line("planned", when=lambda r: r.act is Act.PLAN),
-        Line(lambda r: r.materials[0].text.upper(), times=1),
-        Line("late", delay=0.01, fallback="as if it failed", times=1),
-    )
-    asked = [request("a"), request("b", Act.PLAN), request("c"), request("d"), request("e")]
-    answers = [await script.generate(r) for r in asked]
-    assert [a.text for a in answers] == ["first", "planned", "C", "late", compose(request("e"))]
-    assert answers[3].fallback == "as if it failed"
-    assert script.requests == asked
-    assert script.status()["requests"] == 5
-
-
-def test_scripted_vectors():
-    embedder = ScriptedEmbedder({"east": [2, 0], "nowhere": [0, 0]}, dim=2)
-    vectors = embedder.embed_now(["east", "nowhere", "other", "other", "", "\ud800"])
-    assert vectors.shape == (6, 2)
-    assert vectors[0].tolist() == [1, 0]
-    assert not vectors[1].any()
-    assert not vectors[4].any()
-    assert (vectors[2] == vectors[3]).all()
-    assert np.linalg.norm(vectors[2]) == pytest.approx(1)
-    assert embedder.embed_now([]).shape == (0, 2)
-    with pytest.raises(ValueError, match="shape"):
-        ScriptedEmbedder({"x": [1, 2, 3]}, dim=2)
-
-
 def test_the_default_needs_nothing():
     settings = SubstrateSettings()
     assert isinstance(build_substrate(settings, lambda: 0.0), ExtractiveSubstrate)
@@ -131,12 +98,3 @@ def test_an_unfit_key_file_is_refused_without_showing_it(tmp_path, content):
     path.unlink()
     with pytest.raises(ValueError, match="FileNotFoundError"):
         read_key(settings)
-
-
-def test_the_deep_model_defaults_to_the_fast_one(tmp_path):
-    settings = SubstrateSettings.model_validate({"kind": "openai", "fast": {"name": "small"}})
-    substrate = build_substrate(settings, lambda: 0.0)
-    status = substrate.status()
-    assert (status["model"], status["model_deep"]) == ("small", "small")
-    assert Depth.DEEP == "deep"
-    asyncio.run(substrate.close())

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from actors.effects import Count, Generate, Read, Send
 from actors.events import Broadcast, Crawl, Found, Generated, Perceived, Post, Started, Tick, Utterance
 from actors.substrate.ports import Act, Generation
