@@ -77,17 +77,6 @@ def test_it_says_when_the_next_one_sinks(acts):
         assert math.isinf(when) or expiry.pop_below(FLOOR, 5001)
 
 
-def test_a_raised_one_comes_when_it_sinks_and_not_when_it_would_have():
-    expiry = Expiry()
-    expiry.set("t-1", Level(0.1, 0.0, 60.0))
-    expiry.set("t-2", Level(0.3, 0.0, 60.0))
-    expiry.set("t-1", Level(0.4, 0.0, 60.0))
-    assert expiry.least(0.0) == "t-2"
-    assert expiry.next(0.1) == pytest.approx(60 * math.log2(3))
-    assert expiry.pop_below(0.1, 119.0) == ["t-2"]
-    assert expiry.pop_below(0.1, 121.0) == ["t-1"]
-
-
 def test_it_does_not_grow_with_what_is_done_to_it():
     expiry = Expiry()
     for number in range(20_000):

@@ -243,22 +243,6 @@ def test_what_became_conscious_is_noted_once_live_or_not():
     assert environment.conscious("t-nowhere", 1).writes == []
 
 
-def test_counts_of_reinforcement_survive_in_a_snapshot():
-    environment = world(reinforcers=2)
-    environment.post([thought(1), thought(2)], NOON)
-    for by in ("a", "b", "c", "d", "a"):
-        environment.reinforce(thought(1).id, by, 0.1, (), NOON)
-    twin = world(reinforcers=2)
-    twin.restore(environment.snapshot())
-    twin.load([environment.get(thought(1).id)])
-    for by in ("a", "e"):
-        environment.reinforce(thought(1).id, by, 0.1, (), NOON)
-        twin.reinforce(thought(1).id, by, 0.1, (), NOON)
-        assert twin.get(thought(1).id).level == environment.get(thought(1).id).level
-    environment.sweep(NOON + 1e6)
-    assert len(environment.snapshot()) == 1
-
-
 def test_subminds_beyond_those_counted_apart_share_one_count():
     environment = world(reinforcers=2)
     environment.post([thought(1)], NOON)

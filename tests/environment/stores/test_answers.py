@@ -1,7 +1,5 @@
 """The durable cache of answers, and the ledgers beside it."""
 
-import sqlite3
-
 import pytest
 
 from environment.errors import SubliminalError
@@ -30,14 +28,6 @@ async def test_the_least_recently_used_make_room(answers):
     await answers.get(["a"])
     await answers.put({"d": b"4"})
     assert set(await answers.get(["a", "b", "c", "d"])) == {"a", "c", "d"}
-
-
-async def test_rows_stay_bounded(answers, tmp_path):
-    for start in range(0, 100, 10):
-        await answers.put({f"k{i}": b"x" for i in range(start, start + 10)})
-    with sqlite3.connect(tmp_path / "answers.db") as connection:
-        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (3,)
-    connection.close()
 
 
 async def test_it_outlives_a_restart(tmp_path):

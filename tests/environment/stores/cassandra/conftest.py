@@ -1,7 +1,5 @@
 """A keyspace that many tests share, each with a mind of its own."""
 
-from __future__ import annotations
-
 import random
 import secrets
 

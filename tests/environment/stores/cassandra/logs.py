@@ -1,7 +1,5 @@
 """Openings of a perception log on the real server, and sessions whose requests are held up, lost or late."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

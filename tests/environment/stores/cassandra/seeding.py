@@ -4,8 +4,6 @@ What is left out is what the past no longer needs: deciding on each commit befor
 decided as any other.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import random

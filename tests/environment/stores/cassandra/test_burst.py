@@ -1,7 +1,5 @@
 """Many requests at once, on a real server: answers in order, whatever fails, pages, waits or is given up."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 

@@ -1,7 +1,5 @@
 """Hashes of keys, and a filter that never says of a known key that it is new."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

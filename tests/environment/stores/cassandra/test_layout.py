@@ -1,7 +1,5 @@
 """Where perceptions stand: partitions that never grow beyond their bound, and what counts as committed among rows."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import dataclass

@@ -39,23 +39,3 @@ async def test_a_writer_that_is_made_while_another_leads_is_closed_to_the_old_le
         await old.commit([WriteState("x", b"old")], epoch)
     assert newer > epoch
     assert await leader.registry.state("x") is None
-
-
-async def test_many_that_want_to_lead_get_different_epochs(opened):
-    candidates = [await opened() for _ in range(4)]
-    epochs = await asyncio.gather(*(each.lead() for each in candidates))
-    assert len(set(epochs)) == 4
-    best = max(epochs)
-    for candidate, epoch in zip(candidates, epochs, strict=True):
-        if epoch == best:
-            await candidate.commit([WriteState("x", b"best")], epoch)
-        else:
-            with pytest.raises(FencedOut):
-                await candidate.commit([WriteState("x", b"worse")], epoch)
-
-
-async def test_one_token_makes_one_leader(opened):
-    candidates = [await opened() for _ in range(3)]
-    answers = await asyncio.gather(*(each.lead(12) for each in candidates), return_exceptions=True)
-    assert answers.count(12) == 1
-    assert sum(isinstance(answer, FencedOut) for answer in answers) == 2

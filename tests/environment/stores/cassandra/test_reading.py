@@ -1,7 +1,5 @@
 """Reading the log from a real server: any part of it, large bodies, what is passed over, what was forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 

@@ -1,7 +1,5 @@
 """Actors that are no more leave nothing on Cassandra that grows with their number, and what they thought stays."""
 
-from __future__ import annotations
-
 import pytest
 
 from environment.errors import FencedOut

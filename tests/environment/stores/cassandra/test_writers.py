@@ -1,7 +1,5 @@
 """Several writers of one perception log, some of them paused, late or in doubt: what was answered is there once."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 
