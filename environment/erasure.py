@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from environment.collections import RESERVED, Collection, Collections
+from environment.collections import RESERVED, Collection
 from environment.identity import perception_seq
 from environment.messages import Instant, Perception
 
@@ -188,11 +188,6 @@ FORGOTTEN = Collection(f"{RESERVED}forgotten", ForgetRecord)
 """By id."""
 HOLDS = Collection(f"{RESERVED}holds", LegalHold)
 """By id."""
-
-
-async def times_forgotten(collections: Collections) -> int:
-    """How often something was forgotten on request: whoever keeps a copy reads it anew when that grows."""
-    return sum(record.done is not None for record in (await FORGOTTEN.all_of(collections)).values())
 
 
 class Redactor:

@@ -25,6 +25,8 @@ class CollectionFollower(Generic[T]):
         self._held: dict[str, tuple[T, Instant | None]] = {}
         self._position: int | None = None
         self._lock = asyncio.Lock()
+        self.changes = 0
+        """How many were taken in: what was made of the documents is as good as ever while that does not grow."""
 
     async def current(self, now: Instant) -> dict[str, T]:
         """What the store holds that has not expired by ``now``, by key. Raises ``StoreUnavailable``."""
@@ -56,6 +58,7 @@ class CollectionFollower(Generic[T]):
                 return
 
     def _take(self, document: Document) -> None:
+        self.changes += 1
         value = None if document.removed else self._collection.read(document)
         if value is None:
             self._held.pop(document.key, None)

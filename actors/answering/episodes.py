@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from actors.answering.answer import Reply, answer, with_facts
-from actors.answering.facts import KnownFacts, known_facts
+from actors.answering.facts import known_facts
 from actors.answering.usual import asks_usual, gists, usual
 from actors.substrate.errors import SubstrateError
 from actors.substrate.ports import Embedder
 from environment.episodes.index import Episode, EpisodeIndex
 from environment.episodes.question import Question, asked_by
 from environment.episodes.recall import Cue, RecallFilters, Recollection, recall
-from environment.erasure import times_forgotten
+from environment.erasure import FORGOTTEN, ForgetState
 from environment.errors import StoreUnavailable
 from environment.following import CollectionFollower
-from environment.messages import Instant
-from environment.packs import ALWAYS, PACKS
+from environment.messages import Instant, PerceptionRef
+from environment.packs import ALWAYS, INNATE, PACKS, PackSection
 from environment.ports import Stores
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ class EpisodeFollower:
         query_prefix: str = "",
     ) -> None:
         """Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there."""
-        self._log, self._collections = stores.perceptions, stores.collections
+        self._stores = stores
         self._packs = CollectionFollower(PACKS, stores.collections, _BATCH)
+        self._requests = CollectionFollower(FORGOTTEN, stores.collections, _BATCH)
         self._most = most
         self._interlocutors = tuple(interlocutors)
         self._embedder = embedder
@@ -62,6 +63,10 @@ class EpisodeFollower:
         self._index = EpisodeIndex(most)
         self._cursor = 0
         self._forgot = 0
+        """How often something was forgotten on request."""
+        self._innate: dict[str, Episode] = {}
+        self._pinned = 0
+        """Changes of packs that these are as of."""
         self._lock, self._embedding = asyncio.Lock(), asyncio.Lock()
 
     async def answer(self, question: str, earlier: Sequence[str], now: Instant, before: int | None = None) -> Reply:
@@ -76,20 +81,15 @@ class EpisodeFollower:
             await self._catch_up(before)
             read = Question.of(question, pointed)
             if asks_usual(read):
-                reply = await _done(usual, read, self._index, await gists(self._collections))
+                reply = await _done(usual, read, self._index, await gists(self._stores.collections))
                 if reply is not None:
                     return reply
             reply = await _done(answer, read, self._index, now, before)
-        facts = await known_facts(question, self._collections, now, before)
-        return with_facts(reply, facts, await self._cited(facts), now) if facts is not None else reply
-
-    async def _cited(self, facts: KnownFacts) -> list[Episode]:
-        """What facts were last heard of by, as far as it is kept."""
-        refs = list(dict.fromkeys(fact.evidence[-1].id for fact in facts.facts))
-        kept = await self._log.get(refs)
-        packs = await self._innate() if len(kept) < len(refs) else {}
-        told = {one.id: Episode(one.seq, one.time, one.source, one.text or "", one.trust) for one in kept.values()}
-        return [one for ref in refs if (one := told.get(ref) or packs.get(ref)) is not None]
+        facts = await known_facts(question, self._stores.collections, now, before)
+        if facts is None:
+            return reply
+        last = await cited(self._stores, (fact.evidence[-1] for fact in facts.facts))
+        return with_facts(reply, facts, list(last.values()), now)
 
     async def recall(self, text: str, k: int, now: Instant, filters: RecallFilters | None = None) -> list[Recollection]:
         """What was perceived that fits a question or a few words, best first. Raises ``StoreUnavailable``."""
@@ -125,26 +125,32 @@ class EpisodeFollower:
 
     async def _catch_up(self, before: int | None = None) -> None:
         """Read the log up to its end; what it has from ``before`` on may be left for later."""
-        if (times := await times_forgotten(self._collections)) != self._forgot:
-            self._index, self._cursor, self._forgot = EpisodeIndex(self._most), 0, times
-        head = await self._log.head()
+        await self._follow()
+        log = self._stores.perceptions
+        head = await log.head()
         head = head if before is None else min(head, before - 1)
         self._cursor = max(self._cursor, head - self._most)
         while self._cursor < head:
-            found = await self._log.read(self._cursor, _BATCH)
+            found = await log.read(self._cursor, _BATCH)
             if not found:
                 break
             told = [one for one in found if not asked_by(one, self._interlocutors)]
             await _done(self._index.add, told)
             self._cursor = found[-1].seq
-        oldest = await self._log.read(0, 1)
+        oldest = await log.read(0, 1)
         await _done(self._index.forget, oldest[0].seq if oldest else head + 1)
-        await _done(self._index.pin, await self._innate())
+        await _done(self._index.pin, self._innate)
 
-    async def _innate(self) -> dict[str, Episode]:
-        """What packs say."""
-        sections = (await self._packs.current(ALWAYS)).items()
-        return {key: Episode(0, ALWAYS, one.source, one.text, one.trust, id=key) for key, one in sections}
+    async def _follow(self) -> None:
+        """Begin anew where something was forgotten on request, and take over packs that changed."""
+        records = (await self._requests.current(ALWAYS)).values()
+        forgot = sum(record.state is ForgetState.DONE for record in records)
+        if forgot != self._forgot:
+            self._index, self._cursor, self._forgot = EpisodeIndex(self._most), 0, forgot
+        sections = await self._packs.current(ALWAYS)
+        if self._packs.changes != self._pinned:
+            self._innate = {key: _section(key, one) for key, one in sections.items()}
+            self._pinned = self._packs.changes
 
     async def _embed(self, embedder: Embedder) -> bool:
         """Give some lines their vectors; whether any had none. Who asks meanwhile is not kept waiting."""
@@ -157,6 +163,21 @@ class EpisodeFollower:
                     self._index.give(place, vectors)
                 await asyncio.sleep(0)  # some embedders never suspend
             return bool(lacking)
+
+
+async def cited(stores: Stores, refs: Iterable[PerceptionRef]) -> dict[str, Episode]:
+    """What these say, by id and in their order: perceptions and sections of packs that are kept."""
+    ids = list(dict.fromkeys(ref.id for ref in refs))
+    kept = await stores.perceptions.get(ids)
+    found = {one.id: Episode(one.seq, one.time, one.source, one.text or "", one.trust) for one in kept.values()}
+    if innate := [one for one in ids if one.startswith(INNATE)]:
+        packs = await stores.collections.get(PACKS.name, innate)
+        found |= {key: _section(key, PACKS.value(one)) for key, one in packs.items()}
+    return {one: found[one] for one in ids if one in found}
+
+
+def _section(key: str, one: PackSection) -> Episode:
+    return Episode(0, ALWAYS, one.source, one.text, one.trust, id=key)
 
 
 async def _done(work: Callable[..., T], *given: object) -> T:

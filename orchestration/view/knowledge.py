@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from itertools import chain
 
+from actors.answering.episodes import cited
 from actors.knowledge.entities import WITH, entity_of, spelled
 from actors.knowledge.fact import (
     CONTRADICTIONS,
@@ -30,9 +31,7 @@ from actors.knowledge.page import (
     parted,
 )
 from environment.following import CollectionFollower
-from environment.identity import perception_seq
-from environment.messages import Instant, PerceptionRef
-from environment.packs import INNATE, PACKS
+from environment.messages import Instant
 from orchestration.view.mind import MindView
 
 _WORDS, _NAME = 64, 4
@@ -107,7 +106,11 @@ class KnowledgeView:
             return None
         facts = await self._facts(entity.key)
         wanted = [f for of in parted(facts, self._view.now()) for f in of if relation.lower() in {"", f.relation}]
-        return [Belief(fact, await self._evidence(fact)) for fact in wanted]
+        said = await cited(self._stores, chain.from_iterable(fact.evidence for fact in wanted))
+        return [
+            Belief(fact, [FactEvidence(ref, said[ref.id].text if ref.id in said else "") for ref in fact.evidence])
+            for fact in wanted
+        ]
 
     async def contradictions(self, *, settled: bool = False) -> list[Contradiction]:
         """What is denied, the latest first; ``settled`` ones as well."""
@@ -122,14 +125,3 @@ class KnowledgeView:
         wanted = list(dict.fromkeys(keys))
         there = await self._stores.collections.get(ENTITIES.name, wanted)
         return {key: ENTITIES.value(there[key]) for key in wanted if key in there}
-
-    async def _evidence(self, fact: Fact) -> list[FactEvidence]:
-        return [FactEvidence(ref, await self._said(ref)) for ref in fact.evidence]
-
-    async def _said(self, ref: PerceptionRef) -> str:
-        if ref.id.startswith(INNATE):
-            section = await PACKS.get(self._stores.collections, ref.id)
-            return section.text if section else ""
-        seq = perception_seq(ref.id)
-        found = await self._stores.perceptions.read(seq - 1, 1) if seq else []
-        return (found[0].text or "") if found and found[0].seq == seq else ""
