@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from actors.running import FadingCounts
-from actors.substrate.sentences import asks, is_numbered, sentences, speaker
+from actors.substrate.sentences import is_numbered, sentences, speaker
+from environment.episodes.question import asks
 from environment.episodes.words import STOPWORDS
 from environment.messages import Instant, Thought, Trace
 from environment.relations import Relation, RelationKind

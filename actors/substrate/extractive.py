@@ -14,7 +14,6 @@ from zlib import crc32
 from actors.substrate.plain import clip, plain
 from actors.substrate.ports import Act, Generation, Material, Request, Role
 from actors.substrate.sentences import (
-    asks,
     common,
     mentions,
     names_something,
@@ -24,6 +23,7 @@ from actors.substrate.sentences import (
     telling,
     words,
 )
+from environment.episodes.question import asks
 
 LIMIT = 280
 """Characters of a thought."""

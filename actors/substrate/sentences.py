@@ -96,11 +96,6 @@ def _stands(run: list[str], there: list[str]) -> bool:
     return first in there and any(there[i : i + size] == run for i in range(len(there) - size + 1))
 
 
-def asks(text: str) -> bool:
-    """Whether one of its sentences is a question."""
-    return any(part.rstrip("\"'”’)").endswith("?") for part in sentences(text))
-
-
 def _worth(clause: str, terms: Sequence[str], *, first: bool) -> float:
     """How telling a clause is: the terms it names (the first count most), figures, a turn, content, standing first."""
     tokens = words(clause)
