@@ -92,7 +92,7 @@ docs-check: $(READY) ## see whether docs/configuration.md and docs/metrics.md ar
 	$(BIN)/python docs/metrics.py --check
 
 bench: $(READY) ## print the figures (UTTERANCES=FILE MOMENTS=FILE measure attention coverage as well)
-	@for bench in $$(ls benchmarks/*.py | grep -vE '/(__init__|corpus|worlds|structure|curves|incident_streams|thoughts|loop_month|coverage|replay|service|talk)\.py$$'); do \
+	@for bench in $$(ls benchmarks/*.py | grep -vE '/(__init__|corpus|worlds|structure|curves|incident_streams|thoughts|loop_month|loop_worlds|coverage|replay|service|talk)\.py$$'); do \
 	  echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 	@echo "== benchmarks/replay.py"; $(BIN)/python benchmarks/replay.py $(UTTERANCES)
 	@if [ -n "$(MOMENTS)" ]; then echo "== benchmarks/coverage.py"; \

@@ -2,7 +2,8 @@
 
     python benchmarks/loops.py [--seed 0] [--json]
 
-A made-up month (benchmarks/loop_month.py) and the example's day (examples/day.loops.csv) are replayed. A reminder is a
+A made-up month (benchmarks/loop_month.py), the example's day (examples/day.loops.csv) and small streams of other worlds
+(benchmarks/loop_worlds.py; rules were never fitted to the family) are replayed. A reminder is a
 thought that cites before all else the opening line of a loop, or one that only sounds like such, when half of the time
 until it is due has gone, or an hour after a line without a date. It tells a loop that is open then, until an hour after
 it is due; it is false where the loop is closed or was none. Loops that close in their first half need no reminder.
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from corpus import instant, perceptions
 from loop_month import HOUR, Loop, month
+from loop_worlds import WORLDS, world
 from thoughts import Thought, share, shown, thoughts
 
 from environment.messages import NewPerception
@@ -64,10 +66,19 @@ def judged(
 async def measure(seed: int) -> dict[str, dict[str, float | None]]:
     day = perceptions(EXAMPLES / "day.jsonl")
     history, loops, decoys = month(seed)
-    return {
+    found = {
         "the example's day": judged(day, of_the_day(), (), await thoughts(day, seed=seed)),
         "a month": judged(history, loops, decoys, await thoughts(history, seed=seed)),
     }
+    for name in sorted(path.stem for path in WORLDS.glob("*.txt")):
+        made = world(name)
+        had = await thoughts(made.history, seed=seed)
+        ends = [t for t in had if t.text.startswith("Settled: ")]
+        found[name] = judged(made.history, made.loops, made.decoys, had) | {
+            "troubles said to be settled": share(len(made.mends & {t.keys[0] for t in ends}), len(made.mends)),
+            "false among settlements": share(sum(t.keys[0] not in made.mends for t in ends), len(ends)),
+        }
+    return found
 
 
 def main() -> None:
