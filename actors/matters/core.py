@@ -28,7 +28,7 @@ from actors.matters.matter import (
     split,
 )
 from actors.matters.members import Members
-from actors.matters.owed import Owed
+from actors.matters.owed import TOLD, Owed
 from actors.matters.settings import MattersSettings
 from actors.names import ATTENTION, ENVIRONMENT
 from actors.snapshots import pack, unpack
@@ -39,8 +39,6 @@ from environment.identity import derived, thought_id
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import EntryKind, Instant, StreamEntry, Thought, ThoughtKind, Trace, Vector
 
-_TOLD = 0.97
-"""Salience of what must be said in time."""
 _MEMBERS = 8
 """Lines of a matter, on average, by which others find it."""
 _PATIENCE = 60.0
@@ -132,7 +130,7 @@ class MattersCore(Inward):
         return next((m for m in every if any(line.perception.id in earlier for line in m.lines)), None)
 
     def _add(self, matter: Matter, trace: Trace, link: tuple[str, str], now: Instant) -> list[Effect]:
-        cue = self._reader.settles(trace.thought.text)
+        cue = self._reader.settles(trace.thought.text, [each.text for each in matter.lines])
         said = any(cue in each.text.lower() for each in matter.lines)
         cites = {perception.id for perception in trace.thought.perceptions[1:]}  # of what it says that it is over
         worst = max(matter.lines, key=lambda each: (each.salience, each.trace))
@@ -164,17 +162,18 @@ class MattersCore(Inward):
         """What became conscious is a matter, or belongs to one."""
         if entry.kind is not EntryKind.THOUGHT or focus is None:
             return []
-        effects: list[Effect] = []
+        effects = self._owed.conscious(focus.thought.perceptions[0]) if focus.thought.perceptions else []
         if known := [self._of[i] for i in (*entry.lineage, *focus.thought.parents) if i in self._of]:
             matter = self._matters[known[0]]
         elif focus.thought.kind in {ThoughtKind.PERCEPT, ThoughtKind.INSIGHT}:
             lines = (self._recent[i] for i in focus.thought.parents if i in self._recent)
             trace = focus if focus.thought.kind is ThoughtKind.PERCEPT else next(lines, None)
             if trace is None:
-                return []
-            matter, effects = self._begin(trace, now)
+                return effects
+            matter, more = self._begin(trace, now)
+            effects += more
         else:
-            return []
+            return effects
         if entry.seq not in matter.entries:
             matter.entries = [*matter.entries, entry.seq][-ENTRIES:]
         return [*effects, *self._write(matter, now)]
@@ -237,10 +236,10 @@ class MattersCore(Inward):
     def _tend(self, now: Instant) -> list[Effect]:
         """Remind of what falls due or was missed; say what had to wait; let go of what rests."""
         effects = self._say_later(now)
-        for loop, text, told in self._owed.due(now, self._room, lambda i: self._of.get(i) == derived("m", i)):
+        for loop, text, told in self._owed.due(now, self._room):
             effects += told
             if text:
-                line = MatterLine("", loop.text, loop.perception, _TOLD, loop.trust)
+                line = MatterLine("", loop.text, loop.perception, TOLD if loop.dated else loop.salience, loop.trust)
                 effects += self._say(text, (line,), self._vector(loop), loop.terms, f"due/{loop.told}", now)
         for matter in [m for m in self._matters.values() if now - m.changed > self._settings.rest]:
             self._let_go(matter)
@@ -325,7 +324,7 @@ class MattersCore(Inward):
             time=now,
             at=now,
             vector=vector,
-            salience=_TOLD,
+            salience=TOLD if settled else min(line.salience for line in lines),
             confidence=0.6,
             trust=min(line.trust for line in lines),
             perceptions=perceptions,

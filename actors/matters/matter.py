@@ -119,6 +119,10 @@ class OpenLoop:
     """Whether a time was said; else it is due when patience ends."""
     salience: float = 0.0
     """0..1, of the line where no time was said."""
+    vague: bool = False
+    """Whether no hour was said: it is due about then."""
+    known: bool = False
+    """Whether it is asked after where no time was said: somebody was asked outright, or it became conscious."""
 
     @property
     def open(self) -> bool:

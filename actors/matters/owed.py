@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from actors.effects import Commit, Count, Effect, WakeAt
-from actors.matters.cues import CueReader
+from actors.matters.cues import CueReader, heads
 from actors.matters.matter import LOOPS, REMINDERS, OpenLoop
 from actors.matters.settings import MattersSettings
 from actors.submind.composing import apart, clock_time
 from actors.submind.linking import Rarity, answers
-from actors.substrate.sentences import speaker, words
+from actors.substrate.sentences import is_numbered, mentions, speaker, words
+from environment.episodes.words import STOPWORDS
 from environment.identity import derived
-from environment.messages import Instant, Thought
+from environment.messages import Instant, PerceptionRef, Thought
 from environment.severity import salience_of
 
 _WHOLE = 200
@@ -22,8 +24,18 @@ _WHOLE = 200
 _SAYS = 2
 """Terms of a question, at least: "any news?" is none to come back to."""
 _DAY = 86_400.0
+TOLD = 0.97
+"""Salience of what must be said in time; what is left open without a time and was never conscious has its own."""
 _CLOSES = 0.8
 """How telling must be what a line and an open loop both name, for the line to close it."""
+_LEAD, _VAGUE_LEAD = 1 / 4, 1 / 6
+"""Share of the time there was that is left when one is reminded; a time that is vague has some to spare."""
+_ASKED = 0.4
+"""Salience of what is left open without a time, at least."""
+_SAME = 2
+"""Terms that two debts due at one time share which are one."""
+_NUMBERS = 3
+"""Figures of a number that names a thing and no speaker: "TICKET 412: ..."."""
 
 
 class Owed:
@@ -67,26 +79,32 @@ class Owed:
         if due is not None:
             if due.at <= now or due.at - thought.time < self._settings.soon:
                 return None
-            if any(o.dated and o.due == due.at and set(o.terms) & set(terms) for o in self._loops.values()):
+            if any(o.due == due.at and len(set(o.terms) & set(terms)) >= _SAME for o in self._loops.values()):
                 return None
-            return OpenLoop(key, text or due.clause, first, due.at, due.asked, trust, terms)
-        clause, at = self._reader.asks(thought.text), thought.time + self._settings.patience
-        if not clause or at <= now or not self._settings.patience or len(terms) < _SAYS:
+            return OpenLoop(key, text or due.clause, first, due.at, due.asked, trust, terms, vague=due.vague)
+        clause, patience = self._reader.asks(thought.text), self._settings.patience
+        asks = bool(clause)
+        clause = clause or self._reader.makeshift(thought.text)
+        at = thought.time + (patience if asks else 2 * patience)
+        if not clause or at <= now or not patience or len(terms) < _SAYS:
             return None
-        loop = OpenLoop(key, text or clause, first, at, asked=True, trust=trust, terms=terms)
-        loop.dated, loop.salience = False, round(salience_of(thought.salience), 3)
+        loop = OpenLoop(key, text or clause, first, at, asks, trust, terms, dated=False)
+        loop.salience = round(_ASKED + (1 - _ASKED) * salience_of(thought.salience), 3)
+        loop.known = not asks or self._reader.requests(thought.text)
         return loop
 
     def _close(self, thought: Thought, rarity: Rarity) -> list[Effect]:
         """What says that something is done, and names it."""
-        voice = set(words(speaker(thought.text)))
-        named = set(thought.associations)
-        said = {term for term in named if not voice.issuperset(words(term))}
+        voice = _voice(thought.text)
+        said = {term for term in thought.associations if not voice.issuperset(words(term))}
         effects: list[Effect] = []
-        for loop in [loop for loop in self._loops.values() if not named.isdisjoint(loop.terms)]:
-            both = (named if loop.dated else said).intersection(loop.terms)
-            worth = sum(rarity.of(term) ** 2 for term in both)
-            if worth >= _CLOSES and thought.time > loop.perception.time and self._reader.settles(thought.text):
+        for loop in [loop for loop in self._loops.values() if not said.isdisjoint(loop.terms)]:
+            if thought.time <= loop.perception.time or _others(said, loop.terms):
+                continue
+            asks = loop.asked and not loop.dated
+            over = next((head for head in heads(thought.text) if self._reader.fulfils(head, loop.text, asks)), "")
+            named = (term for term in said.intersection(loop.terms) if mentions(over, term))
+            if over and sum(rarity.of(term) ** 2 for term in named) >= _CLOSES:
                 effects += self._closed(loop, thought)
         return effects
 
@@ -96,7 +114,9 @@ class Owed:
         for key, asked in list(self._asking.items()):
             if key not in self._loops:
                 del self._asking[key]
-            elif answers(thought, asked, rarity, self._settings.join):
+            elif self._loops[key].asked and answers(thought, asked, rarity, self._settings.join):
+                if self._reader.hands_on(thought.text) or _others(thought.associations, asked.associations):
+                    continue
                 if self._reader.promises(thought.text):
                     self._loops[key].due = thought.time + self._settings.patience
                     effects.append(self._keep(self._loops[key]))
@@ -124,25 +144,31 @@ class Owed:
         """When it is to be told next."""
         if loop.told or loop.exact or not loop.dated:
             return loop.due
-        return loop.due - min(self._settings.notice, (loop.due - loop.perception.time) / 4)
+        return loop.due - min(
+            self._settings.notice, (loop.due - loop.perception.time) * (_VAGUE_LEAD if loop.vague else _LEAD)
+        )
 
     @property
     def next(self) -> Instant | None:
         """When one is to be told; None: no loop is open."""
         return min(map(self.remind_at, self._loops.values()), default=None)
 
-    def due(
-        self, now: Instant, room: Callable[[Instant], bool], told: Callable[[str], bool]
-    ) -> Iterator[tuple[OpenLoop, str, list[Effect]]]:
+    def conscious(self, said: PerceptionRef) -> list[Effect]:
+        """What is owed without a time became conscious: one wants to know what comes of it."""
+        found = [loop for loop in self._loops.values() if loop.perception.id == said.id and not loop.dated]
+        for loop in found:
+            loop.known, loop.salience = True, TOLD
+        return [self._keep(loop) for loop in found]
+
+    def due(self, now: Instant, room: Callable[[Instant], bool]) -> Iterator[tuple[OpenLoop, str, list[Effect]]]:
         """Each loop that is to be told by now, with the words, as long as there is room: what has a time first.
 
-        Without words one that is let go instead, and one that has to wait. ``told``: whether a trace became conscious.
+        Without words one that is let go instead, and one that has to wait.
         """
         for loop in sorted(self._loops.values(), key=lambda each: (not each.dated, each.due, each.id)):
             if self.remind_at(loop) > now:
                 continue
-            asked = self._asking.get(loop.id)
-            if not loop.dated and (asked is None or not told(asked.id)):  # of small talk nobody wants to know
+            if not loop.dated and not loop.known:  # of small talk nobody wants to know
                 yield loop, "", [self._let_go(loop)]
                 continue
             if not room(now):
@@ -154,11 +180,11 @@ class Owed:
             if not loop.open:
                 del self._loops[loop.id]
             said = f"“{loop.text}” ({loop.perception.source}, {apart(loop.perception.time, now)})"
-            text = f"Due {_when(loop.due, now)}: {said}."
+            text = f"Due {_when(loop, now)}: {said}."
             if not loop.dated:
-                text = f"No answer so far: {said}."
+                text = f"{'No answer' if loop.asked else 'No end of it'} so far: {said}."
             elif missed:
-                text = f"Missed, it was due {_when(loop.due, now)}: {said}. Nothing since says that it is done."
+                text = f"Missed, it was due {_when(loop, now)}: {said}. Nothing since says that it is done."
             yield loop, text, [self._keep(loop), Count("reminders_total")]
 
     def dump(self) -> list[Thought]:
@@ -184,7 +210,22 @@ def _weight(loop: OpenLoop) -> float:
     return 1.0 if loop.dated else loop.salience
 
 
-def _when(due: Instant, now: Instant) -> str:
-    if due // _DAY == now // _DAY:
-        return f"at {clock_time(due)}"
-    return f"{datetime.fromtimestamp(due, UTC):%a %-d %b} {clock_time(due)}"
+def _when(loop: OpenLoop, now: Instant) -> str:
+    hour = f"{'about' if loop.vague else 'at'} {clock_time(loop.due)}"
+    if loop.due // _DAY == now // _DAY:
+        return hour
+    return f"{datetime.fromtimestamp(loop.due, UTC):%a %-d %b} {hour.removeprefix('at ')}"
+
+
+def _voice(text: str) -> frozenset[str]:
+    """The words of who speaks; none where a thing stands there: "the order 727: ..."."""
+    who = speaker(text)
+    thing = who.partition(" ")[0].lower() in STOPWORDS or re.search(rf"\d{{{_NUMBERS}}}", who)
+    return frozenset() if thing else frozenset(words(who))
+
+
+def _others(said: Iterable[str], terms: Iterable[str]) -> bool:
+    """Whether one calls by another number what the other calls by one: "invoice 7698" is not "invoice 7712"."""
+    mine, theirs = (dict(t.rsplit(" ", 1) for t in each if is_numbered(t) and " " in t) for each in (said, terms))
+    both = mine.keys() & theirs.keys()
+    return bool(both) and all(mine[name] != theirs[name] for name in both)

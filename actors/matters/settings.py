@@ -49,63 +49,71 @@ class MattersSettings(Section):
     parts_of_day: dict[str, float] = Field(
         default={
             "this morning": 12.0,
+            "before lunch": 12.0,
             "lunch": 14.0,
             "this afternoon": 18.0,
             "end of the day": 18.0,
             "end of day": 18.0,
             "close of business": 18.0,
             "eod": 18.0,
-            "today": 23.98,
-            "tonight": 23.98,
+            "today": 18.0,
+            "this evening": 21.0,
+            "tonight": 22.0,
         }
     )
-    """Hour of the day (UTC) by which what is due "today", "after lunch" and so on is due."""
+    """Hour of the day (UTC) by which what is due "today", "after lunch" and so on is due, told as about then. That of
+    "today", the end of a working day, holds for a day as well ("by Friday"). What is said later counts to midnight."""
     due_words: tuple[str, ...] = (
-        "by",
-        "before",
-        "until",
-        "till",
-        "due",
-        "expires",
-        "closes",
-        "deadline",
-        "no later than",
+        *("by", "before", "until", "till", "due", "expires", "closes", "deadline", "no later than", "at the latest"),
     )
     """What stands before the time at which something is due."""
     promise_words: tuple[str, ...] = (
-        "will",
-        "i'll",
-        "we'll",
-        "she'll",
-        "he'll",
-        "they'll",
-        "you'll",
-        "going to",
-        "has to",
-        "have to",
-        "must",
+        *("will", "i'll", "we'll", "she'll", "he'll", "they'll", "you'll", "going to", "has to", "have to", "must"),
     )
     """What promises or demands something; with a time it is an open loop."""
     request_words: tuple[str, ...] = (
-        "can you",
-        "could you",
-        "would you",
-        "can somebody",
-        "could somebody",
-        "can someone",
-        "could someone",
-        "any chance",
-        "please",
+        *(
+            "can you",
+            "could you",
+            "would you",
+            "will you",
+            "can somebody",
+            "could somebody",
+            "can someone",
+            "could someone",
+        ),
+        *(
+            "any chance",
+            "please",
+            "would one of you",
+            "wants to know",
+            "would like to know",
+            "let me know",
+            "let us know",
+        ),
+        *("asks whether", "asks if", "asked whether", "asked if", "asks to be"),
     )
     """What asks for something, as questions do: an open loop, with a time or without."""
     settle_words: tuple[str, ...] = Field(
         default=(
             *("fixed", "resolved", "solved", "recovered", "restored", "repaired", "replaced", "cleared"),
-            *("closed", "done", "settled", "sorted", "finished", "completed", "cancelled", "not needed"),
             *("false alarm", "nothing wrong", "nothing's wrong", "nothing is wrong", "all clear", "ignore"),
             *("is back", "are back", "back to normal", "back on", "back up", "back in", "caught up", "normal again"),
             *("on again", "up again", "works again", "working again", "ready again", "enabled again", "running again"),
-            *("ok", "stable", "healthy", "ready", "clean", "no longer", "went through", "is with you", "has it"),
+            *("ok", "stable", "healthy", "ready", "clean", "no longer", "went through"),
         )
     )
-    """What says that something is over, done, or was nothing."""
+    """What says that a state is well again, or was nothing."""
+    finish_words: tuple[str, ...] = Field(
+        default=(
+            *("closed", "done", "settled", "sorted", "finished", "completed", "cancelled", "not needed"),
+            *("is with you", "has it", "received", "delivered", "sent", "filed"),
+        )
+    )
+    """What says that a work or a debt is done; of a matter or loop that speaks of what these are said of."""
+    makeshift_words: tuple[str, ...] = ("for now", "for the time being", "meanwhile", "in the meantime", "temporarily")
+    """What says that something is helped for a while; it waits twice ``patience`` for its end."""
+    handing_words: tuple[str, ...] = (
+        *("on it", "looking into", "forwarding", "forwarded", "passing on", "passed on", "handed over", "handing over"),
+    )
+    """What says that somebody else has it now, or looks at it: no answer, and no end."""

@@ -18,9 +18,13 @@ READER = CueReader(MattersSettings())
         ("I will send it by Thursday noon.", "05 12:00", False),
         ("live key 7f2c expires Thu 5 March 00:00Z, rotate in dashboard", "05 00:00", False),
         ("It has to be with Ada by 6 March, 11:00, Bo does it.", "06 11:00", False),
-        ("Mags, fill the urn tonight, please.", "03 23:58", True),
-        ("can you tell me until 4 March whether it holds?", "04 23:59", True),
-        ("He phoned. She'll have it today. Two paragraphs.", "03 23:58", False),
+        ("Mags, fill the urn tonight, please.", "03 22:00", True),
+        ("can you tell me until 4 March whether it holds?", "04 18:00", True),
+        ("He phoned. She'll have it today. Two paragraphs.", "03 18:00", False),
+        ("i'll phone before lunch", "03 12:00", False),
+        ("the round closes tonight at 23:59", "03 23:59", False),
+        ("alarm is off, switching it back on in three hours", "03 13:00", False),
+        ("The bus will leave at 15:00", None, False),
         ("oat milk short until Thursday", None, False),
         ("i promised myself no cake by 6 March, 8:00", None, False),
         ("the order was due 5 March, 10:00 and is closed since last week", None, False),
@@ -81,10 +85,25 @@ def test_other_words_and_parts_of_the_day_by_configuration() -> None:
         ("TEST weekly pager test, please ignore", ""),
         ("no need to call back please", ""),
         ("GET /cart?item=3 200", ""),
+        ("How do I change my password? Open settings and choose one.", ""),
     ],
 )
 def test_what_asks(text: str, asks: str) -> None:
     assert READER.asks(text) == asks
+
+
+@pytest.mark.parametrize(
+    ("text", "owed", "done"),
+    [
+        ("Joel: marjorie rung, all one number", "could somebody ring me? Marjorie", True),
+        ("the form is signed", "the form must be signed by noon", True),
+        ("alarms are on again", "muted the alarms, i put them back by noon", True),
+        ("bed 3 is back from X-ray", "I'll phone the daughter of bed 3", False),
+        ("transcript of the meeting is done", "I need the transcript of the interview", False),
+    ],
+)
+def test_what_says_that_what_was_owed_is_done(text: str, owed: str, done: bool) -> None:
+    assert READER.fulfils(text, owed, asks=False) is done
 
 
 def test_what_promises() -> None:

@@ -4,71 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from actors.effects import Commit, Count, Effect, Send
-from actors.events import Broadcast, Marked, Muted, Post, Posted, Reinforce, Salient, Started, Tick
-from actors.matters.core import MattersCore
-from actors.matters.matter import LOOPS, MATTERS, Matter, MatterState, OpenLoop
-from actors.matters.settings import MattersSettings
+from actors.effects import Send
+from actors.events import Broadcast, Marked, Muted, Posted, Reinforce, Salient, Started, Tick
+from actors.matters.matter import Matter, MatterState
 from environment.marks import FeedbackMark, MarkKind, MuteScope
-from environment.messages import PerceptionRef, Thought, Trace
-from tests.actors.making import DIM, entry, thought, trace, unit
-
-NOON = 1_772_539_200.0  # 2026-03-03T12:00:00Z
-HOUR = 3600.0
-
-
-class World:
-    """A core, and what it has written."""
-
-    def __init__(self, **settings: object) -> None:
-        self.settings = MattersSettings(**settings)
-        self.matters: dict[str, Matter] = {}
-        self.loops: dict[str, OpenLoop] = {}
-        self.effects: list[Effect] = []
-        self.answers = True
-        """Whether the environment confirms what is posted."""
-        self.core = self.born()
-
-    def born(self) -> MattersCore:
-        return MattersCore("matters", DIM, self.matters, self.loops, self.settings)
-
-    def tell(self, event: object, now: float) -> list[Thought]:
-        """What it posts of that."""
-        self.effects = self.core.handle(event, now)
-        for effect in self.effects:
-            if isinstance(effect, Commit):
-                document = effect.write.document
-                if document.removed:
-                    self.loops.pop(document.key, None)
-                    self.matters.pop(document.key, None)
-                elif document.collection == "matters":
-                    self.matters[document.key] = MATTERS.value(document)
-                else:
-                    self.loops[document.key] = LOOPS.value(document)
-        posts = [e.event for e in self.effects if isinstance(e, Send) and isinstance(e.event, Post)]
-        said = [one for post in posts for one in post.thoughts]
-        if said and self.answers:
-            self.core.handle(Posted("", tuple(one.id for one in said)), now)
-        return said
-
-    def line(
-        self, text: str, at: float, *terms: str, conscious: int = 0, about: int = 1, **given: object
-    ) -> list[Thought]:
-        """Somebody says something; it becomes conscious where it has a number."""
-        made = trace(thought(text=text, time=at, associations=terms, vector=near(about), **given))
-        said = self.tell(Salient((made,)), at)
-        if conscious:
-            self.tell(Broadcast(entry(conscious, of=made.thought), made), at)
-        self.last = made
-        return said
-
-    last: Trace
-
-
-def near(topic: int) -> np.ndarray:
-    """About the same as others of that topic, and not the same."""
-    vector = unit(topic) + 0.3 * unit(1000 + np.random.default_rng(topic).integers(1 << 30))
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+from environment.messages import PerceptionRef
+from tests.actors.making import entry, thought, trace
+from tests.actors.matters.world import HOUR, NOON, World, near
 
 
 def test_what_becomes_conscious_is_a_matter_with_the_lines_about_it() -> None:
@@ -119,100 +61,6 @@ def test_routine_that_is_done_is_no_news() -> None:
     assert next(iter(world.matters.values())).state is MatterState.SETTLED
 
 
-def test_one_is_reminded_before_it_is_due_and_when_it_was_missed() -> None:
-    world = World()
-    world.line("I'll send Ada the kelgo report by 5 March, 12:00", NOON, "kelgo", "ada", trust=0.3)
-    (loop,) = world.loops.values()
-    assert loop.due == NOON + 48 * HOUR
-    assert not world.tell(Tick(), NOON + 30 * HOUR)
-    (before,) = world.tell(Tick(), NOON + 36 * HOUR)
-    assert before.text == "Due at 12:00: “I'll send Ada the kelgo report by 5 March, 12:00” (chat, 2 d earlier)."
-    assert (before.trust, before.perceptions) == (0.3, (loop.perception,))
-    assert not world.tell(Tick(), NOON + 40 * HOUR)
-    (missed,) = world.tell(Tick(), NOON + 48 * HOUR)
-    assert missed.text.startswith("Missed, it was due at 12:00: ")
-    assert not world.tell(Tick(), NOON + 90 * HOUR)
-    assert not any(one.open for one in world.loops.values())
-
-
-def test_what_is_done_in_time_needs_no_reminder() -> None:
-    world = World()
-    world.line("I'll send Ada the kelgo report by 5 March, 12:00", NOON, "kelgo", "ada")
-    world.line("Ada, no news of the kelgo report", NOON + HOUR, "kelgo", "ada")
-    assert next(iter(world.loops.values())).open
-    world.line("Ada, the kelgo report is with you now", NOON + 2 * HOUR, "kelgo", "ada")
-    assert next(iter(world.loops.values())).closed_by is not None
-    assert not world.tell(Tick(), NOON + 48 * HOUR)
-
-
-ASKED = "Dev: could someone look up flat 4, the buzzer has no numbers"
-WAIT = 6 * HOUR
-
-
-def test_what_nobody_answers_is_said_once_when_patience_ends() -> None:
-    world = World()
-    world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4, conscious=1)
-    world.line("Ines: soup is on", NOON + 900, "soup", about=2)
-    assert not world.tell(Tick(), NOON + WAIT - 1)
-    (said,) = world.tell(Tick(), NOON + WAIT)
-    assert said.text == f"No answer so far: “{ASKED}” (chat, 6 h earlier)."
-    assert not world.tell(Tick(), NOON + 9 * WAIT)
-    assert world.core.describe().figures["loops_open"] == 0
-
-
-def test_an_answer_closes_a_question_by_whoever_is_next_is_named_or_names_what_it_names() -> None:
-    for answer, after, *terms in [
-        ("Mags: third button, the sticky one", 60.0, "button", "third"),
-        ("Mags: nobody lives there", 3 * HOUR, "flat 4", "buzzer"),
-    ]:
-        world = World()
-        world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4)
-        world.line(answer, NOON + after, *terms, about=1 + (after < HOUR))
-        assert world.core.describe().figures["loops_open"] == 0
-        assert not world.tell(Tick(), NOON + WAIT)
-    world = World()
-    world.line("Ines: Mags, anything open before you go?", NOON, "open", "anything", salience=0.4)
-    world.line("Dev: soup is on", NOON + 900, "soup", about=2)
-    assert world.core.describe().figures["loops_open"] == 1
-    world.line("Mags: nothing at all", NOON + 1200, "nothing", about=3)
-    assert world.core.describe().figures["loops_open"] == 0
-
-
-def test_who_promises_an_answer_has_as_long_again() -> None:
-    world = World()
-    world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4, conscious=1)
-    world.line("Mags: I'll look it up", NOON + 60, "look", about=2)
-    assert not world.tell(Tick(), NOON + WAIT)
-    (said,) = world.tell(Tick(), NOON + WAIT + 60)
-    assert said.text.startswith("No answer so far: ")
-
-
-def test_who_speaks_of_something_else_that_is_done_closes_nothing() -> None:
-    world = World()
-    world.line("Aiko van 9: do we do cat food?", NOON, "aiko", "van 9", "cat", salience=0.4)
-    world.line("Aiko van 9: seven out of ten done", NOON + HOUR, "aiko", "van 9", "seven", about=2)
-    assert world.core.describe().figures["loops_open"] == 1
-
-
-def test_only_what_became_conscious_is_asked_after() -> None:
-    for conscious in (0, 1):
-        world = World()
-        world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4, conscious=conscious)
-        said = [one for n in range(20) for one in world.tell(Tick(), NOON + n * HOUR)]
-        assert len(said) == conscious
-
-
-def test_questions_make_room_for_what_has_a_time_and_are_known_after_a_crash() -> None:
-    world = World(loops=1)
-    world.line(ASKED, NOON, "flat 4", "buzzer", salience=0.4)
-    before = world.core.snapshot()
-    world.core = world.born()
-    world.core.restore(before)
-    world.line("I'll send Ada the kelgo report by 5 March, 12:00", NOON + HOUR, "kelgo", "ada", about=2)
-    assert [loop.dated for loop in world.loops.values()] == [True]
-    assert [e.metric for e in world.effects if isinstance(e, Count)].count("limit_hits:loops") == 1
-
-
 def test_a_settlement_without_room_is_said_later_where_it_still_holds() -> None:
     world = World(reminders_per_hour=1.0)
     said = []
@@ -234,16 +82,6 @@ def test_a_reminder_leaves_room_for_what_settles_a_matter() -> None:
     assert [one.insights for one in world.tell(Tick(), NOON + 21 * HOUR)] == [("due",)]
     (said,) = world.line("fire of pump B was a false alarm", NOON + 21 * HOUR + 60, "pump b")
     assert said.text.startswith("Settled: pump B is on fire")
-
-
-def test_reminders_are_rationed_and_none_is_lost() -> None:
-    world = World(reminders_per_hour=1.0)
-    for n in range(3):
-        world.line(f"I'll send the kelgo{n} report by 4 March, 1{n}:00", NOON, f"kelgo{n}", about=10 + n)
-    assert len(world.tell(Tick(), NOON + 24 * HOUR)) == 1
-    assert [e.metric for e in world.effects if isinstance(e, Count)].count("limit_hits:reminders") == 1
-    said = [one for hour in range(1, 8) for one in world.tell(Tick(), NOON + (24 + hour) * HOUR)]
-    assert {one.text.partition("kelgo")[2][0] for one in said} >= {"1", "2"}
 
 
 def test_its_life_goes_on_after_a_crash_and_from_a_snapshot() -> None:
@@ -352,21 +190,6 @@ def test_a_wrong_connection_leaves_its_matter_and_such_lines_need_a_surer_one_un
     assert len(world.matters[matter.id].lines) == 2, "other sources join as before"
     world.tell(Marked(tuple(replace(one, undone=True) for one in many)), NOON + 700)
     assert line.id in [each.trace for each in world.matters[matter.id].lines]
-
-
-def test_a_reminder_comes_once_at_its_time_over_a_new_life_and_not_once_it_is_undone() -> None:
-    world = World()
-    ref = PerceptionRef("p-1", NOON, "chat")
-    remind = FeedbackMark("k-1", "1", MarkKind.REMIND, NOON, "ann", "call Ines", until=NOON + HOUR, perception=ref)
-    gone = replace(remind, id="k-2", text="call nobody")
-    world.tell(Marked((remind, gone)), NOON + 1)
-    world.tell(Marked((remind, replace(gone, undone=True))), NOON + 60)
-    world.core = world.born()
-    assert world.tell(Tick(), NOON + HOUR - 1) == []
-    (said,) = world.tell(Tick(), NOON + HOUR)
-    assert said.text == "Due at 13:00: “call Ines” (chat, 1 h earlier)."
-    for now in (NOON + HOUR + 60, NOON + 9 * HOUR):
-        assert world.tell(Marked((remind,)), now) == world.tell(Tick(), now) == []
 
 
 def test_lines_of_a_muted_matter_are_told_to_attention_as_they_come() -> None:
