@@ -57,15 +57,6 @@ def test_a_child_has_half_of_what_its_parent_had():
     assert sum(to.share(name) for name in to.living) == len(CONFIGURED)
 
 
-def test_granted_once_is_granted_and_not_twice():
-    to = policy()
-    child = grant(to, division())
-    again = to.consider(division(), NOON + 5)
-    assert (again.verdict, again.event, again.member) == (GrowthVerdict.GRANTED, None, child)
-    assert refused(to, division("people", "causes/1", topics=())).limit == "malformed"
-    assert grant(to, division("people", "causes/1")).name == "people-3"  # the same word from another is another's
-
-
 @pytest.mark.parametrize(
     ("proposal", "limit"),
     [
@@ -141,16 +132,6 @@ def test_births_in_an_hour():
     assert refused(policy(births_per_hour=0), division()).limit == "births_per_hour"
 
 
-def test_generations_and_the_least_share():
-    to = policy(generations=1)
-    child = grant(to, division())
-    assert refused(to, division(child.name, "x")).limit == "generations"
-    to = policy(least_share=0.25)
-    grant(to, division(growth="1"))
-    grant(to, division(growth="2"))
-    assert refused(to, division(growth="3")).limit == "least_share"
-
-
 def test_what_a_retired_one_had_is_its_heirs_at_once():
     to = policy()
     child = grant(to, division())
@@ -185,19 +166,6 @@ def test_who_took_part_rests_and_each_turn_doubles_that():
         child = grant(to, proposal, now)
     assert refused(to, division("causes", "last"), now + 600 * 2**4 - 1).limit == "cooldown"
     assert grant(to, division("causes", "last"), now + 600 * 2**4)
-
-
-def test_frozen_grants_nothing_to_anybody():
-    to = policy()
-    child = grant(to, division())
-    to.apply(to.freeze("ann", "looks odd", NOON))
-    assert to.freeze("bob", "", NOON) is None
-    for proposal in (division("people", "x"), retirement(child.name)):
-        assert refused(to, proposal).limit == "frozen"
-    assert to.consider(division(), NOON).verdict is GrowthVerdict.GRANTED  # what has happened has
-    to.apply(to.thaw("bob", "", NOON))
-    assert to.thaw("bob", "", NOON) is None
-    assert grant(to, division("people", "x"))
 
 
 def test_an_approval_is_for_one_birth_of_one_submind_for_a_while():

@@ -1,7 +1,5 @@
 """Processes of a mind, as far as their mail goes: real sockets, a directory, actors that note what they hear."""
 
-from __future__ import annotations
-
 import random
 import secrets
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """Frames as bytes: everything that actors say survives, in any pieces; nothing else is believed."""
 
-from __future__ import annotations
-
 import dataclasses
 import typing
 from collections.abc import Mapping

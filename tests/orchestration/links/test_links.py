@@ -21,18 +21,6 @@ MACHINES = pytest.mark.parametrize("machine", ["mind", "other"])
 """On one machine over a Unix socket, on two over TCP."""
 
 
-@MACHINES
-async def test_events_arrive_once_and_in_order_many_in_a_batch(tmp_path, machine):
-    async with Mesh(tmp_path) as mesh:
-        _, peer = await mesh.start("peer")
-        sender, _ = await mesh.start("me", machine=machine)
-        for number in range(2000):
-            sender.outboxes.put("peer", event(number), 0.5)
-        await until(lambda: len(peer.heard) == 2000)
-        assert peer.heard == [str(number) for number in range(2000)]
-        assert peer.batches <= 2000 / SETTINGS.batch + 1
-
-
 async def test_a_peer_that_is_not_there_yet_is_waited_for_and_what_does_not_fit_is_counted(tmp_path):
     async with Mesh(tmp_path, SETTINGS.model_copy(update={"outbox": 16})) as mesh:
         sender, _ = await mesh.start("me")
@@ -43,22 +31,6 @@ async def test_a_peer_that_is_not_there_yet_is_waited_for_and_what_does_not_fit_
         _, peer = await mesh.start("peer")
         await until(lambda: len(peer.heard) == 16)
         assert peer.heard == [str(number) for number in range(16)]
-
-
-@MACHINES
-async def test_a_peer_that_moves_is_found_again(tmp_path, machine):
-    async with Mesh(tmp_path) as mesh:
-        first, before = await mesh.start("peer", process="first")
-        sender, _ = await mesh.start("me", machine=machine)
-        sender.outboxes.put("peer", event(1), 0.5)
-        await until(lambda: before.heard)
-        await first.close()
-        await until(lambda: sender.book.get("peer") is None)
-        sender.outboxes.put("peer", event(2), 0.5)
-        second, after = await mesh.start("peer", process="second", machine="third")
-        await until(lambda: after.heard)
-        assert (before.heard, after.heard) == (["1"], ["2"])
-        assert second.counters["messages_lost_total"] == 0
 
 
 async def test_who_moves_while_its_old_process_lives_is_heard_at_its_new_one(tmp_path):

@@ -1,7 +1,5 @@
 """What waits for a peer: in order, bounded, the least important goes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Back-pressure from end to end: who has no room is sent no more, senders keep what matters most, nothing grows."""
 
-from __future__ import annotations
-
 import asyncio
 
 from orchestration.links.codec import encode
@@ -91,26 +89,6 @@ async def test_who_has_no_room_is_known_to_those_who_come_later_and_within(tmp_p
         peer.room = True
         receiver.relieved("peer")
         await until(lambda: len(peer.heard) == 51)
-
-
-async def test_no_more_is_on_its_way_than_the_window(tmp_path):
-    """A process that receives but says nothing gets so many events and no more, and they are given up when it ends."""
-    async with Mesh(tmp_path, NARROW) as mesh:
-        receiver, _ = await mesh.start("peer")
-        got = []
-        receiver._inbox._on_batch = lambda batch, _: got.append(batch)
-        sender, _ = await mesh.start("me")
-        await until(lambda: sender.book.get("peer"))
-        for first, wanted in ((0, 40), (40, 64)):  # no more at a time than an outbox holds
-            for number in range(first, first + 40):
-                sender.outboxes.put("peer", event(number), 0.5)
-            await until(lambda wanted=wanted: sum(map(len, got)) == wanted)
-        sender.outboxes.put("peer", event("more"), 0.5)
-        await asyncio.sleep(0.05)
-        assert sum(map(len, got)) == 64
-        await receiver.close()
-        await until(lambda: sender.counters["messages_unconfirmed_total"] == 64)
-        assert sender.outboxes.waiting + sender.counters["messages_dropped_total"] == 81 - 64
 
 
 async def test_all_outboxes_together_are_bounded(tmp_path):

@@ -1,7 +1,5 @@
 """Links between real processes: one that stands still, one that is killed, connections that are cut anywhere."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """A cable between a client and a server, which tests may pull out."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from typing import Self

@@ -1,7 +1,5 @@
 """A mind of its own for each test, in an etcd that really runs."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

@@ -5,8 +5,6 @@ than their lease (also between deciding to write and writing), die and come back
 Every event is followed by a check of what must hold at every moment.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Callable, Coroutine
@@ -87,7 +85,7 @@ class Host:
 class Term:
     """What ``take_lead`` needs of a term."""
 
-    def __init__(self, world: World, host: Host) -> None:
+    def __init__(self, world: Any, host: Host) -> None:
         self.candidate = host.name
         self.reason = ""
         self._world = world

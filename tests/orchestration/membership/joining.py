@@ -1,7 +1,5 @@
 """Opening coordinations in tests."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 
 from orchestration.membership.backends import open_coordination

@@ -1,7 +1,5 @@
 """What elections need of an etcd, made up: in virtual time, with a clock that goes wrong."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from orchestration.membership.election import Campaign

@@ -1,7 +1,5 @@
 """Addresses that cannot be used: one clear sentence each, in time."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Leadership and configuration in a real etcd, several processes' worth of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import TypeVar

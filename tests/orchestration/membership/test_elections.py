@@ -1,7 +1,5 @@
 """A hundred schedules. One that fails says its seed, and runs alone with ``-k "seed-17]"``."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An etcd that dies, freezes, comes back, loses its majority."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

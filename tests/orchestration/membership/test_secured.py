@@ -1,7 +1,5 @@
 """An etcd that asks for TLS, a certificate and a password."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

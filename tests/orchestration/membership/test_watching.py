@@ -1,7 +1,5 @@
 """Watches that break, fall behind and go on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 

@@ -62,51 +62,6 @@ def test_who_waits_in_vain_gets_another_place():
     assert set(made.places.values()) == {"id-b"}
 
 
-def test_a_new_node_takes_its_share_once_it_is_steady():
-    made = placement(4)
-    made.looked(seen("a"), 0.0)
-    all_born(made, 1.0)
-    made.looked(seen(("a", 0.0), "b"), 2.0)
-    assert set(made.places.values()) == {"id-a"}
-    made.looked(seen(("a", 0.0), "b"), 8.0)
-    assert sorted(made.places.values()) == ["id-a", "id-a", "id-b", "id-b"]
-
-
-def test_only_a_few_move_at_a_time():
-    made = placement(8, SETTINGS.model_copy(update={"moves": 1}))
-    made.looked(seen("a", total=8.0), 0.0)
-    all_born(made, 1.0)
-    made.looked(seen(("a", 0.0), "b", total=8.0), 2.0)
-    made.drain("a")
-    gone = 0
-    for step in range(40):
-        made.looked(seen(("a", 0.0), "b", total=8.0), 3.0 + step)
-        on_b = list(made.places.values()).count("id-b")
-        assert on_b - gone <= 1
-        gone = on_b
-        if step % 3 == 2:
-            all_born(made, 3.5 + step)
-    assert gone == 8
-
-
-def test_the_lost_come_back_at_once_and_drained_is_known_to_the_next():
-    made = placement(4)
-    made.looked(seen("a", "b", "c"), 0.0)
-    all_born(made, 1.0)
-    made.drain("c")
-    made.looked(seen("a", "c"), 2.0)
-    assert "id-b" not in made.places.values()
-    later = placement(4)
-    later.restore(made.drained)
-    later.looked(seen("a", "c"), 0.0)
-    assert set(later.places.values()) == {"id-a"}
-    later.drain("c", undo=True)
-    later.looked(seen("a", "c"), 10.0)
-    all_born(later, 11.0)
-    later.looked(seen(("a", 0.0), "c"), 20.0)
-    assert set(later.places.values()) == {"id-a", "id-c"}
-
-
 def test_a_node_is_meant_by_name_address_or_the_beginning_of_its_id():
     made = placement()
     made.looked([*seen("a", "b"), ObservedNode("id-b2", "b", "10.0.0.9", 4.0, 4.0)], 0.0)
