@@ -9,8 +9,6 @@
 | `make test-model` | what asks a real language model | `model`, given here |
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import pytest

@@ -1,7 +1,5 @@
 """Documents and files beside the code: current, complete, and free of what has no place in them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from importlib.metadata import distributions

@@ -1,7 +1,5 @@
 """Layers, purity and size, read from the code itself."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every test is run by exactly one target of the Makefile, and the architecture says truly which holds a promise."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

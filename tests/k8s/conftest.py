@@ -5,8 +5,6 @@
 volumes are empty. ``make test-cluster`` starts one where nothing is named.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

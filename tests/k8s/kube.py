@@ -1,7 +1,5 @@
 """A cluster as `kubectl` has it, and a way to what runs in it that outlives the pods at its end."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

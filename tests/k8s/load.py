@@ -1,7 +1,5 @@
 """Callers of a mind that know nothing of it but its proto files, through everything that happens to its pods."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import threading

@@ -1,7 +1,5 @@
 """Who reaches whom in a cluster: pods to try it from, every port that anything listens on, and which of them answer."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

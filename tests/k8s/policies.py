@@ -9,8 +9,6 @@ is an error, never passed over. What was refused is remembered: ``nft list set i
 and lifts everything, on SIGTERM and when the API server is gone. Needs root.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import json

@@ -1,7 +1,5 @@
 """`k8s/overlays/production` cut down to one node, and what people have to make before it can be applied."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import json

@@ -1,7 +1,5 @@
 """``python -m tests.k8s.volumes DIR``: volumes in folders of this machine, for a one-node cluster that has none."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

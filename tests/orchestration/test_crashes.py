@@ -1,7 +1,5 @@
 """``kill -9`` of any process of a running mind, again and again, while it takes perceptions in and is watched."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

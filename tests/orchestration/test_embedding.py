@@ -1,7 +1,5 @@
 """What whoever answers readers thinks with."""
 
-from __future__ import annotations
-
 import pytest
 
 from actors.substrate.build import build_embedder

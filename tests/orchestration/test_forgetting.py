@@ -1,7 +1,5 @@
 """A running mind forgets somebody: no byte of their name, or of a word that only they said, is left in any file."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

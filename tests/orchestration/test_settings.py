@@ -1,7 +1,5 @@
 """The configuration: where a setting comes from, and what is said when it is wrong."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

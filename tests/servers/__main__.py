@@ -4,8 +4,6 @@
 ``python -m tests.servers --for COMMAND``   as long as a command runs, which finds them; it ends with its exit code
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

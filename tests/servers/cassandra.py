@@ -1,7 +1,5 @@
 """A real one-node Cassandra 5 on this machine: its jars by Maven, kept in the user's cache; Java 17 runs it."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

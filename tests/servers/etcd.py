@@ -1,7 +1,5 @@
 """A real etcd on this machine, alone or several that vote: the Debian package ``etcd-server``."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -5,8 +5,6 @@ they are started here and stopped at the end. Tests that stop or secure a server
 ``SUBMIND_TEST_SERVERS=none`` skips them all, for a person who can have none; CI never sets it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """A TLS front before a server that speaks plainly, as load balancers are: with a certificate of one's choice."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import AsyncIterator

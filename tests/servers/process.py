@@ -1,7 +1,5 @@
 """A server process that a test may kill and pause: it knows its own process only."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

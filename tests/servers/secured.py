@@ -1,7 +1,5 @@
 """A Cassandra that asks for TLS and a password, and the certificates for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """An etcd that asks for TLS, certificates on both sides and a password."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import Callable

@@ -2,7 +2,6 @@
 
 import json
 import stat
-import threading
 
 from environment.population import read_growth
 from orchestration.access.audit import NAME, AuditLog, read_audit
@@ -111,22 +110,6 @@ def test_it_stays_within_its_bounds_and_the_oldest_goes(tmp_path):
     assert all(path.stat().st_size < 2048 for path in tmp_path.iterdir())
     numbers = [int(line["by"].partition("-")[2]) for line in read_audit(tmp_path)]
     assert numbers == list(range(numbers[0], 200))
-
-
-def test_processes_share_it_and_no_line_is_torn(tmp_path):
-    logs = [log(tmp_path, file_bytes=4096, files=1000)[0] for _ in range(4)]
-
-    def write(audit, name):
-        for number in range(100):
-            audit.record("Freeze", f"{name}-{number}", "done")
-
-    threads = [threading.Thread(target=write, args=(audit, name)) for name, audit in enumerate(logs)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    found = {line["by"] for line in read_audit(tmp_path)}
-    assert found == {f"{name}-{number}" for name in range(4) for number in range(100)}
 
 
 def test_a_flood_of_refusals_is_counted_and_not_written_down(tmp_path):

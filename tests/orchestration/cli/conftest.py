@@ -1,7 +1,5 @@
 """The command line as people run it: a process, against a gateway as it is served."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import json

@@ -1,7 +1,5 @@
 """Questions to a mind, against a gateway as it is served."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,5 @@
 """``submind backup`` and ``submind restore`` as people run them, and as they are killed."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

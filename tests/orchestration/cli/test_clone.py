@@ -1,7 +1,5 @@
 """``submind snapshot`` and ``submind clone`` as people run them, and as they are killed."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from pathlib import Path

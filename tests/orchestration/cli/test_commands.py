@@ -1,7 +1,5 @@
 """The command line as a whole: help, codes, and what is not imported."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import shlex

@@ -1,7 +1,5 @@
 """``submind diff``: what one mind knows and another does not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

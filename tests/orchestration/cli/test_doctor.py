@@ -1,7 +1,5 @@
 """``submind doctor``: real faults, each with its fix."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 from typing import Any

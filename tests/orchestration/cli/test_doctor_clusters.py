@@ -1,7 +1,5 @@
 """``submind doctor`` before real clusters that are set up wrongly: each mistake is named, with what mends it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

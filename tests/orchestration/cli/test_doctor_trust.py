@@ -1,7 +1,5 @@
 """``submind doctor`` on secrets, tokens and certificates: who can read them, whom they are for, how long they hold."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

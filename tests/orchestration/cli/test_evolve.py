@@ -1,7 +1,5 @@
 """``submind evolve``: settings bred against labels, the same by the same seed, and none put to work."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The example's day, moved to end when mind time meets the wall."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """``submind init`` and the tree it is made from."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

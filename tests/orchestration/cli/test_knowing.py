@@ -1,7 +1,5 @@
 """What a mind knows, asked of a gateway as it is served."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from actors.effects import Commit

@@ -1,7 +1,5 @@
 """Lines as perceptions: plain, JSON, mixed, hostile."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """``submind mcp``, driven by the client of the protocol's own SDK."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """``submind merge``: chosen memories of a mind, told to another that runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

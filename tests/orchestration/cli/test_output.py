@@ -1,7 +1,5 @@
 """What reaches a terminal cannot break it."""
 
-from __future__ import annotations
-
 import unicodedata
 from pathlib import Path
 

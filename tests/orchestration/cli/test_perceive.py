@@ -1,7 +1,5 @@
 """``submind perceive`` against a gateway as it is served."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from pathlib import Path

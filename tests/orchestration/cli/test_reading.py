@@ -1,7 +1,5 @@
 """Input line by line: files, growing and rotated ones, pipes; bounded whatever comes."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

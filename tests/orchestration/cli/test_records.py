@@ -1,7 +1,5 @@
 """Lines of logs that are records."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

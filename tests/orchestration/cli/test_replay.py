@@ -1,7 +1,5 @@
 """``submind replay``: the same stream every time, and nothing left behind."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

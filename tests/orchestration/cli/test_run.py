@@ -1,7 +1,5 @@
 """``submind run``: refused where it is unsafe, and a whole mind from the command line."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

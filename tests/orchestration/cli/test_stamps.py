@@ -1,7 +1,5 @@
 """Times at the front of log lines."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """On a terminal: colours, and nothing that outside text could do to it."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """``submind watch`` against a gateway as it is served."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from typing import Any

@@ -4,8 +4,6 @@
 process of its own, with the arguments, environment, directory and standard streams it was given, and ends as it would.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import importlib

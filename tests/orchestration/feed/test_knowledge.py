@@ -1,9 +1,9 @@
 """What is known, why, what is denied and what is right, over HTTP."""
 
 from actors.effects import Commit
-from actors.events import Marked, Perceived, Started, Tick
+from actors.events import Marked, Perceived
 from actors.knowledge.core import KnowledgeCore
-from actors.knowledge.fact import CONTRADICTIONS, ENTITIES, FACTS, NAMES, PROGRESS, SLEEPS, Progress
+from actors.knowledge.fact import CONTRADICTIONS, ENTITIES, FACTS, NAMES, PROGRESS, Progress
 from actors.knowledge.settings import KnowledgeSettings
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from environment.marks import MARKS
@@ -167,28 +167,3 @@ async def test_a_page_tells_what_is_owed_both_ways_and_what_is_going_on(feed):
     press = await get(feed, "/v1/know/press 4")
     assert (press["owes"], len(press["owed"])) == ([], 4), "what does not speak owes nothing"
     assert [one["id"] for one in press["matters"]] == ["m-1"]
-
-
-async def test_what_sleep_made_of_many_episodes_is_told_known_and_answered(feed):
-    lines = [f"cron[{n}]: orders backup finished, {7 * n} files" for n in range(1, 13)]
-    times = [NOON + n * 86_400.0 - 10 * 3600.0 for n in range(1, 13)]
-    said = [NewPerception("cron", at, at, text=text, key=text) for at, text in zip(times, lines, strict=True)]
-    await feed.stores.perceptions.append(said)
-    core = KnowledgeCore("knowledge", {}, {}, {}, {}, Progress(), KnowledgeSettings())
-    effects = core.handle(Started(), NOON)
-    effects += core.handle(Perceived(tuple(await feed.stores.perceptions.read(0, 20)), {}), times[-1])
-    effects += core.handle(Tick(), NOON + 12 * 86_400.0)
-    await feed.stores.commit([effect.write for effect in effects if isinstance(effect, Commit)])
-    feed.now[0] = NOON + 13 * 86_400.0
-    (report,) = (await get(feed, "/v1/sleeps"))["sleeps"]
-    assert (report["reason"], report["perceptions"], report["gists"]["count"]) == ("night", 12, 1)
-    (line,) = report["gists"]["lines"]
-    assert line["entity"] == "cron orders backup finished files"
-    assert line["text"] == "recurs: nightly about 02:00, 12 times since 4 March"
-    page = await get(feed, f"/v1/know/{line['entity']}")
-    assert values(page["facts"], "recurs") == ["nightly about 02:00, 12 times since 4 March"]
-    (belief,) = (await get(feed, f"/v1/believe/{line['entity']}"))["beliefs"]
-    assert [part["text"] for part in belief["evidence"]] == [lines[0], *lines[-7:]]
-    answer = await feed.client.post("/v1/ask", json={"question": "how often does the orders backup run?"})
-    assert "nightly about 02:00, 12 times since 4 March" in answer.json()["text"]
-    assert len(await SLEEPS.all_of(feed.stores.collections)) == 1

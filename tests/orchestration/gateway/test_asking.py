@@ -1,7 +1,5 @@
 """Questions and their answers as they come, with a real server of models beside."""
 
-from __future__ import annotations
-
 import pytest
 
 from actors.substrate.settings import ModelSettings, ServerSettings, SubstrateSettings

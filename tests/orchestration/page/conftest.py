@@ -1,7 +1,5 @@
 """The page in a real browser, served by the real application over a real store that the tests write to."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import threading

@@ -1,7 +1,5 @@
 """Who can use the page: with a token, in the dark, without a mouse, with a screen reader, on a phone."""
 
-from __future__ import annotations
-
 import pytest
 
 _CONTRAST = """

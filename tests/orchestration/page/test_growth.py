@@ -1,7 +1,5 @@
 """Who is born and who ends, who permits it, and the switch that stops it all."""
 
-from __future__ import annotations
-
 import pytest
 
 from environment.population import GrowthKind

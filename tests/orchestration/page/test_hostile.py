@@ -1,7 +1,5 @@
 """Text that means harm: it is shown, it does nothing, and nothing breaks."""
 
-from __future__ import annotations
-
 import pytest
 
 from environment.messages import ChangeKind

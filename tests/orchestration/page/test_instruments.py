@@ -1,7 +1,5 @@
 """The salience of live traces, health, and the box to speak."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from dataclasses import replace

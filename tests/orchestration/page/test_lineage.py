@@ -1,7 +1,5 @@
 """From a thought down to what was perceived: by mouse, by keyboard, by address; and search."""
 
-from __future__ import annotations
-
 import pytest
 
 

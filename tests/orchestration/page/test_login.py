@@ -1,7 +1,5 @@
 """Logging in to the page, staying logged in, and out again; in a real browser, with and without TLS."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What people say of entries and matters, on the page: buttons, keys, what is muted, and undo."""
 
-from __future__ import annotations
-
 from actors.matters.matter import MATTERS, Matter, MatterLine, MatterState
 from environment.marks import MARKS
 from tests.orchestration.page.conftest import finish

@@ -1,7 +1,5 @@
 """What is going on, on the page: open matters first, what is owed, and the course of each."""
 
-from __future__ import annotations
-
 from actors.matters.matter import LOOPS, MATTERS, Matter, MatterLine, MatterState, OpenLoop
 from tests.orchestration.page.conftest import finish
 

@@ -1,7 +1,5 @@
 """The memory on the page: what is found again, an entity's page, the drawing around it, what is to be settled."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """The network of subminds: who there is, who talks to whom, what flows, what changed and why."""
 
-from __future__ import annotations
-
 import pytest
 
 from environment.messages import ChangeKind

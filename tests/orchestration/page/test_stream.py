@@ -1,7 +1,5 @@
 """The stream as it happens: live, while reading back, over restarts, bounded."""
 
-from __future__ import annotations
-
 import pytest
 
 from environment.messages import EntryKind

@@ -165,19 +165,6 @@ async def test_what_a_child_had_left_its_heir_has_at_once():
     await parent.hold(400, 0)
 
 
-async def test_an_heir_of_another_line_counts_what_the_child_could_not_spend():
-    kept, whole = Kept(), BudgetSettings(tokens_per_hour=1000)
-    parent = Account("causes", Limits.share(whole, 1), lambda: 1000.0, kept)
-    await parent.settle(await parent.hold(400, 0), 400, 0)
-    child = Account("pumps-1", Limits.share(whole, 2), lambda: 1000.0, InheritedLedgers(kept, "pumps-1", "causes"))
-    await child.settle(await child.hold(50, 0), 10, 0)
-    heir = Account("people", Limits.share(whole, 1), lambda: 1000.0, kept)
-    heir.inherit(["pumps-1"])
-    heir.limit(Limits(1500.0))
-    await heir.settle(await heir.hold(1, 0), 0, 0)
-    assert heir.left()["tokens_left_hour"] == 1500 - 410
-
-
 @pytest.mark.parametrize("seed", range(40))
 async def test_parts_that_move_between_processes_open_no_budget(seed):
     """Whatever moves where and whenever it is said, no hour holds more than all of them were given."""

@@ -161,17 +161,6 @@ async def test_it_takes_mail_wakes_up_and_saves_on_the_way_out(tmp_path, living)
         assert await stores.registry.state("recorder") == b"saved"
 
 
-async def test_the_next_life_begins_with_what_was_saved(tmp_path, living):
-    async with living(tmp_path, Recorder()) as (actor, life, _):
-        await until(lambda: actor.shell)
-        actor.stop()
-        await life
-    core = Recorder()
-    async with living(tmp_path, core):
-        await until(lambda: core.handled)
-        assert core.handled[0] == "restored"
-
-
 async def test_a_store_that_refuses_loses_nothing(tmp_path, living):
     core = Counter()
     async with living(tmp_path, core, refusals=5) as (actor, _, stores):

@@ -1,7 +1,5 @@
 """Histories for the simulator's tests."""
 
-from __future__ import annotations
-
 import json
 import random
 from datetime import datetime

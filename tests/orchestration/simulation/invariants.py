@@ -1,7 +1,5 @@
 """What must hold of a mind's stores whatever went wrong, as a list of what does not."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A mind whose embedder is changed: it goes on at once, and what it knows is embedded anew meanwhile."""
 
-from __future__ import annotations
-
 import pytest
 
 from actors.names import ENVIRONMENT

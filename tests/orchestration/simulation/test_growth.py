@@ -1,7 +1,5 @@
 """Neurogenesis and apoptosis with real cores, a real store and the guard, in virtual time."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

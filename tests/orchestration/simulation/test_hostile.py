@@ -1,7 +1,5 @@
 """Hostile text is data: it changes no trust, no goal, no configuration, and comes out harmless."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

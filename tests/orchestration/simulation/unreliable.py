@@ -1,7 +1,5 @@
 """Stores that now and then do not take what they are given."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

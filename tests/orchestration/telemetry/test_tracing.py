@@ -183,15 +183,3 @@ def test_a_caller_that_does_not_record_is_linked_itself(receiver):
     (accept,) = receiver.named("accept")
     assert accept["links"] == [(f"{caller.trace:032x}", f"{caller.span:016x}")]
     assert not receiver.named("take in")
-
-
-def test_a_front_adds_its_part_within_what_the_leader_accepts(receiver):
-    recorder = recorder_to(receiver.endpoint)
-    IntakeSpans(recorder, relays=True).accepted(Receipts(first=1, count=1), caller_of(CALLED), 0.2, 0.1)
-    recorder.start()
-    recorder.close()
-    (relay,), (request,) = receiver.named("relay"), receiver.named("hand on")
-    trace = recorder.ids.of(perception_id(1))
-    assert relay["parent"] == f"{span_id(trace, 'accept', perception_id(1)):016x}"
-    assert relay["links"] == [(request["trace"], request["id"])]
-    assert not receiver.named("accept")
