@@ -1,11 +1,13 @@
 """Batches on their way: keys, bytes, receipts, order. Nothing here waits."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from environment.messages import PerceptionBatch, Receipt, Receipts
-from orchestration.front.relay_queue import told
+from orchestration.front.relay_queue import PendingBatch, RelayedBatch, RelayQueue, told
 from orchestration.front.writing import encoded
 from orchestration.gateway.encode import timestamp
 from orchestration.pb.submind.v1 import perception_pb2 as pb
@@ -51,3 +53,23 @@ def test_receipts_say_what_the_leader_said_or_would_have_said(rows, made, expect
     receipts = told(answers(*rows), frozenset(made))
     assert [(each.seq, each.new) for each in receipts] == expected
     assert [each.id for each in receipts] == [Receipt(f"p-{seq:020x}", seq, True).id for seq, _ in expected]
+
+
+def pending(loop, since=0.0):
+    batch = PerceptionBatch(["ops"], [NOON], [NOON], ["x"])
+    return PendingBatch(RelayedBatch(batch, b"", frozenset()), since, loop.create_future())
+
+
+async def test_what_nobody_waits_for_is_left_out_and_what_is_late_is_found():
+    loop = asyncio.get_running_loop()
+    queue = RelayQueue(most=8)
+    gone, early, late = pending(loop), pending(loop, 1.0), pending(loop, 2.0)
+    gone.answer.cancel()
+    queue.waiting.extend([gone, early, late])
+    assert queue.overdue(0.0)
+    assert queue.next() is early
+    assert not queue.overdue(1.5)
+    assert queue.overdue(2.0)
+    assert queue.all() == [early, late]
+    assert queue.next() is None
+    assert Receipts(3, 1) == told(answers((3, True)), frozenset())

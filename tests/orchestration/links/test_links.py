@@ -33,6 +33,22 @@ async def test_a_peer_that_is_not_there_yet_is_waited_for_and_what_does_not_fit_
         assert peer.heard == [str(number) for number in range(16)]
 
 
+@MACHINES
+async def test_a_peer_that_moves_is_found_again(tmp_path, machine):
+    async with Mesh(tmp_path) as mesh:
+        first, before = await mesh.start("peer", process="first")
+        sender, _ = await mesh.start("me", machine=machine)
+        sender.outboxes.put("peer", event(1), 0.5)
+        await until(lambda: before.heard)
+        await first.close()
+        await until(lambda: sender.book.get("peer") is None)
+        sender.outboxes.put("peer", event(2), 0.5)
+        second, after = await mesh.start("peer", process="second", machine="third")
+        await until(lambda: after.heard)
+        assert (before.heard, after.heard) == (["1"], ["2"])
+        assert second.counters["messages_lost_total"] == 0
+
+
 async def test_who_moves_while_its_old_process_lives_is_heard_at_its_new_one(tmp_path):
     async with Mesh(tmp_path) as mesh:
         old, before, stays = await mesh.start("peer", "stays", process="old")

@@ -62,6 +62,24 @@ def test_who_waits_in_vain_gets_another_place():
     assert set(made.places.values()) == {"id-b"}
 
 
+def test_the_lost_come_back_at_once_and_drained_is_known_to_the_next():
+    made = placement(4)
+    made.looked(seen("a", "b", "c"), 0.0)
+    all_born(made, 1.0)
+    made.drain("c")
+    made.looked(seen("a", "c"), 2.0)
+    assert "id-b" not in made.places.values()
+    later = placement(4)
+    later.restore(made.drained)
+    later.looked(seen("a", "c"), 0.0)
+    assert set(later.places.values()) == {"id-a"}
+    later.drain("c", undo=True)
+    later.looked(seen("a", "c"), 10.0)
+    all_born(later, 11.0)
+    later.looked(seen(("a", 0.0), "c"), 20.0)
+    assert set(later.places.values()) == {"id-a", "id-c"}
+
+
 def test_a_node_is_meant_by_name_address_or_the_beginning_of_its_id():
     made = placement()
     made.looked([*seen("a", "b"), ObservedNode("id-b2", "b", "10.0.0.9", 4.0, 4.0)], 0.0)

@@ -118,6 +118,27 @@ def test_of_some_gauges_the_highest_of_all_is_shown():
     assert read["submind_attention_threshold", "cognitive"] == 0.4
 
 
+def test_figures_of_the_host_are_shown_by_their_names():
+    figures = {
+        "mind_up": 1.0,
+        "mind_restarts_total": 2.0,
+        "gateway_open:calls": 3.0,
+        "gateway_ack_seconds_bucket:0.1": 4.0,
+        "gateway_ack_seconds_count": 5.0,
+        "gateway_ack_seconds_sum": 0.5,
+        "front_leader_known": 1.0,
+        "something": 6.0,
+    }
+    read = scrape([], figures)
+    assert read["submind_mind_process_up",] == 1
+    assert read["submind_mind_restarts_total",] == 2
+    assert read["submind_gateway_open", "calls"] == 3
+    assert read["submind_gateway_ack_seconds_bucket", "0.1"] == 4
+    assert read["submind_gateway_ack_seconds_bucket", "+Inf"] == 5
+    assert read["submind_front_leader_known",] == 1
+    assert read["submind_host_something",] == 6
+
+
 def test_the_state_of_each_actor():
     read = scrape([told("text", {}, role="perceptual", state=SubmindState.QUARANTINED)])
     states = {key: value for key, value in read.items() if key[0] == "submind_actor_state"}
