@@ -6,6 +6,8 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+import msgspec
+
 from actors.knowledge.entities import entity_of
 from environment.erasure import FORGOTTEN, HOLDS, ForgetRecord, ForgetScope, LegalHold, ScopeKind, scope_of
 from environment.identity import derived, perception_seq
@@ -109,7 +111,7 @@ class ForgettingService:
 
 
 def _record(made: ForgetRecord) -> pb.ForgetRecord:
-    return encode(pb.ForgetRecord, made, kind=made.scope.kind)
+    return encode(pb.ForgetRecord, made, kind=made.scope.kind, scope=msgspec.json.encode(made.scope).decode())
 
 
 def _hold(made: LegalHold) -> pb.LegalHold:

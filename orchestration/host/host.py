@@ -20,7 +20,7 @@ from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
 from orchestration.embedding import LazyEmbedder, wording
 from orchestration.faculties import perceives
-from orchestration.forgetting import forget_every
+from orchestration.forgetting import ForgetRun, forget_every
 from orchestration.gateway.auth import require_guard, split_listen
 from orchestration.gateway.erasure import ForgettingService
 from orchestration.gateway.intake import Intake
@@ -130,7 +130,9 @@ class Host(ServingProcess):
         )
         for name, keep in (("access", self.access.keep), ("episodes", self.view.keep)):
             self._owned.callback(asyncio.create_task(keep(), name=name).cancel)
-        self._forgetter = Forgetter(stores, self.data_dir, settings.mind.name, self.supervisor, wall, self._reread)
+        self._forgetter = Forgetter(
+            ForgetRun(stores, self.data_dir, settings.mind.name, wall), self.supervisor, self._reread
+        )
         self._handlers = all_handlers(
             self.view,
             self.tail,

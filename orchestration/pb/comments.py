@@ -241,6 +241,7 @@ COMMENTS: dict[str, str] = {
     'submind.v1.ForgetRecord.removed': 'How many went, by table.',
     'submind.v1.ForgetRecord.redacted': 'How many stayed without the words, by table.',
     'submind.v1.ForgetRecord.reason': 'Why it was refused.',
+    'submind.v1.ForgetRecord.scope': 'What was meant, as JSON that names nobody: by it a mind that is restored from an older backup forgets it again.',
     'submind.v1.LegalHold': 'What may not be forgotten.',
     'submind.v1.LegalHold.id': '"h-" and 20 hexadecimal digits.',
     'submind.v1.LegalHold.kind': 'What kind of thing is held.',

@@ -144,6 +144,14 @@ async def test_after_a_person_was_forgotten_no_file_has_a_byte_of_them(tmp_path)
             assert [path.suffix for path in (tmp_path / "backups").iterdir()] == [".submind"]
             assert found_in(tmp_path / "backups") == []
 
+            listed = await submind("forget", "--list", "--json", *at)
+            (tmp_path / "asked.jsonl").write_text(listed.out)
+            (old,), (late,) = (list((tmp_path / name).iterdir()) for name in ("earlier", "backups"))
+            for place, given in (("as it was", ()), ("by backup", (late,)), ("by list", (tmp_path / "asked.jsonl",))):
+                more = [part for path in given for part in ("--forgotten", path)]
+                restored = await submind("restore", old, "--data-dir", tmp_path / place, *more)
+                assert (restored.code, found_in(tmp_path / place) == []) == (0, bool(given)), restored.err
+
             async with httpx.AsyncClient(base_url=living.http) as page:
                 entry = (await page.get("/v1/stream", params={"from": number, "limit": 1})).json()
                 assert b"quorvex" not in json.dumps(entry).lower().encode()

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from environment.ancestry import Ancestor, ancestor_document
+from environment.collections import Document
 from environment.messages import Perception
 from environment.stores.backup.archive import ArchiveReader, Block, Manifest, Tell, blocks_of
 from environment.stores.backup.items import BESIDE, Beside, Run, decode_items
@@ -31,6 +32,8 @@ class Archived:
         """Bytes of the file."""
         self._blocks = {kind: list(blocks_of(self.manifest, kind)) for kind in {b.kind for b in self.manifest.blocks}}
         self._last: tuple[Block | None, list[Any]] = (None, [])
+        self.beyond: list[Document] = []
+        """What the mind begins with beside all that is in the backup."""
 
     @property
     def label(self) -> str:
@@ -80,6 +83,8 @@ class Archived:
                 page = [each for each in page if each.seq > behind]
             if page:
                 yield str(page[-1].seq if numbered else at + 1), page
+        if kind == "documents" and self.beyond and behind <= len(blocks):
+            yield str(len(blocks) + 1), self.beyond
 
     async def epoch(self) -> int:
         """As ``Leaving.epoch``."""
@@ -97,18 +102,15 @@ class Archived:
 class Cloned(Archived):
     """A mind in a backup as another one begins: all that it was, and whom it comes from."""
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        told = self.manifest
+        ancestor = Ancestor(told.mind, told.cut, told.head, told.entries, told.id)
+        self.beyond.append(ancestor_document(ancestor))
+
     @property
     def label(self) -> str:
         return f"clone {self.manifest.id}"
-
-    async def pages(self, kind: str, after: str = "") -> AsyncGenerator[tuple[str, list[Any]], None]:
-        async for page in super().pages(kind, after):
-            yield page
-        last = len(self.blocks(kind)) + 1
-        if kind == "documents" and int(after or 0) < last:
-            told = self.manifest
-            ancestor = Ancestor(told.mind, told.cut, told.head, told.entries, told.id)
-            yield str(last), [ancestor_document(ancestor)]
 
 
 def _perceptions(run: Run) -> Iterator[Perception]:

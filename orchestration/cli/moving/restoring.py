@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from functools import partial
@@ -15,14 +16,18 @@ import typer
 
 from environment.ancestry import ANCESTORS
 from environment.configuration import CONFIGURATIONS, Configuration
+from environment.erasure import FORGOTTEN, ForgetState
 from environment.stores.backup.restored import Archived
 from environment.stores.copying import mark_of
 from environment.stores.opening import directory_of, open_stores
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.moving.arriving import Arrival, counted, held, shown
+from orchestration.cli.moving.forgotten import LaterRequests, later_requests
 from orchestration.cli.options import Json, MindFile, StoreAddress
 from orchestration.cli.output import clock, emit, lineage_line
 from orchestration.cli.signals import cancel_on
+from orchestration.clock import wall
+from orchestration.forgetting import ForgetRun
 from orchestration.loading import load_settings
 
 if TYPE_CHECKING:
@@ -31,6 +36,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
+Forgotten = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Forget again what was asked for later: another backup, or what submind forget --list --json printed."
+        " Later backups of the mind beside FILE are looked at in any case.",
+        show_default=False,
+    ),
+]
 _MIB = 1 << 20
 _AT_ONCE = 256
 
@@ -47,6 +61,7 @@ def restore(
     name: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Another name for the mind.", show_default=False)
     ] = None,
+    forgotten: Forgotten = None,
     check: Annotated[bool, typer.Option("--check", help="Restore nothing: read all of FILE and say what it holds.")] = (
         False
     ),
@@ -56,14 +71,15 @@ def restore(
 
     FILE is read whole before anything is written. The command may be killed at any time: given again it goes on where
     it was. At the end what arrived is read and compared by counts and digests; exit code 1 when it differs. Whatever
-    is left of the old mind cannot write to the new one.
+    is left of the old mind cannot write to the new one. What the mind was asked to forget after the backup was taken
+    is forgotten again, as far as that is known here; until when it is, is said.
     """
     with_name = {"--as": ("mind.name", name), "--store": ("store.address", store)}
     settings = load_settings(mind, flags=with_name)
     address = settings.store.address or (str(data_dir) if data_dir else "")
     if not address and not check:
         raise Failure("say where to: --data-dir DIR, or --store ADDRESS", MISUSED)
-    raise typer.Exit(Restoring(settings, address, data_dir, json=json).all_of(file, name, check=check))
+    raise typer.Exit(Restoring(settings, address, data_dir, json=json).all_of(file, name, forgotten or (), check=check))
 
 
 class Restoring(Arrival):
@@ -78,29 +94,38 @@ class Restoring(Arrival):
         self._address = address
         self._data_dir = directory_of(address) or data_dir if address else None
 
-    def all_of(self, file: Path, name: str | None, *, check: bool = False) -> int:
+    def all_of(self, file: Path, name: str | None, forgotten: Sequence[Path] = (), *, check: bool = False) -> int:
         """The exit code. Raises ``Failure``."""
         try:
-            return asyncio.run(self._run(file, name, check=check))
+            return asyncio.run(self._run(file, name, forgotten, check=check))
         except (KeyboardInterrupt, asyncio.CancelledError):
             raise Failure("stopped: the same command goes on from here") from None
 
-    async def _run(self, file: Path, name: str | None, *, check: bool) -> int:
+    async def _run(self, file: Path, name: str | None, forgotten: Sequence[Path], *, check: bool) -> int:
         cancel_on(signal.SIGTERM)
         async with AsyncExitStack() as opened:
             source = self.kind(file)
             opened.callback(source.close)
             await asyncio.to_thread(source.verify, lambda at, _of: self.tell("checked", "bytes", at))
-            self._describe(file, source)
+            asked = await asyncio.to_thread(later_requests, source, file, forgotten)
+            self._describe(file, source, asked)
             if check and self.json and (last := configuration_in(source)):
                 emit({"configuration": {"version": last.version, "at": last.at, "by": last.by, "body": last.body}})
             if check:
                 return 0
             mind = name or source.manifest.mind
             opened.enter_context(held(self._address))
-            target = await open_stores(self._address, mind, writer="restore", cassandra=self._settings.store.cassandra)
-            opened.push_async_callback(target.close)
+            target = await self._open(opened, mind)
+            if mind != asked.mind:  # the one of before may be there as well
+                before = await self._open(opened, asked.mind)
+                asked.take((await FORGOTTEN.all_of(before.collections)).values(), asked.until)
+            source.beyond += asked.documents()
             return await self._restore(source, target, mind)
+
+    async def _open(self, opened: AsyncExitStack, mind: str) -> Movable:
+        stores = await open_stores(self._address, mind, writer="restore", cassandra=self._settings.store.cassandra)
+        opened.push_async_callback(stores.close)
+        return stores
 
     async def _restore(self, source: Archived, target: Movable, mind: str) -> int:
         label, place = source.label, shown(self._address)
@@ -108,7 +133,10 @@ class Restoring(Arrival):
         before = mark is not None and mark.source == label and not mark.stage
         if not before:
             await self.copy(source, target, label, partial(self._beside, source, mind))
-        wrong = await self.compare(source, target.moving)
+        run = ForgetRun(target, self._data_dir, mind, wall)
+        pending = await run.pending()
+        # One that was killed while it forgot is as it was before, or has lost some of what it is to forget.
+        wrong = set() if before and pending else await self.compare(source, target.moving)
         if wrong and before:
             self.note(
                 f"{mind} at {place} was restored from this backup and has lived on since: nothing was changed."
@@ -118,6 +146,13 @@ class Restoring(Arrival):
             self.note(f"what arrived differs in: {', '.join(sorted(wrong))}. Does a mind run there already?")
         elif not self.json:
             self.out.print(f"{mind} is whole at {place}: submind run goes on with it")
+        if not wrong and pending:
+            fence = await target.lead()
+            await target.perceptions.lead()
+            for record in pending:
+                done = await run.carry_out(record, fence)
+                gone = counted(done.removed) if done.state is ForgetState.DONE else done.reason
+                self.note(f"forgotten again, {done.id} ({done.scope.kind}): {gone}")
         return 1 if wrong else 0
 
     async def _beside(self, source: Archived, mind: str) -> None:
@@ -145,12 +180,15 @@ class Restoring(Arrival):
         finally:
             await answers.close()
 
-    def _describe(self, file: Path, source: Archived) -> None:
+    def _describe(self, file: Path, source: Archived, asked: LaterRequests) -> None:
         told = source.manifest
+        for why in asked.unread:
+            self.note(f"{why}; what it knows to be forgotten is not known here")
         lineage = [ANCESTORS.value(each) for each in source.all_of("documents") if each.collection == ANCESTORS.name]
         lineage.sort(key=lambda each: -each.at)
         if self.json:
             said = {"backup": str(file), "id": told.id, "mind": told.mind, "cut": told.cut, "source": told.source}
+            said |= {"forgotten_later": len(asked.records), "known_until": asked.until}
             emit({**said, "head": told.head, "entries": told.entries, "counts": told.counts, "version": told.version})
             for each in lineage:
                 emit({"ancestor": asdict(each)})
@@ -161,6 +199,10 @@ class Restoring(Arrival):
         )
         for ancestor in lineage:
             self.out.print(f"  {lineage_line(ancestor)}")
+        self.out.print(
+            f"  requests to forget that came later: {len(asked.records)}, as is known here up to {clock(asked.until)};"
+            " --forgotten FILE tells of others"
+        )
 
 
 def configuration_in(source: Archived) -> Configuration | None:

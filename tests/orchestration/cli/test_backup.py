@@ -5,13 +5,17 @@ import fcntl
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from environment.erasure import FORGOTTEN, HOLDS, ForgetRecord, ForgetState, LegalHold, ScopeKind, scope_of
 from environment.ports import WriteState
 from environment.stores.copying import KINDS
 from environment.stores.opening import open_stores
+from orchestration.clock import wall
+from orchestration.forgetting import ForgetRun
 from tests.environment.stores.furnished import furnish
 from tests.environment.stores.making import perception
 from tests.orchestration.cli.conftest import finish, start, submind
@@ -85,6 +89,49 @@ async def test_a_mind_that_lived_on_is_left_alone(file: Path, living: Path, tmp_
     assert await stores.perceptions.head() == 52
     await stores.close()
     assert len(before) == len((tmp_path / "new" / "perceptions.db").read_bytes())
+
+
+async def test_who_was_forgotten_after_a_backup_does_not_come_back_with_it(living: Path, tmp_path: Path) -> None:
+    def left(place: Path) -> int:
+        return sum(path.read_bytes().lower().count(b"quorvex") for path in place.iterdir())
+
+    stores = await open_stores(living, "mind")
+    await stores.perceptions.append([perception(n, text="Quorvex has the keys") for n in (90, 91)])
+    (tmp_path / "kept").mkdir()
+    old, late = tmp_path / "kept" / "old.submind", tmp_path / "kept" / "late.submind"
+    assert (await submind("backup", "--data-dir", living, "--to", old)).code == 0
+    record = ForgetRecord("f-1", scope_of(ScopeKind.PERSON, ["Quorvex"], "salt"), wall(), "ana")
+    held = LegalHold("h-1", record.scope, "her", "case 12", wall(), "ana", 52, 0.0)
+    done = await ForgetRun(stores, living, "mind", wall).carry_out(record, await stores.lead())
+    assert (done.state, done.removed["perceptions"]) == ("done", 2)
+    await stores.close()
+    alone = await submind("restore", old, "--data-dir", tmp_path / "alone")
+    assert "came later: 0," in alone.err
+    assert left(tmp_path / "alone") > 0
+
+    assert (await submind("backup", "--data-dir", living, "--to", late)).code == 0
+    new = await submind("restore", old, "--data-dir", tmp_path / "new")
+    assert (new.code, left(tmp_path / "new")) == (0, 0), new.err
+    assert "came later: 1," in new.err
+    assert "forgotten again, f-1 (person)" in new.err
+
+    stores = await open_stores(tmp_path / "alone", "mind")  # as a restore leaves it that is killed before it forgets
+    await stores.commit([FORGOTTEN.write(record.id, record), HOLDS.write(held.id, held)])
+    await stores.close()
+    refused = await submind("restore", old, "--data-dir", tmp_path / "alone")
+    assert "h-1 holds some of it" in refused.err
+    stores = await open_stores(tmp_path / "alone", "mind")
+    await stores.commit([FORGOTTEN.write(record.id, replace(done, state=ForgetState.ASKED, done=held.at + 1))])
+    await stores.close()
+    again = await submind("restore", old, "--data-dir", tmp_path / "alone")
+    assert (again.code, left(tmp_path / "alone")) == (0, 0), again.err
+
+    (tmp_path / "kept" / "cut.submind").write_bytes(late.read_bytes()[:-40])
+    (tmp_path / "asked").write_text('{"id": "f-1"}')
+    told = await submind("restore", old, "--check", "--forgotten", tmp_path / "asked")
+    assert (told.code, "asked:1 is no backup and no line of submind forget --list" in told.err) == (1, True)
+    told = await submind("restore", old, "--check")
+    assert (told.code, "what it knows to be forgotten is not known here" in told.err) == (0, True)
 
 
 async def test_a_mind_that_runs_is_backed_up_but_not_restored_over(file: Path, living: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from orchestration.pb.submind.v1 import options_pb2 as orchestration_dot_pb_dot_submind_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,orchestration/pb/submind/v1/forgetting.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\"\xdf\x01\n\x0c\x46orgetTarget\x12 \n\x06person\x18\x01 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x06person\x12 \n\x06source\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x06source\x12\x30\n\x05since\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x30\n\x05until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\x12\'\n\nperception\x18\x05 \x01(\tB\x07\xbaH\x04r\x02(@R\nperception\"\xfa\x03\n\x0c\x46orgetRecord\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12)\n\x04kind\x18\x02 \x01(\x0e\x32\x15.submind.v1.ScopeKindR\x04kind\x12*\n\x02\x61t\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x0e\n\x02\x62y\x18\x04 \x01(\tR\x02\x62y\x12-\n\x05state\x18\x05 \x01(\x0e\x32\x17.submind.v1.ForgetStateR\x05state\x12.\n\x04\x64one\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04\x64one\x12?\n\x07removed\x18\x07 \x03(\x0b\x32%.submind.v1.ForgetRecord.RemovedEntryR\x07removed\x12\x42\n\x08redacted\x18\x08 \x03(\x0b\x32&.submind.v1.ForgetRecord.RedactedEntryR\x08redacted\x12\x16\n\x06reason\x18\t \x01(\tR\x06reason\x1a:\n\x0cRemovedEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x04R\x05value:\x02\x38\x01\x1a;\n\rRedactedEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x04R\x05value:\x02\x38\x01\"\xb0\x01\n\tLegalHold\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12)\n\x04kind\x18\x02 \x01(\x0e\x32\x15.submind.v1.ScopeKindR\x04kind\x12\x14\n\x05title\x18\x03 \x01(\tR\x05title\x12\x16\n\x06reason\x18\x04 \x01(\tR\x06reason\x12*\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x0e\n\x02\x62y\x18\x06 \x01(\tR\x02\x62y\"|\n\rForgetRequest\x12\x38\n\x06target\x18\x01 \x01(\x0b\x32\x18.submind.v1.ForgetTargetB\x06\xbaH\x03\xc8\x01\x01R\x06target\x12\x17\n\x07\x64ry_run\x18\x02 \x01(\x08R\x06\x64ryRun\x12\x18\n\x02\x62y\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"X\n\x0e\x46orgetResponse\x12\x30\n\x06record\x18\x01 \x01(\x0b\x32\x18.submind.v1.ForgetRecordR\x06record\x12\x14\n\x05names\x18\x02 \x03(\tR\x05names\"\x16\n\x14ListForgottenRequest\"K\n\x15ListForgottenResponse\x12\x32\n\x07records\x18\x01 \x03(\x0b\x32\x18.submind.v1.ForgetRecordR\x07records\"\x85\x01\n\x0bHoldRequest\x12\x38\n\x06target\x18\x01 \x01(\x0b\x32\x18.submind.v1.ForgetTargetB\x06\xbaH\x03\xc8\x01\x01R\x06target\x12\"\n\x06reason\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xf4\x03R\x06reason\x12\x18\n\x02\x62y\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"9\n\x0cHoldResponse\x12)\n\x04hold\x18\x01 \x01(\x0b\x32\x15.submind.v1.LegalHoldR\x04hold\"\x12\n\x10ListHoldsRequest\"@\n\x11ListHoldsResponse\x12+\n\x05holds\x18\x01 \x03(\x0b\x32\x15.submind.v1.LegalHoldR\x05holds\"S\n\x0eReleaseRequest\x12\'\n\x02id\x18\x01 \x01(\tB\x17\xbaH\x14r\x12\x32\x10^h-[0-9a-f]{20}$R\x02id\x12\x18\n\x02\x62y\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"<\n\x0fReleaseResponse\x12)\n\x04hold\x18\x01 \x01(\x0b\x32\x15.submind.v1.LegalHoldR\x04hold*\x86\x01\n\tScopeKind\x12\x1a\n\x16SCOPE_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11SCOPE_KIND_PERSON\x10\x01\x12\x15\n\x11SCOPE_KIND_SOURCE\x10\x02\x12\x14\n\x10SCOPE_KIND_RANGE\x10\x03\x12\x19\n\x15SCOPE_KIND_PERCEPTION\x10\x04*\xa9\x01\n\x0b\x46orgetState\x12\x1c\n\x18\x46ORGET_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46ORGET_STATE_ASKED\x10\x01\x12\x18\n\x14\x46ORGET_STATE_RUNNING\x10\x02\x12\x19\n\x15\x46ORGET_STATE_SWEEPING\x10\x03\x12\x15\n\x11\x46ORGET_STATE_DONE\x10\x04\x12\x18\n\x14\x46ORGET_STATE_REFUSED\x10\x05\x32\x97\x04\n\x11\x46orgettingService\x12\\\n\x06\x46orget\x12\x19.submind.v1.ForgetRequest\x1a\x1a.submind.v1.ForgetResponse\"\x1b\x8a\xb5\x18\x17\n\x07operate\x1a\n/v1/forget0\x01\x12r\n\rListForgotten\x12 .submind.v1.ListForgottenRequest\x1a!.submind.v1.ListForgottenResponse\"\x1c\x8a\xb5\x18\x18\n\x07operate\x12\r/v1/forgotten\x12[\n\x04Hold\x12\x17.submind.v1.HoldRequest\x1a\x18.submind.v1.HoldResponse\" \x8a\xb5\x18\x1c\n\x07operate\x1a\t/v1/holds*\x04hold0\x01\x12\x62\n\tListHolds\x12\x1c.submind.v1.ListHoldsRequest\x1a\x1d.submind.v1.ListHoldsResponse\"\x18\x8a\xb5\x18\x14\n\x07operate\x12\t/v1/holds\x12o\n\x07Release\x12\x1a.submind.v1.ReleaseRequest\x1a\x1b.submind.v1.ReleaseResponse\"+\x8a\xb5\x18\'\n\x07operate\x1a\x16/v1/holds/{id}/release*\x04holdb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,orchestration/pb/submind/v1/forgetting.proto\x12\nsubmind.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a)orchestration/pb/submind/v1/options.proto\"\xdf\x01\n\x0c\x46orgetTarget\x12 \n\x06person\x18\x01 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x06person\x12 \n\x06source\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x06source\x12\x30\n\x05since\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12\x30\n\x05until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\x12\'\n\nperception\x18\x05 \x01(\tB\x07\xbaH\x04r\x02(@R\nperception\"\x90\x04\n\x0c\x46orgetRecord\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12)\n\x04kind\x18\x02 \x01(\x0e\x32\x15.submind.v1.ScopeKindR\x04kind\x12*\n\x02\x61t\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x0e\n\x02\x62y\x18\x04 \x01(\tR\x02\x62y\x12-\n\x05state\x18\x05 \x01(\x0e\x32\x17.submind.v1.ForgetStateR\x05state\x12.\n\x04\x64one\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04\x64one\x12?\n\x07removed\x18\x07 \x03(\x0b\x32%.submind.v1.ForgetRecord.RemovedEntryR\x07removed\x12\x42\n\x08redacted\x18\x08 \x03(\x0b\x32&.submind.v1.ForgetRecord.RedactedEntryR\x08redacted\x12\x16\n\x06reason\x18\t \x01(\tR\x06reason\x12\x14\n\x05scope\x18\n \x01(\tR\x05scope\x1a:\n\x0cRemovedEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x04R\x05value:\x02\x38\x01\x1a;\n\rRedactedEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\x04R\x05value:\x02\x38\x01\"\xb0\x01\n\tLegalHold\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12)\n\x04kind\x18\x02 \x01(\x0e\x32\x15.submind.v1.ScopeKindR\x04kind\x12\x14\n\x05title\x18\x03 \x01(\tR\x05title\x12\x16\n\x06reason\x18\x04 \x01(\tR\x06reason\x12*\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x02\x61t\x12\x0e\n\x02\x62y\x18\x06 \x01(\tR\x02\x62y\"|\n\rForgetRequest\x12\x38\n\x06target\x18\x01 \x01(\x0b\x32\x18.submind.v1.ForgetTargetB\x06\xbaH\x03\xc8\x01\x01R\x06target\x12\x17\n\x07\x64ry_run\x18\x02 \x01(\x08R\x06\x64ryRun\x12\x18\n\x02\x62y\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"X\n\x0e\x46orgetResponse\x12\x30\n\x06record\x18\x01 \x01(\x0b\x32\x18.submind.v1.ForgetRecordR\x06record\x12\x14\n\x05names\x18\x02 \x03(\tR\x05names\"\x16\n\x14ListForgottenRequest\"K\n\x15ListForgottenResponse\x12\x32\n\x07records\x18\x01 \x03(\x0b\x32\x18.submind.v1.ForgetRecordR\x07records\"\x85\x01\n\x0bHoldRequest\x12\x38\n\x06target\x18\x01 \x01(\x0b\x32\x18.submind.v1.ForgetTargetB\x06\xbaH\x03\xc8\x01\x01R\x06target\x12\"\n\x06reason\x18\x02 \x01(\tB\n\xbaH\x07r\x05\x10\x01(\xf4\x03R\x06reason\x12\x18\n\x02\x62y\x18\x03 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"9\n\x0cHoldResponse\x12)\n\x04hold\x18\x01 \x01(\x0b\x32\x15.submind.v1.LegalHoldR\x04hold\"\x12\n\x10ListHoldsRequest\"@\n\x11ListHoldsResponse\x12+\n\x05holds\x18\x01 \x03(\x0b\x32\x15.submind.v1.LegalHoldR\x05holds\"S\n\x0eReleaseRequest\x12\'\n\x02id\x18\x01 \x01(\tB\x17\xbaH\x14r\x12\x32\x10^h-[0-9a-f]{20}$R\x02id\x12\x18\n\x02\x62y\x18\x02 \x01(\tB\x08\xbaH\x05r\x03(\xc8\x01R\x02\x62y\"<\n\x0fReleaseResponse\x12)\n\x04hold\x18\x01 \x01(\x0b\x32\x15.submind.v1.LegalHoldR\x04hold*\x86\x01\n\tScopeKind\x12\x1a\n\x16SCOPE_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11SCOPE_KIND_PERSON\x10\x01\x12\x15\n\x11SCOPE_KIND_SOURCE\x10\x02\x12\x14\n\x10SCOPE_KIND_RANGE\x10\x03\x12\x19\n\x15SCOPE_KIND_PERCEPTION\x10\x04*\xa9\x01\n\x0b\x46orgetState\x12\x1c\n\x18\x46ORGET_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12\x46ORGET_STATE_ASKED\x10\x01\x12\x18\n\x14\x46ORGET_STATE_RUNNING\x10\x02\x12\x19\n\x15\x46ORGET_STATE_SWEEPING\x10\x03\x12\x15\n\x11\x46ORGET_STATE_DONE\x10\x04\x12\x18\n\x14\x46ORGET_STATE_REFUSED\x10\x05\x32\x97\x04\n\x11\x46orgettingService\x12\\\n\x06\x46orget\x12\x19.submind.v1.ForgetRequest\x1a\x1a.submind.v1.ForgetResponse\"\x1b\x8a\xb5\x18\x17\n\x07operate\x1a\n/v1/forget0\x01\x12r\n\rListForgotten\x12 .submind.v1.ListForgottenRequest\x1a!.submind.v1.ListForgottenResponse\"\x1c\x8a\xb5\x18\x18\n\x07operate\x12\r/v1/forgotten\x12[\n\x04Hold\x12\x17.submind.v1.HoldRequest\x1a\x18.submind.v1.HoldResponse\" \x8a\xb5\x18\x1c\n\x07operate\x1a\t/v1/holds*\x04hold0\x01\x12\x62\n\tListHolds\x12\x1c.submind.v1.ListHoldsRequest\x1a\x1d.submind.v1.ListHoldsResponse\"\x18\x8a\xb5\x18\x14\n\x07operate\x12\t/v1/holds\x12o\n\x07Release\x12\x1a.submind.v1.ReleaseRequest\x1a\x1b.submind.v1.ReleaseResponse\"+\x8a\xb5\x18\'\n\x07operate\x1a\x16/v1/holds/{id}/release*\x04holdb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -67,40 +67,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FORGETTINGSERVICE'].methods_by_name['ListHolds']._serialized_options = b'\212\265\030\024\n\007operate\022\t/v1/holds'
   _globals['_FORGETTINGSERVICE'].methods_by_name['Release']._loaded_options = None
   _globals['_FORGETTINGSERVICE'].methods_by_name['Release']._serialized_options = b'\212\265\030\'\n\007operate\032\026/v1/holds/{id}/release*\004hold'
-  _globals['_SCOPEKIND']._serialized_start=1796
-  _globals['_SCOPEKIND']._serialized_end=1930
-  _globals['_FORGETSTATE']._serialized_start=1933
-  _globals['_FORGETSTATE']._serialized_end=2102
+  _globals['_SCOPEKIND']._serialized_start=1818
+  _globals['_SCOPEKIND']._serialized_end=1952
+  _globals['_FORGETSTATE']._serialized_start=1955
+  _globals['_FORGETSTATE']._serialized_end=2124
   _globals['_FORGETTARGET']._serialized_start=137
   _globals['_FORGETTARGET']._serialized_end=360
   _globals['_FORGETRECORD']._serialized_start=363
-  _globals['_FORGETRECORD']._serialized_end=869
-  _globals['_FORGETRECORD_REMOVEDENTRY']._serialized_start=750
-  _globals['_FORGETRECORD_REMOVEDENTRY']._serialized_end=808
-  _globals['_FORGETRECORD_REDACTEDENTRY']._serialized_start=810
-  _globals['_FORGETRECORD_REDACTEDENTRY']._serialized_end=869
-  _globals['_LEGALHOLD']._serialized_start=872
-  _globals['_LEGALHOLD']._serialized_end=1048
-  _globals['_FORGETREQUEST']._serialized_start=1050
-  _globals['_FORGETREQUEST']._serialized_end=1174
-  _globals['_FORGETRESPONSE']._serialized_start=1176
-  _globals['_FORGETRESPONSE']._serialized_end=1264
-  _globals['_LISTFORGOTTENREQUEST']._serialized_start=1266
-  _globals['_LISTFORGOTTENREQUEST']._serialized_end=1288
-  _globals['_LISTFORGOTTENRESPONSE']._serialized_start=1290
-  _globals['_LISTFORGOTTENRESPONSE']._serialized_end=1365
-  _globals['_HOLDREQUEST']._serialized_start=1368
-  _globals['_HOLDREQUEST']._serialized_end=1501
-  _globals['_HOLDRESPONSE']._serialized_start=1503
-  _globals['_HOLDRESPONSE']._serialized_end=1560
-  _globals['_LISTHOLDSREQUEST']._serialized_start=1562
-  _globals['_LISTHOLDSREQUEST']._serialized_end=1580
-  _globals['_LISTHOLDSRESPONSE']._serialized_start=1582
-  _globals['_LISTHOLDSRESPONSE']._serialized_end=1646
-  _globals['_RELEASEREQUEST']._serialized_start=1648
-  _globals['_RELEASEREQUEST']._serialized_end=1731
-  _globals['_RELEASERESPONSE']._serialized_start=1733
-  _globals['_RELEASERESPONSE']._serialized_end=1793
-  _globals['_FORGETTINGSERVICE']._serialized_start=2105
-  _globals['_FORGETTINGSERVICE']._serialized_end=2640
+  _globals['_FORGETRECORD']._serialized_end=891
+  _globals['_FORGETRECORD_REMOVEDENTRY']._serialized_start=772
+  _globals['_FORGETRECORD_REMOVEDENTRY']._serialized_end=830
+  _globals['_FORGETRECORD_REDACTEDENTRY']._serialized_start=832
+  _globals['_FORGETRECORD_REDACTEDENTRY']._serialized_end=891
+  _globals['_LEGALHOLD']._serialized_start=894
+  _globals['_LEGALHOLD']._serialized_end=1070
+  _globals['_FORGETREQUEST']._serialized_start=1072
+  _globals['_FORGETREQUEST']._serialized_end=1196
+  _globals['_FORGETRESPONSE']._serialized_start=1198
+  _globals['_FORGETRESPONSE']._serialized_end=1286
+  _globals['_LISTFORGOTTENREQUEST']._serialized_start=1288
+  _globals['_LISTFORGOTTENREQUEST']._serialized_end=1310
+  _globals['_LISTFORGOTTENRESPONSE']._serialized_start=1312
+  _globals['_LISTFORGOTTENRESPONSE']._serialized_end=1387
+  _globals['_HOLDREQUEST']._serialized_start=1390
+  _globals['_HOLDREQUEST']._serialized_end=1523
+  _globals['_HOLDRESPONSE']._serialized_start=1525
+  _globals['_HOLDRESPONSE']._serialized_end=1582
+  _globals['_LISTHOLDSREQUEST']._serialized_start=1584
+  _globals['_LISTHOLDSREQUEST']._serialized_end=1602
+  _globals['_LISTHOLDSRESPONSE']._serialized_start=1604
+  _globals['_LISTHOLDSRESPONSE']._serialized_end=1668
+  _globals['_RELEASEREQUEST']._serialized_start=1670
+  _globals['_RELEASEREQUEST']._serialized_end=1753
+  _globals['_RELEASERESPONSE']._serialized_start=1755
+  _globals['_RELEASERESPONSE']._serialized_end=1815
+  _globals['_FORGETTINGSERVICE']._serialized_start=2127
+  _globals['_FORGETTINGSERVICE']._serialized_end=2662
 # @@protoc_insertion_point(module_scope)

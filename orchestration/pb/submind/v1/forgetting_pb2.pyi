@@ -54,7 +54,7 @@ class ForgetTarget(_message.Message):
     def __init__(self, person: _Optional[str] = ..., source: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., perception: _Optional[str] = ...) -> None: ...
 
 class ForgetRecord(_message.Message):
-    __slots__ = ("id", "kind", "at", "by", "state", "done", "removed", "redacted", "reason")
+    __slots__ = ("id", "kind", "at", "by", "state", "done", "removed", "redacted", "reason", "scope")
     class RemovedEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -78,6 +78,7 @@ class ForgetRecord(_message.Message):
     REMOVED_FIELD_NUMBER: _ClassVar[int]
     REDACTED_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: ScopeKind
     at: _timestamp_pb2.Timestamp
@@ -87,7 +88,8 @@ class ForgetRecord(_message.Message):
     removed: _containers.ScalarMap[str, int]
     redacted: _containers.ScalarMap[str, int]
     reason: str
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ScopeKind, str]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., by: _Optional[str] = ..., state: _Optional[_Union[ForgetState, str]] = ..., done: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., removed: _Optional[_Mapping[str, int]] = ..., redacted: _Optional[_Mapping[str, int]] = ..., reason: _Optional[str] = ...) -> None: ...
+    scope: str
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[_Union[ScopeKind, str]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., by: _Optional[str] = ..., state: _Optional[_Union[ForgetState, str]] = ..., done: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., removed: _Optional[_Mapping[str, int]] = ..., redacted: _Optional[_Mapping[str, int]] = ..., reason: _Optional[str] = ..., scope: _Optional[str] = ...) -> None: ...
 
 class LegalHold(_message.Message):
     __slots__ = ("id", "kind", "title", "reason", "at", "by")
