@@ -15,6 +15,7 @@ from environment.decisions import Decision
 from environment.marks import FeedbackMark
 from environment.messages import EntryKind, Instant, Perception, StreamEntry, Thought, Trace, Vector
 from environment.packs import PackChange
+from environment.recalls import Recalls
 from environment.relations import Relation
 from environment.severity import Severity
 
@@ -384,6 +385,7 @@ Event: TypeAlias = (
     | Propose
     | Marked
     | PackChange
+    | Recalls
     | Muted
     | Pressure
     | Divided

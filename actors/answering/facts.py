@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from actors.knowledge.claim import FactClaim
 from actors.knowledge.entities import entity_of, spelled
-from actors.knowledge.fact import FACTS, Fact, FactStanding
+from actors.knowledge.fact import FACTS, Fact, FactStanding, holds
 from actors.knowledge.fact_reader import FactReader
 from actors.knowledge.page import parted
 from actors.knowledge.said_times import shown
@@ -95,7 +95,7 @@ async def known_facts(
     reader = FactReader(lambda _: True, lambda _: True)
     for said in sought.statements:
         for claim in reader.read(said, _ANY, now)[1][:1]:
-            told = _told(await _meant(claim, collections), sought, before)
+            told = _told(_offered(await _meant(claim, collections), sought.at, now), sought, before)
             if told is not None:
                 return told
     return None
@@ -155,6 +155,13 @@ async def _of(entity: str, collections: Collections) -> list[Fact]:
 
 async def _every(collections: Collections) -> list[Fact]:
     return list((await FACTS.all_of(collections)).values())
+
+
+def _offered(facts: list[Fact], at: Instant, now: Instant) -> list[Fact]:
+    """Of what is so now that which did not fade, where there is such; of what was so all of it."""
+    faint = {fact.id for fact in facts if fact.faint and holds(fact, now)}
+    fresh = any(holds(fact, now) and not fact.faint for fact in facts)
+    return [fact for fact in facts if fact.id not in faint] if fresh and at >= now else facts
 
 
 def _told(facts: Sequence[Fact], sought: _Sought, before: int | None) -> KnownFacts | None:

@@ -10,6 +10,7 @@ from actors.effects import Commit, Count, Effect, Read, WakeAt
 from actors.events import Broadcast, Configured, Event, Marked, Perceived, Started, Tick
 from actors.knowledge.claim import FactClaim
 from actors.knowledge.clusters import EpisodeCluster, EpisodeClusters
+from actors.knowledge.consolidation import consolidate, recall
 from actors.knowledge.entities import WITH, EntityGraph
 from actors.knowledge.fact import PROGRESS, SLEEPS, Contradiction, Entity, Fact, Progress, SleepReport
 from actors.knowledge.fact_reader import FactReader
@@ -24,6 +25,7 @@ from environment.latest import Latest
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import Instant, Modality, Perception, PerceptionRef
 from environment.packs import PackChange, PackSection
+from environment.recalls import Recalls
 
 _PLACES = 256
 """Sources of which it is remembered what was last said there."""
@@ -84,9 +86,10 @@ class KnowledgeCore(Inward):
             case Perceived():
                 return [*self._read(event.perceptions, now), self._more()]
             case Broadcast():
-                for fact in [f for ref in event.entry.perceptions for f in self._ledger.cited(ref.id)]:
-                    self._ledger.use(fact, now)
-                    self._ledger.progress.day.rehearsed.note(fact, "came to mind")
+                recall(self._ledger, [(ref.id, now) for ref in event.entry.perceptions])
+                return self._written()
+            case Recalls():
+                recall(self._ledger, event.latest)
                 return self._written()
             case Marked():
                 return self._marked(event.marks, now)
@@ -202,7 +205,7 @@ class KnowledgeCore(Inward):
         return [*gone, Commit(told), Count("sleeps_total"), Count("gists_total", report.gists.count)]
 
     def _consolidate(self, now: Instant) -> list[Effect]:
-        gone = self._ledger.consolidate(now) | {"limit_hits:clusters": self._clusters.trim()}
+        gone = consolidate(self._ledger, now) | {"limit_hits:clusters": self._clusters.trim()}
         return [Count(name, count) for name, count in gone.items() if count]
 
     def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:

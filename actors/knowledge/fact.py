@@ -68,6 +68,10 @@ class Fact:
     """Why it is so no more, or is wrong or disputed."""
     object: str = ""
     """The entity that its value names, if any."""
+    recalled: Instant = 0.0
+    """Mind time at which it last came to mind; 0: never."""
+    faint: bool = False
+    """Whether it is so weak that it is not offered beside what is not."""
     against: list[PerceptionRef] = field(default_factory=list)
     """What speaks against it: of a routine, what was said when it did not come, or came otherwise; bounded."""
 

@@ -8,6 +8,7 @@ from actors.faculty import BuildContext, Faculty
 from actors.knowledge.settings import KnowledgeSettings
 from actors.names import KNOWLEDGE
 from environment.packs import PACKS, PackChange
+from environment.recalls import Recalls
 
 
 async def _build(context: BuildContext) -> Core:
@@ -33,7 +34,7 @@ FACULTY = Faculty(
     about="what is so, since when, and who says so",
     build=_build,
     sections={"knowledge": KnowledgeSettings},
-    accepts=frozenset({Broadcast, Marked, PackChange}),
+    accepts=frozenset({Broadcast, Marked, PackChange, Recalls}),
     names=(KNOWLEDGE,),
     always=True,
     perceives=True,

@@ -166,7 +166,10 @@ class FactLedger:
             self._add(self.progress.changes, made.relation)
         else:
             self._dispute(made, fact, now, [fact.value, made.value])
-            return
+            if not trusted or now - fact.recalled >= self.settings.labile:
+                return
+            self.keep(made)
+            self.close(fact, max(made.since, fact.since), now, f"said otherwise when it was told: {said.id}")
         self._changed[fact.key] = fact
         self.settle(fact, made.id, fact.reason, now)
 
@@ -178,7 +181,7 @@ class FactLedger:
         gain = self.settings.gain * (1.0 if said.source not in {ref.source for ref in fact.evidence} else 0.5)
         fact.confidence = min(_SURE, fact.confidence + gain * (1 - fact.confidence))
         fact.trust = min(fact.trust, made.trust)
-        self._remember(fact, said)
+        self.remember(fact, said)
         self.use(fact, now)
         for one in [c for c in self.contradictions.values() if not c.settled and fact.id in c.facts]:
             for other in [self.facts[fact.entity].get(i) for i in one.facts if i != fact.id]:
@@ -188,12 +191,13 @@ class FactLedger:
                     self.settle(other, fact.id, other.reason, now)
 
     def use(self, fact: Fact, now: Instant) -> None:
-        """It came to mind."""
+        """It was said again, or came to mind."""
         was = self.strength(fact, now)
         fact.strength, fact.used, fact.sightings = was + self.settings.gain * (1 - was), now, fact.sightings + 1
+        fact.faint = False
         self._changed[fact.key] = fact
 
-    def _remember(self, fact: Fact, ref: PerceptionRef) -> None:
+    def remember(self, fact: Fact, ref: PerceptionRef) -> None:
         fact.evidence.append(ref)
         if len(fact.evidence) > self.settings.evidence:
             self._forget(fact.evidence.pop(1), fact)
@@ -223,7 +227,7 @@ class FactLedger:
         self.contradictions.setdefault(denial.id, denial)
         self._disputed[denial.id] = None
         if len(self.contradictions) > _AHEAD * self.settings.contradictions:
-            self._forget_denials()
+            self.forget_denials()
 
     def settle(self, gone: Fact, right: str, how: str, now: Instant) -> None:
         """What one of the two is no more is no contradiction any more."""
@@ -246,7 +250,7 @@ class FactLedger:
             self.keep(right)
         elif right is not None:
             right.confidence, right.standing, right.reason = _SURE, FactStanding.HELD, f"corrected: {ref.id}"
-            self._remember(right, ref)
+            self.remember(right, ref)
             self._changed[right.key] = right
         others = self._open(entity.key, relation) if not value or self.functional(relation) else []
         for fact in others:
@@ -336,31 +340,7 @@ class FactLedger:
         facts, entities = self.settings.facts, self.settings.entities
         return self.count > _AHEAD * facts or len(self.graph.entities) > _AHEAD * entities
 
-    def consolidate(self, now: Instant) -> dict[str, int]:
-        """Let what doubles reinforce what it doubles, and let go of what faded or is too much: how many, by counter."""
-        for of in list(self.facts.values()):
-            self._fold(of, now)
-        weak = [(not f.open, -self.strength(f, now), f.key, f) for of in self.facts.values() for f in of.values()]
-        faded = [one for one in weak if one[0] and -one[1] < self.settings.forget]
-        rest = sorted((one for one in weak if not one[0] or -one[1] >= self.settings.forget), reverse=True)
-        beyond = rest[: max(0, len(rest) - self.settings.facts)]
-        for some, why in ((faded, "over, and faded"), (beyond, "beyond knowledge.facts")):
-            for *_, fact in some:
-                self.progress.day.faded.note(fact, why)
-                self.let_go(fact)
-        surplus = self.graph.surplus(self.facts)
-        for entity in surplus:
-            for fact in list(self.facts.get(entity.key, {}).values()):
-                self.let_go(fact)
-            self.graph.drop(entity.key)
-        self._forget_denials()
-        return {
-            "facts_faded_total": len(faded),
-            "limit_hits:facts": len(beyond),
-            "limit_hits:entities": len(surplus),
-        }
-
-    def _forget_denials(self) -> None:
+    def forget_denials(self) -> None:
         """Of facts that are gone, and those beyond the bound."""
         known = [c for c in self.contradictions.values() if any(i in self.facts.get(c.entity, {}) for i in c.facts)]
         known.sort(key=lambda c: (c.settled is not None, -c.opened, c.id))
@@ -368,20 +348,6 @@ class FactLedger:
         for key in [key for key in self.contradictions if key not in kept]:
             del self.contradictions[key]
             self._disputed[key] = None
-
-    def _fold(self, of: Mapping[str, Fact], now: Instant) -> None:
-        """What is one by now, since its names are, or since one value only says more."""
-        first: dict[tuple[str, str], Fact] = {}
-        for fact in sorted((f for f in of.values() if f.open), key=lambda f: (f.learned, f.id)):
-            kept = first.setdefault((fact.relation, fact.object or compared(fact.value)), fact)
-            if kept is not fact and FactStanding.DISPUTED not in {kept.standing, fact.standing}:
-                for ref in fact.evidence:
-                    if ref.id not in {each.id for each in kept.evidence}:
-                        self._remember(kept, ref)
-                kept.confidence, kept.trust = max(kept.confidence, fact.confidence), min(kept.trust, fact.trust)
-                self.use(kept, now)
-                self.progress.day.merged.note(kept, f"says the same as “{fact.value}”")
-                self.let_go(fact)
 
     def writes(self) -> Iterator[WriteDocument | RemoveDocument]:
         """What changed since the last time."""

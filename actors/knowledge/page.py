@@ -104,7 +104,7 @@ class Belief:
 def parted(facts: Iterable[Fact], at: Instant, known: Instant | None = None) -> tuple[list[Fact], list[Fact]]:
     """(What is so at a world time by what was known then, the rest), as a page orders them."""
     every = [fact for fact in facts if known is None or fact.learned <= known]
-    so = sorted((f for f in every if holds(f, at, known)), key=lambda f: (-f.confidence, f.relation, f.id))
+    so = sorted((f for f in every if holds(f, at, known)), key=lambda f: (f.faint, -f.confidence, f.relation, f.id))
     return so, sorted((f for f in every if not holds(f, at, known)), key=lambda f: (-f.since, f.id))
 
 

@@ -59,6 +59,11 @@ class KnowledgeSettings(Section):
     """What saying it again adds to confidence and strength, of what is missing to 1."""
     forget: Share = 0.05
     """Strength of what is over or wrong from which consolidation lets go of it."""
+    faint: Share = 0.15
+    """Strength below which a fact is not offered where another answers as well, and stands last on a page."""
+    labile: Seconds = 3600.0
+    """For how long what came to mind is open to change: what is then said otherwise takes its place at once, also
+    within ``same_time``, and the contradiction is kept as settled by that."""
     half_life_emotional: Seconds = 168 * _DAY
     """After which a feeling counts half, where nothing comes back to it."""
     half_life_standard: Seconds = 56 * _DAY

@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestration.access.caller import CALLER
 from orchestration.gateway.errors import Unknown
 from orchestration.gateway.marking import MarkDesk
+from orchestration.gateway.recalled import RecallDesk
 from orchestration.pb.submind.v1 import knowledge_pb2
 from orchestration.schema.convert import encode
 from orchestration.schema.times import seconds_of
@@ -17,8 +18,8 @@ _LIMIT, _LISTED, _NEAR = 100, 20, 40
 class KnowledgeService:
     """``submind.v1.KnowledgeService``. Raises ``Unknown`` for a name by which nothing is known."""
 
-    def __init__(self, view: MindView, desk: MarkDesk) -> None:
-        self._view, self._known, self._desk = view, KnowledgeView(view), desk
+    def __init__(self, view: MindView, desk: MarkDesk, recalls: RecallDesk) -> None:
+        self._view, self._known, self._desk, self._recalls = view, KnowledgeView(view), desk, recalls
 
     async def know(self, request: knowledge_pb2.KnowRequest) -> knowledge_pb2.KnowResponse:
         """Everything of an entity."""
@@ -48,6 +49,8 @@ class KnowledgeService:
         found = await self._known.believe(request.entity, request.relation)
         if found is None:
             raise Unknown("entity", request.entity)
+        if request.relation:
+            self._recalls.note(one.fact.evidence[-1].id for one in found if one.fact.open)
         return encode(knowledge_pb2.BelieveResponse, beliefs=found)
 
     async def correct(self, request: knowledge_pb2.CorrectRequest) -> knowledge_pb2.CorrectResponse:

@@ -20,6 +20,7 @@ from orchestration.gateway.erasure import ForgettingService
 from orchestration.gateway.errors import Unknown
 from orchestration.gateway.knowing import KnowledgeService
 from orchestration.gateway.marking import MarkDesk
+from orchestration.gateway.recalled import RecallDesk
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, matters_pb2, mind_pb2, nodes_pb2
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.errors import InvalidRequest
@@ -47,6 +48,8 @@ Handlers: TypeAlias = Mapping[str, Handler]
 """By the name of their method in gRPC. What has none is not offered."""
 
 _K, _LIMIT = 10, 100
+_FIRST = 3
+"""Of what is recalled, that counts as told."""
 
 
 A = TypeVar("A", bound=Message)
@@ -76,11 +79,11 @@ def all_handlers(
     forgetting: ForgettingService | None = None,
 ) -> Handlers:
     """Of every service; of growth, nodes and forgetting only where somebody is given to order there."""
-    desk_of_marks = marks or MarkDesk(view)
+    desk_of_marks, recalls = marks or MarkDesk(view), RecallDesk(view)
     found = {
         **handlers("submind.v1.ConsciousnessService", ConsciousnessService(view, tail)),
-        **handlers("submind.v1.EnvironmentService", EnvironmentService(view)),
-        **handlers("submind.v1.KnowledgeService", KnowledgeService(view, desk_of_marks)),
+        **handlers("submind.v1.EnvironmentService", EnvironmentService(view, recalls)),
+        **handlers("submind.v1.KnowledgeService", KnowledgeService(view, desk_of_marks, recalls)),
         **handlers("submind.v1.MattersService", MattersService(view, desk_of_marks)),
         **handlers("submind.v1.MindService", MindService(view)),
     }
@@ -164,8 +167,8 @@ class ConsciousnessService:
 class EnvironmentService:
     """``submind.v1.EnvironmentService``; salience is told as of the mind time of the answer."""
 
-    def __init__(self, view: MindView) -> None:
-        self._view = view
+    def __init__(self, view: MindView, recalls: RecallDesk) -> None:
+        self._view, self._recalls = view, recalls
         self._rate = view.settings.questions_per_second
         self._questions = Allowance(3600 * self._rate, _AT_ONCE * self._rate)
 
@@ -178,6 +181,7 @@ class EnvironmentService:
         """What was perceived that fits some words. Raises ``OverAllowance``."""
         self._allowed()
         found = await self._view.recall(request.text, request.k or _K, decode(RecallFilters, request))
+        self._recalls.note(one.perception.id for one in found[:_FIRST])
         return encode(environment_pb2.RecallResponse, episodes=found)
 
     async def list_traces(self, request: environment_pb2.ListTracesRequest) -> environment_pb2.ListTracesResponse:
@@ -203,6 +207,8 @@ class EnvironmentService:
         async with aclosing(self._view.ask(request.question, request.earlier)) as replies:
             async for reply in replies:
                 yield encode(environment_pb2.AskResponse, reply, **beside)
+                if not reply.progress:
+                    self._recalls.note(part.perception.id for part in reply.parts)
 
     def _allowed(self) -> None:
         if self._rate and not self._questions.take(asyncio.get_running_loop().time()):

@@ -66,6 +66,9 @@ class ViewSettings(Section):
     questions_per_second: float = Field(default=20.0, ge=0, allow_inf_nan=False)
     """Most questions a second that each process answers on average (`Ask`), ten seconds' worth at once; beyond it
     callers are asked to come back. 0: any number."""
+    recalls_every: Seconds = 60.0
+    """How often at most each process that answers readers writes what it told them, for the mind to learn which of its
+    memories are of use: one document of the latest 256 perceptions. 0: never."""
     marks: int = Field(default=1000, ge=1, le=100_000)
     """Marks on entries and matters that are kept; the oldest go first."""
     marks_ahead: Seconds = Field(default=31_536_000.0, gt=0)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -23,6 +24,7 @@ from environment.messages import SubmindReport, SubmindState
 from environment.packs import PackChange
 from environment.population import Member
 from environment.ports import Stores, Write, WriteConnections, WriteReport
+from environment.recalls import RECALLS, Recalls
 from orchestration.clock import wall
 from orchestration.forgetting import forget_every
 from orchestration.growth.driver import GrowthDriver, Told
@@ -169,18 +171,21 @@ class PopulationControl:
     async def tell_marks(self, made: asyncio.Event) -> None:
         """Tell who takes them in of all marks: when one was made, and now and then, since what is told may be lost.
 
-        Of packs what changed last, as soon as that is seen.
+        Of packs what changed last, as soon as that is seen; of readers what they were told of late.
         """
         while True:
             made.clear()
             try:
                 marks = tuple((await MARKS.all_of(self._stores.collections)).values())
+                told = [one for of in (await RECALLS.all_of(self._stores.collections)).values() for one in of.latest]
                 await self._packs.look()
             except StoreUnavailable as error:
                 _log.warning("marks_not_read", reason=str(error))
-                marks = ()
+                marks, told = (), []
             if marks:
                 self._tell((name, Marked(marks)) for name in (ATTENTION, MATTERS, KNOWLEDGE))
+            if told:
+                self._tell([(KNOWLEDGE, Recalls(tuple(sorted(told, key=itemgetter(1)))))])
             if self._packs.taught != PackChange():
                 self._tell([(KNOWLEDGE, self._packs.taught)])
             with suppress(TimeoutError):

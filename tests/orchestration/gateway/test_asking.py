@@ -1,11 +1,17 @@
 """Questions and their answers as they come, with a real server of models beside."""
 
+from __future__ import annotations
+
+import asyncio
+
 import pytest
 
 from actors.substrate.settings import ModelSettings, ServerSettings, SubstrateSettings
+from environment.recalls import RECALLS
 from orchestration.client.mind import MindClient
 from orchestration.embedding import wording
 from orchestration.settings import Settings
+from orchestration.view.settings import ViewSettings
 from tests.actors.substrate.conftest import Day, _model_server, server  # noqa: F401 - fixtures
 from tests.environment.stores.making import perception
 
@@ -58,3 +64,27 @@ async def test_a_model_is_not_asked_about_nothing(asking, server):  # noqa: F811
     (only,) = await told(asking, "where are the zebras?")
     assert not only.known
     assert server.seen == []
+
+
+async def test_without_a_model_there_is_one_answer_and_a_question_ends(serve):
+    assert wording(Settings()) is None
+    async with serve() as gateway, MindClient(gateway.target) as client:
+        (only,) = await told(client)
+        assert (only.progress, only.known) == ("", False)
+
+
+async def test_what_readers_were_told_is_written_for_the_mind_to_learn_from(gateway):
+    gateway.view._settings = ViewSettings(recalls_every=0.2)
+    await gateway.stores.perceptions.append([perception(n, text=f"Ada: pump {n} is in bay {n}") for n in range(1, 6)])
+    async with MindClient(gateway.target) as client:
+        for _ in range(3):
+            (hit, *_) = await client.recall("pump 2")
+        (reply,) = await told(client, "where is pump 4?")
+    async with asyncio.timeout(10):
+        while not (kept := await RECALLS.all_of(gateway.stores.collections)):  # noqa: ASYNC110 - it is the store's
+            await asyncio.sleep(0.05)
+    (one,) = kept.values()
+    assert [key for key, _ in one.latest][-1] == reply.parts[-1].perception.id
+    assert hit.perception.id in dict(one.latest)
+    assert len(one.latest) <= 5
+    assert (await gateway.stores.collections.scan(RECALLS.name))[0].version == 1
