@@ -132,3 +132,18 @@ async def test_health_says_not_serving_before_the_server_goes(serve):
         failed = await refusal(gateway.perception.Perceive(request(perceived("too late"))))
         assert failed.code is grpc.StatusCode.UNAVAILABLE
         assert await gateway.texts() == ["while it drains"]
+
+
+async def test_a_request_id_of_the_caller_is_kept_only_if_it_is_fit_for_a_log(gateway):
+    guard = gateway.server._guard
+
+    class Context:
+        def __init__(self, value):
+            self.value = value
+
+        def invocation_metadata(self):
+            return (("x-request-id", self.value),)
+
+    assert guard.request_id(Context("abc-1")) == "abc-1"
+    for unfit in ("x" * 65, "", "a\x1b[2J", b"raw"):
+        assert guard.request_id(Context(unfit)).startswith("r-")
