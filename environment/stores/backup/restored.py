@@ -5,18 +5,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from environment.ancestry import Ancestor, ancestor_document
-from environment.collections import Document
+from environment.collections import Collection, Document
 from environment.messages import Perception
 from environment.stores.backup.archive import ArchiveReader, Block, Manifest, Tell, blocks_of
 from environment.stores.backup.items import BESIDE, Beside, Run, decode_items
 from environment.stores.codec import decode_perceptions
 from environment.stores.copying import BACKUP
 from environment.stores.segments import perceptions
+
+T = TypeVar("T")
 
 
 class Archived:
@@ -66,6 +68,10 @@ class Archived:
         """Every item of a kind."""
         for block in self.blocks(kind):
             yield from self.items(block)
+
+    def values(self, collection: Collection[T]) -> list[T]:
+        """Every document of a collection, read."""
+        return [collection.value(each) for each in self.all_of("documents") if each.collection == collection.name]
 
     async def pages(self, kind: str, after: str = "") -> AsyncGenerator[tuple[str, list[Any]], None]:
         """As ``Leaving.pages``: a page is a block."""

@@ -52,7 +52,7 @@ class LaterRequests:
 def later_requests(source: Archived, file: Path, given: Sequence[Path]) -> LaterRequests:
     """Those of ``given`` files, and of later backups of the same mind beside ``file``. Raises ``Failure``."""
     cut = source.manifest.cut
-    found = LaterRequests(source.manifest.mind, cut, {one.id for one in _requests_in(source)})
+    found = LaterRequests(source.manifest.mind, cut, {one.id for one in source.values(FORGOTTEN)})
     for path in sorted(each for each in file.parent.glob(f"*{SUFFIX}") if each != file and each not in given):
         try:
             _take_backup(path, found, cut)
@@ -74,13 +74,9 @@ def _take_backup(path: Path, found: LaterRequests, after: Instant | None = None)
     other = Archived(path)
     try:
         if after is None or (other.manifest.mind == found.mind and other.manifest.cut > after):
-            found.take(_requests_in(other), other.manifest.cut)
+            found.take(other.values(FORGOTTEN), other.manifest.cut)
     finally:
         other.close()
-
-
-def _requests_in(source: Archived) -> list[ForgetRecord]:
-    return [FORGOTTEN.value(each) for each in source.all_of("documents") if each.collection == FORGOTTEN.name]
 
 
 def _listed_in(path: Path) -> list[ForgetRecord]:

@@ -184,8 +184,7 @@ class Restoring(Arrival):
         told = source.manifest
         for why in asked.unread:
             self.note(f"{why}; what it knows to be forgotten is not known here")
-        lineage = [ANCESTORS.value(each) for each in source.all_of("documents") if each.collection == ANCESTORS.name]
-        lineage.sort(key=lambda each: -each.at)
+        lineage = sorted(source.values(ANCESTORS), key=lambda each: -each.at)
         if self.json:
             said = {"backup": str(file), "id": told.id, "mind": told.mind, "cut": told.cut, "source": told.source}
             said |= {"forgotten_later": len(asked.records), "known_until": asked.until}
@@ -207,8 +206,7 @@ class Restoring(Arrival):
 
 def configuration_in(source: Archived) -> Configuration | None:
     """What the mind worked with last."""
-    documents = [each for each in source.all_of("documents") if each.collection == CONFIGURATIONS.name]
-    return CONFIGURATIONS.value(documents[-1]) if documents else None
+    return next(reversed(source.values(CONFIGURATIONS)), None)
 
 
 def _put(path: Path, body: bytes) -> None:
