@@ -159,9 +159,8 @@ async def _every(collections: Collections) -> list[Fact]:
 
 def _offered(facts: list[Fact], at: Instant, now: Instant) -> list[Fact]:
     """Of what is so now that which did not fade, where there is such; of what was so all of it."""
-    faint = {fact.id for fact in facts if fact.faint and holds(fact, now)}
-    fresh = any(holds(fact, now) and not fact.faint for fact in facts)
-    return [fact for fact in facts if fact.id not in faint] if fresh and at >= now else facts
+    fresh = [fact for fact in facts if not (fact.faint and holds(fact, now))]
+    return fresh if at >= now and any(holds(fact, now) for fact in fresh) else facts
 
 
 def _told(facts: Sequence[Fact], sought: _Sought, before: int | None) -> KnownFacts | None:

@@ -60,7 +60,7 @@ _PAST = dict(
     took/take taken/take wrote/write written/write left/leave bought/buy paid/pay made/make spoke/speak spoken/speak
     shown/show built/build put/put set/set read/read hung/hang drove/drive driven/drive fed/feed held/hold""".split()
 )
-_AT = re.compile(r",?\s+(?:at\s+)?(\d{1,2}):(\d\d)\b")
+_AT = re.compile(r",?\s+(?:at\s+)?([01]?\d|2[0-3]):(\d\d)\b")
 _OF = re.compile(r"\b(?:of|for|from|to|by)\b")
 
 
@@ -215,7 +215,7 @@ class CueReader:
         words = re.split(r"(\s+)", rest)
         part = self._parts.match(rest)
         if part is not None:
-            if (hour := _AT.match(rest, part.end())) is not None and int(hour[1]) < 24:  # noqa: PLR2004 - hours
+            if (hour := _AT.match(rest, part.end())) is not None:
                 at = now - now % _DAY + int(hour[1]) * _HOUR + int(hour[2]) * 60
                 return (at, False) if at > now else None
             return self._hour(part[0], now), True

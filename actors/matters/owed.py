@@ -97,12 +97,12 @@ class Owed:
         """What says that something is done, and names it."""
         voice = _voice(thought.text)
         said = {term for term in thought.associations if not voice.issuperset(words(term))}
-        effects: list[Effect] = []
+        begun, effects = heads(thought.text), list[Effect]()
         for loop in [loop for loop in self._loops.values() if not said.isdisjoint(loop.terms)]:
             if thought.time <= loop.perception.time or _others(said, loop.terms):
                 continue
             asks = loop.asked and not loop.dated
-            over = next((head for head in heads(thought.text) if self._reader.fulfils(head, loop.text, asks)), "")
+            over = next((head for head in begun if self._reader.fulfils(head, loop.text, asks)), "")
             named = (term for term in said.intersection(loop.terms) if mentions(over, term))
             if over and sum(rarity.of(term) ** 2 for term in named) >= _CLOSES:
                 effects += self._closed(loop, thought)
