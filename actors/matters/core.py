@@ -130,7 +130,7 @@ class MattersCore(Inward):
         return next((m for m in every if any(line.perception.id in earlier for line in m.lines)), None)
 
     def _add(self, matter: Matter, trace: Trace, link: tuple[str, str], now: Instant) -> list[Effect]:
-        cue = self._reader.settles(trace.thought.text, [each.text for each in matter.lines])
+        cue = self._reader.settles(trace.thought.text, [each.text for each in matter.lines], all_of=True)
         said = any(cue in each.text.lower() for each in matter.lines)
         cites = {perception.id for perception in trace.thought.perceptions[1:]}  # of what it says that it is over
         worst = max(matter.lines, key=lambda each: (each.salience, each.trace))
@@ -163,17 +163,20 @@ class MattersCore(Inward):
         if entry.kind is not EntryKind.THOUGHT or focus is None:
             return []
         effects = self._owed.conscious(focus.thought.perceptions[0]) if focus.thought.perceptions else []
-        if known := [self._of[i] for i in (*entry.lineage, *focus.thought.parents) if i in self._of]:
+        of = focus.thought.parents
+        if focus.thought.kind is ThoughtKind.RESULT:  # a reminder is of what was perceived
+            of = tuple(trace.id for trace in self._recent.values() if trace.thought.perceptions[0].id in of)
+        if known := [self._of[i] for i in (*entry.lineage, *of) if i in self._of]:
             matter = self._matters[known[0]]
-        elif focus.thought.kind in {ThoughtKind.PERCEPT, ThoughtKind.INSIGHT}:
-            lines = (self._recent[i] for i in focus.thought.parents if i in self._recent)
+        else:
+            lines = (self._recent[i] for i in of if i in self._recent)
             trace = focus if focus.thought.kind is ThoughtKind.PERCEPT else next(lines, None)
             if trace is None:
                 return effects
             matter, more = self._begin(trace, now)
             effects += more
-        else:
-            return effects
+            if self._reader.makeshift(trace.thought.text):  # its end is wanted as much as that it has none so far
+                matter.salience = max(matter.salience, focus.thought.salience)
         if entry.seq not in matter.entries:
             matter.entries = [*matter.entries, entry.seq][-ENTRIES:]
         return [*effects, *self._write(matter, now)]
@@ -393,4 +396,4 @@ class _Saved(msgspec.Struct):
     at: Instant | None
     waiting: list[Thought]
     later: list[tuple[str, Thought]] = []
-    owed: list[Thought] = []
+    owed: tuple[list[Thought], dict[str, int]] = ([], {})

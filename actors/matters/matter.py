@@ -122,7 +122,7 @@ class OpenLoop:
     vague: bool = False
     """Whether no hour was said: it is due about then."""
     known: bool = False
-    """Whether it is asked after where no time was said: somebody was asked outright, or it became conscious."""
+    """Whether it is asked after where no time was said, in any case: it became conscious, or was a makeshift."""
 
     @property
     def open(self) -> bool:

@@ -11,6 +11,7 @@ from actors.effects import Commit, Count, Effect, WakeAt
 from actors.matters.cues import CueReader, heads
 from actors.matters.matter import LOOPS, REMINDERS, OpenLoop
 from actors.matters.settings import MattersSettings
+from actors.running import FadingCounts
 from actors.submind.composing import apart, clock_time
 from actors.submind.linking import Rarity, answers
 from actors.substrate.sentences import is_numbered, mentions, speaker, words
@@ -32,6 +33,10 @@ _LEAD, _VAGUE_LEAD = 1 / 4, 1 / 6
 """Share of the time there was that is left when one is reminded; a time that is vague has some to spare."""
 _ASKED = 0.4
 """Salience of what is left open without a time, at least."""
+_PLACES = 512
+"""Counts of answers kept: two for a source."""
+_REPLIED, _DRAW = 0.75, 4
+"""Share of what is asked outright that is answered where nothing is known yet, and how many cases that counts as."""
 _SAME = 2
 """Terms that two debts due at one time share which are one."""
 _NUMBERS = 3
@@ -45,6 +50,7 @@ class Owed:
         self.configure(settings)
         self._loops = {key: loop for key, loop in loops.items() if loop.open}
         self._asking: OrderedDict[str, Thought] = OrderedDict()
+        self._replies = FadingCounts(_PLACES)
 
     def configure(self, settings: MattersSettings) -> None:
         """From now on by these settings."""
@@ -89,8 +95,9 @@ class Owed:
         if not clause or at <= now or not patience or len(terms) < _SAYS:
             return None
         loop = OpenLoop(key, text or clause, first, at, asks, trust, terms, dated=False)
-        loop.salience = round(_ASKED + (1 - _ASKED) * salience_of(thought.salience), 3)
-        loop.known = not asks or self._reader.requests(thought.text)
+        least = _ASKED if asks else max(_ASKED, self._settings.worth)  # what is only helped is still a trouble
+        loop.salience = round(least + (1 - least) * salience_of(thought.salience), 3)
+        loop.known = not asks
         return loop
 
     def _close(self, thought: Thought, rarity: Rarity) -> list[Effect]:
@@ -124,8 +131,30 @@ class Owed:
                     effects += self._closed(self._loops[key], thought)
         return effects
 
+    def _replied(self, place: str, before: float) -> float:
+        """Share of what was asked outright in a place that was answered in words, drawn towards ``before``."""
+        return (self._replies.get(f"+{place}") + _DRAW * before) / (self._replies.get(f"?{place}") + _DRAW)
+
+    def _outright(self, loop: OpenLoop) -> bool:
+        return loop.asked and not loop.dated and self._reader.requests(loop.text)
+
+    def _learn(self, loop: OpenLoop, *, answered: bool) -> None:
+        """Whether what was asked outright got an answer tells what to expect there, and elsewhere a little."""
+        if self._outright(loop):
+            places = ("", loop.perception.source)
+            self._replies.add(f"{sign}{place}" for place in places for sign in ("?+" if answered else "?"))
+
+    def _missing(self, loop: OpenLoop) -> bool:
+        """Whether that nobody answered is news: somebody was asked outright where one is answered as a rule.
+
+        Where requests are met by deeds, or by nobody, an answer that did not come says nothing.
+        """
+        usual = self._replied(loop.perception.source, self._replied("", _REPLIED))
+        return self._outright(loop) and usual >= self._settings.replies
+
     def _closed(self, loop: OpenLoop, thought: Thought) -> list[Effect]:
         loop.closed_by = thought.perceptions[0]
+        self._learn(loop, answered=True)
         if loop.dated:
             del self._loops[loop.id]
             return [self._keep(loop), Count("loops_closed_total")]
@@ -168,12 +197,14 @@ class Owed:
         for loop in sorted(self._loops.values(), key=lambda each: (not each.dated, each.due, each.id)):
             if self.remind_at(loop) > now:
                 continue
-            if not loop.dated and not loop.known:  # of small talk nobody wants to know
+            if not loop.dated and not loop.known and not self._missing(loop):  # of small talk nobody wants to know
+                self._learn(loop, answered=False)
                 yield loop, "", [self._let_go(loop)]
                 continue
             if not room(now):
                 yield loop, "", [Count("limit_hits:reminders")]
                 return
+            self._learn(loop, answered=False)
             missed = now >= loop.due and not loop.exact and loop.dated
             once = loop.exact or not loop.dated or loop.due - loop.perception.time < self._settings.long
             loop.told = REMINDERS if missed or once else 1
@@ -187,13 +218,14 @@ class Owed:
                 text = f"Missed, it was due {_when(loop, now)}: {said}. Nothing since says that it is done."
             yield loop, text, [self._keep(loop), Count("reminders_total")]
 
-    def dump(self) -> list[Thought]:
+    def dump(self) -> tuple[list[Thought], dict[str, int]]:
         """For a snapshot; the loops themselves are documents."""
-        return list(self._asking.values())
+        return list(self._asking.values()), self._replies.dump()
 
-    def load(self, asking: list[Thought]) -> None:
+    def load(self, saved: tuple[list[Thought], dict[str, int]]) -> None:
         """From a snapshot."""
-        self._asking.update((derived("l", thought.id), thought) for thought in asking)
+        self._asking.update((derived("l", thought.id), thought) for thought in saved[0])
+        self._replies.load(saved[1])
 
     def remind(self, loop: OpenLoop, now: Instant) -> list[Effect]:
         """Put in a reminder that somebody asks for, or take it out."""

@@ -54,6 +54,16 @@ def test_what_is_said_of_a_settled_matter_can_be_read() -> None:
     assert "7.4 A … coldstore 12:01: “room 2 is back" in said.text
 
 
+def test_a_makeshift_that_was_asked_after_is_settled_by_the_end_of_just_that() -> None:
+    world = World()
+    world.line("Pell: bed 7's drain leaks, towel under it for now", NOON, "bed 7", "drain", salience=0.3)
+    (reminder,) = world.tell(Tick(), NOON + 12 * HOUR)
+    world.tell(Broadcast(entry(1, of=reminder), trace(reminder)), NOON + 12 * HOUR)
+    assert not world.line("Kerr: drip of bed 7 replaced", NOON + 13 * HOUR, "bed 7", "drip", salience=0.1)
+    (settled,) = world.line("Moss: drain of bed 7 fixed", NOON + 14 * HOUR, "bed 7", "drain", salience=0.1)
+    assert settled.text.startswith("Settled: Pell: bed 7's drain leaks")
+
+
 def test_routine_that_is_done_is_no_news() -> None:
     world = World()
     world.line("backup of pump B began", NOON, "pump b", conscious=1, salience=0.3)

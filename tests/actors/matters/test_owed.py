@@ -92,6 +92,22 @@ def test_what_was_not_asked_outright_is_asked_after_only_once_it_became_consciou
         assert len(said) == told
 
 
+def test_that_nobody_answers_is_no_news_where_requests_are_seldom_answered_in_words() -> None:
+    for answered, told in ((True, 1), (False, 0)):
+        world = World()
+        for n in range(8):
+            world.line(f"Dev: could someone look up flat {n}?", NOON + n * HOUR, f"flat {n}", "look", about=10 + n)
+            if answered:
+                world.line(f"Mags: flat {n} is empty", NOON + n * HOUR + 60, f"flat {n}", about=10 + n)
+        for n in range(8):
+            world.tell(Tick(), NOON + n * HOUR + WAIT)
+        before = world.core.snapshot()
+        world.core = world.born()
+        world.core.restore(before)
+        world.line("Dev: could someone look up flat 99?", NOON + 20 * HOUR, "flat 99", "look", about=9)
+        assert len(world.tell(Tick(), NOON + 20 * HOUR + WAIT)) == told
+
+
 def test_who_hands_a_question_on_or_speaks_of_another_number_answers_nothing() -> None:
     for flat, line in (("flat 4", "forwarding the buzzer of flat 4 to Ann"), ("flat 9", "the buzzer of flat 9 rings")):
         world = World()
