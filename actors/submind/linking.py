@@ -91,6 +91,8 @@ class _Voice:
     named: tuple[str, ...]
     """Who stands in front of the line, and in front of what is left then: who says it, or to whom."""
     body: str
+    who: frozenset[str]
+    """The words of those names, and of one of several words: of a name with a figure in it, a host, it is said."""
 
 
 def _voice(thought: Thought) -> _Voice:
@@ -106,7 +108,8 @@ def _heard(source: str, text: str) -> _Voice:
             break
         named.append(found[1].casefold())
         text = text[found.end() :]
-    return _Voice(source, tuple(named), text)
+    lead = "" if named else speaker(text)
+    return _Voice(source, tuple(named), text[len(lead) :], frozenset(filter(str.isalpha, _words(lead))).union(named))
 
 
 def source_of(thought: Thought) -> str:
@@ -255,7 +258,7 @@ def _topic(
 ) -> Tie | None:
     """Both name what few others do; ``terms`` are associations of both, ``both`` the words that stand in both."""
     here, there = said
-    voices = {*here.named, *there.named} - both  # these are what the lines are about
+    voices = (here.who | there.who) - both  # these are what the lines are about
     voices |= {here.source, there.source}
     shared: list[str] = []
     for term in terms:

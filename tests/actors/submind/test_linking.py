@@ -107,6 +107,15 @@ def test_the_name_of_a_source_is_no_subject() -> None:
     assert tie(page, reading, RARITY) is None
 
 
+def test_who_speaks_by_several_words_is_no_subject() -> None:
+    terms = ("sister", "oyelaran")
+    bed = said("Sister Oyelaran: bed 12 goes to theatre", time=900.0, source="ward", associations=(*terms, "bed 12"))
+    morning = said("Sister Oyelaran: morning all", time=5000.0, source="desk", associations=terms)
+    assert tie(morning, bed, RARITY) is None
+    later = said("ask Sister Oyelaran of bed 12", time=6000.0, source="desk", associations=(*terms, "bed 12"))
+    assert tie(later, bed, RARITY).reason == "both name bed 12"
+
+
 def test_what_both_call_by_one_number_is_one_thing() -> None:
     opened, note, other = (
         said(text, source="desk", time=at, vector=unit(n), associations=(job, "lift"))
