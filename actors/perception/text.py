@@ -16,6 +16,7 @@ from actors.perception.settings import PerceptionSettings
 from actors.perception.wording import clean, read, segments, span, telling, template
 from actors.running import FadingCounts
 from actors.substrate.sentences import numbered
+from environment.logs.records import unframed
 from environment.messages import Instant, Perception, PerceptionRef, Vector
 
 _VECTORS = 1024
@@ -117,7 +118,7 @@ class TextInterpreter:
 
     def _read(self, raw: str) -> tuple[tuple[str, str], ...]:
         """(segment, mark of its template) pairs of a raw text."""
-        size = self._settings.segment
+        size, raw = self._settings.segment, unframed(raw)
         parts = (raw,) if len(raw) <= size else segments(raw, size, self._settings.segments)
         return tuple((piece, mark(template(piece))) for part in parts if (piece := clean(part, size)))
 

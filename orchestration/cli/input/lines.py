@@ -16,8 +16,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from environment.logs.records import from_object, taken_apart
 from environment.messages import Image, Instant, NewPerception
-from orchestration.cli.input.records import from_object, taken_apart
 
 PAYLOADS: Final = ("text", "telemetry", "image")
 KEYS: Final = ("source", "time", "key", "labels", *PAYLOADS)

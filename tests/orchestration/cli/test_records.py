@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from actors.perception.severity import severity
+from environment.logs.records import from_object, taken_apart, unframed
+from environment.logs.stamps import stamped
 from orchestration.cli.input.lines import BadLine
-from orchestration.cli.input.records import from_object, taken_apart
-from orchestration.cli.input.stamps import stamped
 from tests.orchestration.cli.test_lines import read, reader
 
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC).timestamp()
@@ -136,3 +137,19 @@ def test_anything_else_is_read_as_before(line: str) -> None:
 def test_a_long_line_takes_no_longer_for_looking_like_a_record() -> None:
     line = 'time="' + "\\" * 200_000 + " a=" * 50_000
     assert taken_apart(line, NOW, UTC).text == line
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"ts":"2026-03-04T04:55:12Z","level":"error","svc":"cart","msg":"refused"}', "ERROR refused svc=cart"),
+        ("<11>1 2026-03-04T04:56:44.15Z web-3 gdm 696 - - no display", "ERROR web-3 gdm: no display"),
+        ("<35>Oct 11 22:14:15 web-3 su: failed for ann", "ERROR web-3 su: failed for ann"),
+        ('E0304 04:57:45.161837    6885 csi.go:575] "Cannot mount"', 'ERROR csi.go:575: "Cannot mount"'),
+        ("2026-03-04 04:53:52,546 ERROR [http-8] wrong PIN", "ERROR [http-8] wrong PIN"),
+        *((same, same) for same in ("Mags: soup is on", "{not json}", '{"a": 1}', "[1]", "2026-03-04 is the day", "")),
+    ],
+)
+def test_a_perceived_text_is_read_without_its_frame_and_keeps_its_level(text: str, said: str) -> None:
+    assert unframed(text) == said
+    assert severity(said) == severity(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.cli.input.stamps import stamped
+from environment.logs.stamps import stamped
 
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC).timestamp()
 EAST = timezone(timedelta(hours=2))

@@ -1,7 +1,7 @@
 """Log lines that are records: what one says in words, first its level, then its message, then the rest; and when.
 
-Read are the lines of klog (Kubernetes), logfmt (Go's and others'), containers' logs as a runtime keeps them, loggers
-that put the level before the time, and JSON as most structured loggers write it.
+Read are the lines of klog (Kubernetes), logfmt (Go's and others'), syslog (RFC 3164 and 5424), containers' logs as a
+runtime keeps them, loggers that put the level before the time, and JSON as most structured loggers write it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import suppress
 from datetime import tzinfo
 from typing import Any, Final
 
+from environment.logs.stamps import Stamped, latest, stamped
 from environment.messages import Instant
-from orchestration.cli.input.stamps import Stamped, latest, stamped
 
 _LEVELS: Final = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 _KLOG: Final = re.compile(
@@ -26,6 +26,10 @@ _CONTAINER: Final = re.compile(r"(?:stdout|stderr) [FP] ")
 _LEVEL_FIRST: Final = re.compile(
     r"(?P<level>TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|SEVERE|FATAL):?\s+(?P<thread>\[[^\]]{1,120}\]\s+)?"
 )
+_PRIORITY: Final = re.compile(r"<(\d{1,3})>(?P<version>1 )?")
+_SEVERITIES: Final = ("EMERGENCY", "ALERT", "CRITICAL", "ERROR", "WARNING", "NOTICE", "INFO", "DEBUG")
+_HEADER: Final = re.compile(r"(?P<host>\S+) (?P<app>\S+) \S+ \S+ (?:-|(?:\[[^\]]*\])+)(?: |$)")
+"""RFC 5424: host, application, process, message id, structured data."""
 _PAIR: Final = re.compile(r'([A-Za-z_@][\w.@/-]{0,79})=("(?:[^"\\]|\\.)*"|[^\s"]*)(?:\s+|$)')
 _TIMES: Final = ("ts", "time", "timestamp", "@timestamp", "t", "asctime", "datetime")
 _LEVEL_NAMES: Final = ("level", "severity", "lvl", "levelname", "log.level")
@@ -36,6 +40,16 @@ _FROM_MILLISECONDS: Final = 1e11
 """Seconds since 1970 reach this in the year 5138: what is larger is counted in thousandths, and so on."""
 _FIELD: Final = 200
 """Characters of a field beside the message: stacks and dumps of objects are for whoever opens the log."""
+
+
+def unframed(text: str) -> str:
+    """What a perceived text says without a logger's frame, which all lines of that logger share; as it is without."""
+    if text.startswith("{"):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(text)
+            found = from_object(value, 0.0) if isinstance(value, dict) else None
+            return text if found is None else found.text
+    return taken_apart(text, 0.0).text
 
 
 def taken_apart(line: str, now: Instant, zone: tzinfo | None = None) -> Stamped:
@@ -83,6 +97,12 @@ def _record(line: str, now: Instant, zone: tzinfo | None) -> Stamped | None:
         if time is not None and rest.strip():
             return Stamped(time, f"{_LEVELS[klog['level']]} {klog['place']}: {rest}")
         return None
+    priority = _PRIORITY.match(line)
+    if priority:
+        behind = stamped(line[priority.end() :], now, zone)
+        header = _HEADER.match(behind.text) if priority["version"] else None
+        said = f"{header['host']} {header['app']}: {behind.text[header.end() :]}" if header else behind.text
+        return None if behind.time is None else Stamped(behind.time, f"{_SEVERITIES[int(priority[1]) % 8]} {said}")
     first = _LEVEL_FIRST.match(line)
     if first:
         behind = stamped(line[first.end() :], now, zone)

@@ -1,0 +1,1 @@
+"""What lines of logs say, and when."""
