@@ -13,14 +13,13 @@ import pytest
 import typer
 import yaml
 from pydantic import BaseModel
-from typer.main import get_command
 
 from actors.shell import ActorShell
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.extractive import ExtractiveSubstrate
 from environment.messages import NewPerception
 from environment.stores.sqlite import open_stores
-from orchestration.cli import COMMANDS
+from orchestration.cli import COMMANDS, command_of
 from orchestration.loading import load_settings
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, mind_pb2, perception_pb2
 from orchestration.settings import Settings
@@ -73,8 +72,7 @@ def commands() -> list[str]:
 @functools.cache
 def options(command: str) -> frozenset[str]:
     """The flags a command takes, from its help's own source."""
-    group = get_command(__import__(f"orchestration.cli.{COMMANDS[command][0]}", fromlist=["app"]).app)
-    parser = group.commands[command] if hasattr(group, "commands") else group
+    parser = command_of(command)
     found: set[str] = set()
     for each in getattr(parser, "commands", {command: parser}).values():
         with typer.Context(each) as context:

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed, 2 used wrongly. What is expected to go wrong is to
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from typer.main import get_command
 
 from orchestration.cli.examples import shown
 from orchestration.cli.failure import Failure, told
+from orchestration.cli.options import Group
 from orchestration.cli.safety import safe
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -70,20 +72,29 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "restore": ("moving.restoring", "A mind out of a backup, into a place where there is none."),
     "doctor": ("doctor.examining", "Check what a mind needs on this machine, with the fix for each fault."),
 }
-"""Command to (module of this package, what it does)."""
+"""Command to (module of this package, what it does). The module has it under its name: a function, or a ``Group``."""
+
+
+def command_of(name: str) -> Any:
+    """A command, imported. One that takes ``at`` is handed the mind it calls."""
+    found = getattr(importlib.import_module(f"{__name__}.{COMMANDS[name][0]}"), name)
+    told, functions = (found.help, found.commands) if isinstance(found, Group) else (None, {name: found})
+    made = typer.Typer(add_completion=False, no_args_is_help=True, help=told)
+    for below, function in functions.items():
+        if "at" in inspect.signature(function).parameters:
+            from orchestration.cli.remote import calling  # noqa: PLC0415 - gRPC, where it is used
+
+            function = calling(function)  # noqa: PLW2901
+        made.command(below)(function)
+    return get_command(made)
 
 
 class LazyCommand(TyperCommand):
     """A command that is told about in the help, and imported when it is called."""
 
-    def __init__(self, name: str, module: str, summary: str) -> None:
-        super().__init__(name, help=summary, callback=None, params=[])
-        self._module = module
-
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the real command, in which it is then invoked."""
-        group = get_command(importlib.import_module(f"{__name__}.{self._module}").app)
-        command = group.commands[self.name or ""] if isinstance(group, TyperGroup) else group
+        command = command_of(self.name or "")
         _teach(command, self.name or "")
         return command.make_context(info_name, args, parent=parent, **extra)
 
@@ -100,8 +111,8 @@ class CommandGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, (module, summary) in COMMANDS.items():
-            self.add_command(LazyCommand(name, module, summary))
+        for name, (_, summary) in COMMANDS.items():
+            self.add_command(LazyCommand(name, help=summary))
 
 
 app = typer.Typer(

@@ -20,7 +20,7 @@ from environment.search import Hit, SearchFilters
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import bar, because, clock, console, emit, gauge, lineage_line, tell
-from orchestration.cli.remote import Server, ask, calling, connected
+from orchestration.cli.remote import Server, ask, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.signals import cancel_on
 from orchestration.cli.times import moment
@@ -30,8 +30,6 @@ from orchestration.schema.convert import encode
 from orchestration.schema.trace_messages import encode_hit
 from orchestration.view.changes import ChangeFilter
 from orchestration.view.status import MindState, MindStatus
-
-app = typer.Typer(add_completion=False)
 
 _LATEST = 100
 """Changes of connections that are shown, where nobody says how many."""
@@ -47,8 +45,6 @@ _STYLE = {
 }
 
 
-@app.command()
-@calling
 def explain(
     at: Server,
     wanted: Annotated[str, typer.Argument(metavar="SEQ|ID", help="Number of an entry, or id of anything.")],
@@ -64,17 +60,15 @@ def explain(
         console().print(_tree(node))
 
 
-@app.command()
-@calling
 def search(
     at: Server,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for, by meaning.")],
     k: Annotated[int, typer.Option("-k", min=1, help="At most so many.")] = 10,
-    source: Annotated[str | None, typer.Option(help="Rests on a perception from here.", show_default=False)] = None,
-    author: Annotated[str | None, typer.Option(help="By this submind.", show_default=False)] = None,
-    kind: Annotated[ThoughtKind | None, typer.Option(help="Only this kind.", show_default=False)] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.", show_default=False)] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.", show_default=False)] = None,
+    source: Annotated[str | None, typer.Option(help="Rests on a perception from here.")] = None,
+    author: Annotated[str | None, typer.Option(help="By this submind.")] = None,
+    kind: Annotated[ThoughtKind | None, typer.Option(help="Only this kind.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.")] = None,
     min_salience: Annotated[float, typer.Option(min=0, max=1, help="At least so salient now.")] = 0.0,
     json: Json = False,
 ) -> None:
@@ -98,8 +92,6 @@ def search(
         console(error=True).print("nothing like that is in the environment")
 
 
-@app.command()
-@calling
 def subminds(at: Server, json: Json = False) -> None:
     """List who lives in the mind, and how they are."""
     reports = ask(at, lambda client: client.subminds())
@@ -120,27 +112,19 @@ def subminds(at: Server, json: Json = False) -> None:
     _show(table, "nobody has reported yet")
 
 
-@app.command()
-@calling
 def connections(
     at: Server,
     owner: Annotated[
-        str | None,
-        typer.Option("--submind", "--owner", metavar="NAME", help="Only those of this submind.", show_default=False),
+        str | None, typer.Option("--submind", "--owner", metavar="NAME", help="Only those of this submind.")
     ] = None,
     history: Annotated[bool, typer.Option("--history", help="What happened to connections, and why.")] = False,
-    topic: Annotated[
-        str | None, typer.Option(help="Only about this: a topic's key, or part of its name.", show_default=False)
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="With --history: not before.", show_default=False)
-    ] = None,
+    topic: Annotated[str | None, typer.Option(help="Only about this: a topic's key, or part of its name.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="With --history: not before.")] = None,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="With --history: go on as it happens, until Ctrl-C.")
     ] = False,
     limit: Annotated[
-        int | None,
-        typer.Option("--limit", "-n", min=1, help="With --history: the latest so many; 100.", show_default=False),
+        int | None, typer.Option("--limit", "-n", min=1, help="With --history: the latest so many; 100.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -165,8 +149,6 @@ def connections(
     _show(table, "nobody is connected yet")
 
 
-@app.command()
-@calling
 def status(at: Server, json: Json = False) -> None:
     """Show rates, limits, budget and health. Exit code 1 when the mind is down."""
     told = ask(at, lambda client: client.status())

@@ -18,19 +18,15 @@ from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.schema.times import instant
 
-app = typer.Typer(add_completion=False)
 _LOOK = 0.5
 
 
-@app.command()
 def audit(
     data_dir: DataDir = HERE,
-    by: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this one did.", show_default=False)] = None,
-    action: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Only actions with this in their name.", show_default=False)
-    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this one did.")] = None,
+    action: Annotated[str | None, typer.Option(metavar="TEXT", help="Only actions with this in their name.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only what was refused.")] = False,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.", show_default=False)] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.")] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="The latest so many.")] = 100,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as it happens, until Ctrl-C.")] = False,
     json: Json = False,

@@ -23,29 +23,21 @@ from orchestration.membership.tunables import tunable_paths, value_at
 from orchestration.schema.times import rfc3339
 from orchestration.settings import Settings
 
-app = typer.Typer(add_completion=False)
 _MANY = 50
 
 
-@app.command()
 def configure(
     changes: Annotated[
         list[str] | None, typer.Argument(metavar="KEY=VALUE", help="For example attention.per_hour=3.")
     ] = None,
     reset: Annotated[
-        list[str] | None,
-        typer.Option("--reset", metavar="KEY", help="Back to what file and environment say.", show_default=False),
+        list[str] | None, typer.Option("--reset", metavar="KEY", help="Back to what file and environment say.")
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="What is changed now, by whom, since when.")] = False,
     history: Annotated[bool, typer.Option("--history", help="Who changed what, the newest first.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Everything that may change so, and why.")] = False,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who says so. Default: this user.", show_default=False),
-    ] = None,
-    base: Annotated[
-        int | None, typer.Option(metavar="VERSION", help="Only if this is the newest version.", show_default=False)
-    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="NAME", help="Who says so. Default: this user.")] = None,
+    base: Annotated[int | None, typer.Option(metavar="VERSION", help="Only if this is the newest version.")] = None,
     mind: MindFile = None,
     coordination: CoordinationAddress = None,
     json: Json = False,

@@ -30,8 +30,6 @@ from orchestration.simulation.evolution import Gene, MomentLabel, Variant, breed
 from orchestration.simulation.replay import replay
 from orchestration.store_factory import open_mind
 
-app = typer.Typer(add_completion=False)
-
 _BRED_ON = 2 / 3
 """Share of the useful labels, the earlier ones, on which variants are bred; the rest is for the comparison."""
 _LEAST = 3
@@ -42,15 +40,11 @@ _SURE = 2.0
 _Labels: TypeAlias = list[MomentLabel]
 
 
-@app.command()
 def evolve(
     vary: Annotated[list[str], typer.Option(metavar="PATH=LOW..HIGH", help="A number to vary; durations in seconds.")],
-    file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="A history, as for submind replay.", show_default=False)
-    ] = None,
+    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="A history, as for submind replay.")] = None,
     labels: Annotated[
-        Path | None,
-        typer.Option(metavar="CSV", help="Columns time or key; useful (yes, no), story.", show_default=False),
+        Path | None, typer.Option(metavar="CSV", help="Columns time or key; useful (yes, no), story.")
     ] = None,
     mind: MindFile = None,
     data_dir: LoggedIn = None,

@@ -47,10 +47,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "hold release": ("submind hold release h-0123456789abcdef0123",),
     "search": ("submind search 'a smell of warm metal' --since 2026-03-03 -k 5",),
     "subminds": ("submind subminds", "submind subminds --json | jq -r .name"),
-    "connections": (
-        "submind connections --submind causes",
-        "submind connections --submind causes --history --follow",
-    ),
+    "connections": ("submind connections --submind causes", "submind connections --submind causes --history --follow"),
     "status": ("submind status", "submind status --grpc mind.example.org:50051 --token-file token --ca ca.crt"),
     "nodes": ("submind nodes",),
     "drain": ("submind drain worker-2 --wait 300", "submind drain worker-2 --undo"),
@@ -62,10 +59,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "reject": ("submind reject g-12 --reason 'not today'",),
     "init": ("submind init harbour --name harbour",),
     "migrate": ("submind migrate --store 'cassandra://db1,db2/minds?dc=dc1' --check",),
-    "configure": (
-        "submind configure attention.per_hour=3 --coordination etcd://e1:2379",
-        "submind configure --list",
-    ),
+    "configure": ("submind configure attention.per_hour=3 --coordination etcd://e1:2379", "submind configure --list"),
     "audit": ("submind audit --data-dir mind-data --refused --since 2026-03-03",),
     "token": ("submind token new web-1 --scope perceive --file tokens.yaml > web-1.token",),
     "token new": (

@@ -12,15 +12,13 @@ from actors.matters.matter import Matter, MatterLine, MatterState, OpenLoop
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import clock, console, emit, gauge, tell
-from orchestration.cli.remote import Server, ask, calling, connected
+from orchestration.cli.remote import Server, ask, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.clock import wall
 from orchestration.pb.submind.v1 import matters_pb2
 from orchestration.schema.convert import encode
 from orchestration.view.matters import MatterChange
-
-app = typer.Typer(add_completion=False)
 
 _DAY = 86_400.0
 _QUIET = "nothing is going on"
@@ -31,11 +29,9 @@ _STYLE = {
     MatterState.REOPENED: "red",
 }
 
-Since = Annotated[str | None, typer.Option(metavar="TIME", help="Only what changed since.", show_default=False)]
+Since = Annotated[str | None, typer.Option(metavar="TIME", help="Only what changed since.")]
 
 
-@app.command()
-@calling
 def matters(
     at: Server,
     only_open: Annotated[bool, typer.Option("--open", help="Only those that are not settled.")] = False,
@@ -65,8 +61,6 @@ async def _follow(at: Server, *, only_open: bool, json: bool) -> None:
                 tell([change], matters_pb2.MatterChange, _change, json=json)
 
 
-@app.command()
-@calling
 def matter(
     at: Server,
     wanted: Annotated[str, typer.Argument(metavar="ID", help="Its id, or how that begins.")],
@@ -78,8 +72,6 @@ def matter(
     tell([ask(at, lambda client: client.matter(wanted))], matters_pb2.Matter, _course, json=json)
 
 
-@app.command()
-@calling
 def digest(at: Server, since: Since = None, json: Json = False) -> None:
     """Tell in a screenful what happened since you last looked: a day ago, where nothing else is said."""
     begins = wall() - _DAY if since is None else moment("--since", since)

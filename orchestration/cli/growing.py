@@ -13,19 +13,15 @@ from environment.population import GrowthEvent, GrowthKind
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import clock, console, emit, tell
-from orchestration.cli.remote import Server, ask, calling, connected
+from orchestration.cli.remote import Server, ask, connected
 from orchestration.cli.safety import safe
 from orchestration.client import MindClient
 from orchestration.growth.admin import OrderOutcome, PopulationPage
 from orchestration.pb.submind.v1 import growth_pb2 as pb
 from orchestration.schema.convert import encode
 
-app = typer.Typer(add_completion=False)
-
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why: it stands in the audit log.")]
-By = Annotated[
-    str | None, typer.Option("--by", metavar="NAME", help="Who says so. Default: this user.", show_default=False)
-]
+By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who says so. Default: this user.")]
 _ID = re.compile(r"(?:g-)?([1-9][0-9]{0,17})")
 _STYLE = {
     GrowthKind.DIVIDED: "green",
@@ -39,24 +35,18 @@ _NAMED = 6
 _DOWN = "the mind process is down: {what} is written down, and holds when it is up again"
 
 
-@app.command()
-@calling
 def freeze(at: Server, reason: Reason = "", by: By = None, json: Json = False) -> None:
     """Stop all growth at once: nobody is born or retires until `submind thaw`, over every restart."""
     outcome = ask(at, lambda mind: mind.growth(by).freeze(reason))
     _told(outcome, "growth is frozen", "growth was frozen already", "this", json=json)
 
 
-@app.command()
-@calling
 def thaw(at: Server, reason: Reason = "", by: By = None, json: Json = False) -> None:
     """Let growth go on, within its bounds."""
     outcome = ask(at, lambda mind: mind.growth(by).thaw(reason))
     _told(outcome, "growth goes on", "growth was not frozen", "this", json=json)
 
 
-@app.command()
-@calling
 def approve(
     at: Server,
     proposal: Annotated[str | None, typer.Argument(metavar="ID", help="A proposal that waits: g-12.")] = None,
@@ -83,8 +73,6 @@ def approve(
         console(error=True).print("no proposal waits for an approval")
 
 
-@app.command()
-@calling
 def reject(
     at: Server,
     proposal: Annotated[str, typer.Argument(metavar="ID", help="A proposal that waits: g-12.")],
@@ -98,8 +86,6 @@ def reject(
     _told(outcome, _about(outcome, "may not"), "", "this", json=json)
 
 
-@app.command()
-@calling
 def growth(
     at: Server,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as it happens, until Ctrl-C.")] = False,

@@ -11,9 +11,9 @@ import typer
 
 from orchestration.cli.failure import FAILED, MISUSED, Failure
 from orchestration.cli.growing import By
-from orchestration.cli.options import Json
+from orchestration.cli.options import Group, Json
 from orchestration.cli.output import clock, console, emit
-from orchestration.cli.remote import Server, ask, calling, connected
+from orchestration.cli.remote import Server, ask, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.client.erasing import ErasureClient, forget_target
@@ -21,10 +21,6 @@ from orchestration.client.growth import caller
 from orchestration.pb.submind.v1 import forgetting_pb2 as pb
 from orchestration.schema.fields import words
 from orchestration.schema.times import seconds_of
-
-app = typer.Typer(add_completion=False)
-hold = typer.Typer(add_completion=False, no_args_is_help=True, help="What may not be forgotten, until it is released.")
-app.add_typer(hold, name="hold")
 
 _LOOK = 0.5
 _WITHIN = 600.0
@@ -37,8 +33,6 @@ Until = Annotated[str, typer.Option(metavar="TIME", help="Everything before this
 Perceived = Annotated[str, typer.Option("--perception", metavar="ID", help="One perception: p-…")]
 
 
-@app.command()
-@calling
 def forget(
     at: Server,
     person: Person = "",
@@ -93,8 +87,6 @@ async def _forget(erasure: ErasureClient, target: pb.ForgetTarget, *, dry_run: b
         raise Failure(f"nothing was forgotten: {record.reason}", FAILED)
 
 
-@hold.command("add")
-@calling
 def add(
     at: Server,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")],
@@ -111,8 +103,6 @@ def add(
     _held([ask(at, lambda mind: mind.erasure(by or caller()).hold(target, reason))], json=json)
 
 
-@hold.command("list")
-@calling
 def listing(at: Server, json: Json = False) -> None:
     """List the holds that stand, the latest first."""
     found = ask(at, lambda mind: mind.erasure().holds())
@@ -121,8 +111,6 @@ def listing(at: Server, json: Json = False) -> None:
         console(error=True).print("nothing is held")
 
 
-@hold.command("release")
-@calling
 def release(
     at: Server, name: Annotated[str, typer.Argument(metavar="ID", help="h-…")], by: By = None, json: Json = False
 ) -> None:
@@ -162,3 +150,6 @@ def _held(holds: Sequence[pb.LegalHold], *, json: bool, before: str = "") -> Non
         else:
             told = f"{one.id} {_KINDS[one.kind]} “{one.title}”: {one.reason} — {one.by}, {clock(seconds_of(one.at))}"
             console().print(safe(before + told))
+
+
+hold = Group("What may not be forgotten, until it is released.", {"add": add, "list": listing, "release": release})

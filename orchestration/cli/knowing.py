@@ -12,14 +12,12 @@ from actors.knowledge.page import Belief, Neighbourhood
 from orchestration.cli.growing import By
 from orchestration.cli.options import Json
 from orchestration.cli.output import bar, clock, console, emit, tell
-from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.remote import Server, ask
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.client.growth import caller
 from orchestration.pb.submind.v1 import knowledge_pb2, matters_pb2
 from orchestration.schema.convert import encode
-
-app = typer.Typer(add_completion=False)
 
 _STYLE = {FactStanding.DISPUTED: "red", FactStanding.WRONG: "dim strike"}
 _OTHERS = 12
@@ -28,8 +26,6 @@ _SLEPT = ("gists", "merged", "faded", "contradictions", "rehearsed")
 Name = Annotated[str, typer.Argument(metavar="ENTITY", help="Any of its names.")]
 
 
-@app.command()
-@calling
 def know(
     at: Server,
     entity: Name,
@@ -64,8 +60,6 @@ def know(
         out.print(Text(f"near: {near}", style="dim"))
 
 
-@app.command()
-@calling
 def believe(
     at: Server,
     entity: Name,
@@ -86,8 +80,6 @@ def _believed(one: Belief) -> Text:
     return Text("\n").join(shown)
 
 
-@app.command()
-@calling
 def correct(
     at: Server,
     entity: Name,
@@ -105,12 +97,8 @@ def correct(
     console().print(Text(f"{said}  (submind mark {done.id} --undo takes it back)"))
 
 
-@app.command()
-@calling
 def contradictions(
-    at: Server,
-    every: Annotated[bool, typer.Option("--all", help="Settled ones as well.")] = False,
-    json: Json = False,
+    at: Server, every: Annotated[bool, typer.Option("--all", help="Settled ones as well.")] = False, json: Json = False
 ) -> None:
     """List what sources deny each other, the latest first."""
     found = ask(at, lambda mind: mind.contradictions(settled=every))
@@ -135,8 +123,6 @@ def _near(found: Neighbourhood, *, json: bool) -> None:
         console().print(line.append(f"  {clock(edge.used)}", style="dim"))
 
 
-@app.command()
-@calling
 def sleep(
     at: Server,
     limit: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many sleeps, the latest last.")] = 1,

@@ -12,16 +12,12 @@ from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.growing import By
 from orchestration.cli.options import Json
 from orchestration.cli.output import clock, tell
-from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.remote import Server, ask
 from orchestration.cli.safety import safe
 from orchestration.client.growth import caller
 from orchestration.pb.submind.v1 import matters_pb2
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-@calling
 def mark(
     at: Server,
     target: Annotated[str, typer.Argument(metavar="ENTRY", help="The number of an entry, or the id of a matter.")],
@@ -30,9 +26,7 @@ def mark(
     wrong: Annotated[bool, typer.Option("--wrong", help="What was joined there does not belong together.")] = False,
     line: Annotated[str, typer.Option(metavar="TRACE", help="With --wrong on a matter: the line's trace.")] = "",
     mute: Annotated[str, typer.Option(metavar="SPAN", help="Nothing of it for so long, but what is critical.")] = "",
-    of: Annotated[
-        MuteScope | None, typer.Option("--of", help="With --mute: what. Default: the source.", show_default=False)
-    ] = None,
+    of: Annotated[MuteScope | None, typer.Option("--of", help="With --mute: what. Default: the source.")] = None,
     settled: Annotated[bool, typer.Option("--settled", help="Its matter is over.")] = False,
     remind: Annotated[str, typer.Option(metavar="TIME", help="Tell it again then: 2h, or 'tomorrow 9:00'.")] = "",
     undo: Annotated[
@@ -63,8 +57,6 @@ def mark(
     tell([done], matters_pb2.Mark, lambda mark: Text(head).append_text(_shown(mark)), json=json)
 
 
-@app.command()
-@calling
 def marks(at: Server, json: Json = False) -> None:
     """List the marks that stand, the latest first: what is muted and until when, and what was said."""
     tell(ask(at, lambda mind: mind.marks()), matters_pb2.Mark, _shown, json=json, nothing="no mark stands")

@@ -13,16 +13,13 @@ from environment.messages import SubmindReport, SubmindState
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
-from orchestration.cli.remote import Server, calling, connected
+from orchestration.cli.remote import Server, connected
 from orchestration.cli.safety import safe
 from orchestration.pb.submind.v1.nodes_pb2 import Node
 
-app = typer.Typer(add_completion=False)
 _LOOK = 0.5
 
 
-@app.command()
-@calling
 def nodes(at: Server, json: Json = False) -> None:
     """List the nodes of the Ray cluster that the mind lives on, and who lives where."""
     found, unschedulable = asyncio.run(_listed(at))
@@ -50,8 +47,6 @@ def nodes(at: Server, json: Json = False) -> None:
         console().print(Text(f"  ! {safe(name)} has no place: {safe(why)}", style="yellow"))
 
 
-@app.command()
-@calling
 def drain(
     at: Server,
     node: Annotated[str, typer.Argument(metavar="NODE", help="Name, address, id or its beginning.")],
@@ -70,8 +65,6 @@ def drain(
     console().print(f"{safe(node)} takes subminds again" if undo else f"{safe(node)} is empty")
 
 
-@app.command()
-@calling
 def restart(
     at: Server,
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Who. Default: everybody.")] = None,

@@ -1,7 +1,9 @@
-"""Options that several commands have."""
+"""Options that several commands have, and commands that are several."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,16 +15,10 @@ Grpc = Annotated[
         "--grpc",
         metavar="HOST:PORT",
         help="Where the mind answers. Default: gateway.listen of the settings, 127.0.0.1:50051.",
-        show_default=False,
     ),
 ]
-TokenFile = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help="File that holds the token.", show_default=False)
-]
-MindFile = Annotated[
-    Path | None,
-    typer.Option("--mind", metavar="FILE", help="Settings of the mind (YAML).", show_default=False),
-]
+TokenFile = Annotated[Path | None, typer.Option("--token-file", metavar="FILE", help="File that holds the token.")]
+MindFile = Annotated[Path | None, typer.Option("--mind", metavar="FILE", help="Settings of the mind (YAML).")]
 DataDir = Annotated[Path, typer.Option("--data-dir", metavar="DIR", help="Where the mind is kept.")]
 HERE = Path("mind-data")
 """Where a mind is kept unless somebody says otherwise."""
@@ -32,7 +28,6 @@ StoreAddress = Annotated[
         "--store",
         metavar="ADDRESS",
         help="sqlite:DIR, or cassandra://HOST[:PORT],HOST/KEYSPACE?dc=NAME. Default: the data directory.",
-        show_default=False,
     ),
 ]
 CoordinationAddress = Annotated[
@@ -41,18 +36,21 @@ CoordinationAddress = Annotated[
         "--coordination",
         metavar="ADDRESS",
         help="etcd://HOST:PORT,HOST:PORT. Default: coordination.address of the settings.",
-        show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 Ca = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Authority of the server's certificate (PEM); speaks TLS.", show_default=False),
+    Path | None, typer.Option(metavar="FILE", help="Authority of the server's certificate (PEM); speaks TLS.")
 ]
 Cert = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Certificate to show, with --key, where the server asks for one.", show_default=False
-    ),
+    Path | None, typer.Option(metavar="FILE", help="Certificate to show, with --key, where the server asks for one.")
 ]
-Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Private key of --cert.", show_default=False)]
+Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Private key of --cert.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A command that is several."""
+
+    help: str
+    commands: Mapping[str, Callable[..., None]]

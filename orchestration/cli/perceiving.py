@@ -21,34 +21,27 @@ from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
 from orchestration.cli.input.reading import InputLine, check_file, file_lines, growing_lines, is_regular, stream_lines
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
-from orchestration.cli.remote import Server, calling, connected
+from orchestration.cli.remote import Server, connected
 from orchestration.cli.safety import safe
 from orchestration.client import MindClient
 from orchestration.clock import wall
-
-app = typer.Typer(add_completion=False)
 
 _SHOWN = 20
 _PATIENCE = 5.0
 _REPAINT = 64
 
 
-@app.command()
-@calling
 def perceive(
     at: Server,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A file, or - for standard input.")] = "-",
     source: Annotated[
-        str | None,
-        typer.Option(help="Source of lines that name none. Default: the file's name, or stdin.", show_default=False),
+        str | None, typer.Option(help="Source of lines that name none. Default: the file's name, or stdin.")
     ] = None,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on as the file grows, also when it is rotated.")
     ] = False,
     form: Annotated[Format, typer.Option("--format", help="How to read lines.")] = Format.AUTO,
-    label: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=TEXT", help="A label for every line.", show_default=False)
-    ] = None,
+    label: Annotated[list[str] | None, typer.Option(metavar="NAME=TEXT", help="A label for every line.")] = None,
     json: Json = False,
 ) -> None:
     """Send lines or JSON lines to a mind as perceptions.

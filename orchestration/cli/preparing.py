@@ -17,17 +17,14 @@ from orchestration.cli.tree import Setting, as_yaml, settings_tree
 from orchestration.faculties import about
 from orchestration.settings import DEFAULT_SUBMINDS, NAME, MindSettings
 
-app = typer.Typer(add_completion=False)
-
 _WIDTH = 110
 _OPEN = {("mind", "name"), ("mind", "goals"), ("mind", "subminds")}
 """What everybody will want to change: these stand there uncommented."""
 
 
-@app.command()
 def init(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where; made if it is not there.")],
-    name: Annotated[str | None, typer.Option(help="Of the mind. Default: the directory's.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Option(help="Of the mind. Default: the directory's.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a mind.yaml that is there.")] = False,
 ) -> None:
     """Write a commented mind.yaml, and say what to do next."""

@@ -12,20 +12,16 @@ from environment.episodes.question import asks
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
-from orchestration.cli.remote import Server, calling
+from orchestration.cli.remote import Server
 from orchestration.cli.remote import ask as answered
 from orchestration.cli.safety import safe
 from orchestration.client.mind import MindClient
 from orchestration.pb.submind.v1 import environment_pb2
 from orchestration.schema.convert import encode
 
-app = typer.Typer(add_completion=False)
-
 _NOT_THINKING = {"starting", "down"}
 
 
-@app.command()
-@calling
 def ask(
     at: Server,
     questions: Annotated[

@@ -12,23 +12,19 @@ from environment.episodes.recall import Quotation, RecallFilters, Recollection
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import Json
 from orchestration.cli.output import clock, console, tell
-from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.remote import Server, ask
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.pb.submind.v1 import environment_pb2, perception_pb2
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-@calling
 def recall(
     at: Server,
     text: Annotated[str, typer.Argument(metavar="TEXT", help='A question or a few words: "what broke last Tuesday".')],
     k: Annotated[int, typer.Option("-k", min=1, max=1000, help="At most so many.")] = 10,
-    source: Annotated[str | None, typer.Option(help="Perceived by this source.", show_default=False)] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.", show_default=False)] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.", show_default=False)] = None,
+    source: Annotated[str | None, typer.Option(help="Perceived by this source.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.")] = None,
     budget: Annotated[int, typer.Option(min=0, help="Most characters of all that is told; 0: any number.")] = 0,
     context: Annotated[bool, typer.Option("--context", help="With what was said right before and after.")] = False,
     json: Json = False,
@@ -49,12 +45,10 @@ def recall(
         raise typer.Exit(1)
 
 
-@app.command()
-@calling
 def remember(
     at: Server,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be kept.")],
-    source: Annotated[str | None, typer.Option(help="Who says it. Default: this user.", show_default=False)] = None,
+    source: Annotated[str | None, typer.Option(help="Who says it. Default: this user.")] = None,
     json: Json = False,
 ) -> None:
     """Tell the mind something that it is to remember; it is kept once this returns."""

@@ -37,44 +37,34 @@ from orchestration.simulation.replay import replay as simulate
 from orchestration.store_factory import address_of
 from orchestration.telemetry import names
 
-app = typer.Typer(add_completion=False)
-
 LoggedIn = Annotated[
-    Path | None,
-    typer.Option(
-        "--data-dir", metavar="DIR", help="Instead of FILE: what the mind kept here perceived.", show_default=False
-    ),
+    Path | None, typer.Option("--data-dir", metavar="DIR", help="Instead of FILE: what the mind kept here perceived.")
 ]
 ThoughtBudget = Annotated[
-    int | None,
-    typer.Option("--budget", min=1, metavar="N", help="At most so many thoughts in all.", show_default=False),
+    int | None, typer.Option("--budget", min=1, metavar="N", help="At most so many thoughts in all.")
 ]
 _SHOWN = 20
 _NOWHEN: Instant = 946_684_800.0
 """When unstamped lines begin: 2000-01-01, so that two replays of them are the same."""
 
 
-@app.command()
 def replay(
     file: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE|-", help="Lines or JSON lines, or - for standard input.", show_default=False),
+        str | None, typer.Argument(metavar="FILE|-", help="Lines or JSON lines, or - for standard input.")
     ] = None,
     mind: MindFile = None,
     data_dir: LoggedIn = None,
     store: StoreAddress = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Of a mind's own log: received from then on.", show_default=False)
+        str | None, typer.Option(metavar="TIME", help="Of a mind's own log: received from then on.")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Of a mind's own log: received before then.", show_default=False)
+        str | None, typer.Option(metavar="TIME", help="Of a mind's own log: received before then.")
     ] = None,
     budget: ThoughtBudget = None,
-    per_hour: Annotated[
-        float | None, typer.Option(metavar="R", help="So many thoughts an hour of history.", show_default=False)
-    ] = None,
+    per_hour: Annotated[float | None, typer.Option(metavar="R", help="So many thoughts an hour of history.")] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="The same seed gives the same stream.")] = 0,
-    source: Annotated[str | None, typer.Option(help="Source of lines that name none.", show_default=False)] = None,
+    source: Annotated[str | None, typer.Option(help="Source of lines that name none.")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to read lines.")] = Format.AUTO,
     json: Json = False,
 ) -> None:

@@ -33,15 +33,11 @@ from orchestration.loading import load_settings
 from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
 from orchestration.settings import Settings
 
-app = typer.Typer(add_completion=False)
 LASTS = 75.0
 """Seconds of wall time for the day."""
 BOOT = 12.0
 """Seconds until the day begins, in which the mind comes up."""
-SETTINGS: dict[str, Any] = {
-    "attention.per_hour": 2.5,
-    "gateway.intake.trust": {"feeds": 0.5, "support": 0.4, "*": 0.7},
-}
+SETTINGS: dict[str, Any] = {"attention.per_hour": 2.5, "gateway.intake.trust": {"feeds": 0.5, "support": 0.4, "*": 0.7}}
 """What the mind of the example is told about its day, where nobody says otherwise: a thought every two seconds of a
 day that takes 75, colleagues known, customers and feeds less so."""
 _PLACES = (
@@ -51,12 +47,10 @@ _PLACES = (
 """In a checkout, in an installed package."""
 
 
-@app.command()
 def run(
     mind: MindFile = None,
     data_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where the mind is kept. Default: ./mind-data.", show_default=False),
+        Path | None, typer.Option(metavar="DIR", help="Where the mind is kept. Default: ./mind-data.")
     ] = None,
     store: StoreAddress = None,
     coordination: CoordinationAddress = None,
@@ -65,22 +59,16 @@ def run(
         typer.Option(
             metavar="ADDRESS",
             help="Ray cluster to live on: HOST:PORT, auto or ray://HOST:PORT. Default: a Ray of its own, here.",
-            show_default=False,
         ),
     ] = None,
-    grpc: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Default: 127.0.0.1:50051.", show_default=False)
-    ] = None,
-    http: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Default: 127.0.0.1:8080.", show_default=False)
-    ] = None,
+    grpc: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Default: 127.0.0.1:50051.")] = None,
+    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Default: 127.0.0.1:8080.")] = None,
     token_file: TokenFile = None,
     example: Annotated[
         bool, typer.Option("--example", help="Live through the example day in a minute, in a directory of its own.")
     ] = False,
     show: Annotated[
-        bool | None,
-        typer.Option("--show/--quiet", help="Show the stream here. Default: on a terminal.", show_default=False),
+        bool | None, typer.Option("--show/--quiet", help="Show the stream here. Default: on a terminal.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Show the stream as JSON, one object a line.")] = False,
 ) -> None:

@@ -17,42 +17,31 @@ from orchestration.gateway.auth import require_guard
 from orchestration.loading import load_settings
 from orchestration.settings import Settings
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
 def serve(
     mind: MindFile = None,
     store: StoreAddress = None,
     coordination: CoordinationAddress = None,
     leader: Annotated[
         str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="gRPC of the mind's host. Default: whoever leads, as etcd says.",
-            show_default=False,
-        ),
+        typer.Option(metavar="HOST:PORT", help="gRPC of the mind's host. Default: whoever leads, as etcd says."),
     ] = None,
     grpc: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT|none", help="Default: gateway.listen, 127.0.0.1:50051.", show_default=False),
+        str | None, typer.Option(metavar="HOST:PORT|none", help="Default: gateway.listen, 127.0.0.1:50051.")
     ] = None,
     http: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT|none", help="Default: feed.listen, 127.0.0.1:8080.", show_default=False),
+        str | None, typer.Option(metavar="HOST:PORT|none", help="Default: feed.listen, 127.0.0.1:8080.")
     ] = None,
     probes: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT|none",
             help="/healthz, /readyz and /metrics, apart from the page. Default: front.probes, 127.0.0.1:8081.",
-            show_default=False,
         ),
     ] = None,
     token_file: TokenFile = None,
     upstream_token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The token to show the leader. Default: --token-file.", show_default=False),
+        Path | None, typer.Option(metavar="FILE", help="The token to show the leader. Default: --token-file.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Say where it listens as a JSON object.")] = False,
 ) -> None:

@@ -14,50 +14,32 @@ from rich.text import Text
 from orchestration.access.scopes import Scope
 from orchestration.access.tokens import TokenEntry, TokenQuota, changing, new_token, read_tokens
 from orchestration.cli.failure import FAILED, MISUSED, Failure
-from orchestration.cli.options import Json, MindFile
+from orchestration.cli.options import Group, Json, MindFile
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.clock import wall
 from orchestration.loading import load_settings
 
-app = typer.Typer(add_completion=False)
-token = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    help="Make, list and revoke the tokens that callers show. Only digests are kept, in one file; processes that serve"
-    " the mind read it again when it changes, so a token that is revoked ends at once, with all it has open.",
-)
-app.add_typer(token, name="token")
-
 File = Annotated[
-    Path | None,
-    typer.Option("--file", metavar="FILE", help="The tokens file. Default: access.tokens_file.", show_default=False),
+    Path | None, typer.Option("--file", metavar="FILE", help="The tokens file. Default: access.tokens_file.")
 ]
 Whose = Annotated[
-    str | None,
-    typer.Option("--for", metavar="MIND", help="Name of the mind it is for. Default: mind.name.", show_default=False),
+    str | None, typer.Option("--for", metavar="MIND", help="Name of the mind it is for. Default: mind.name.")
 ]
 _DURATION = re.compile(r"(\d+)([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-@token.command()
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is: logs call its holder so.")],
     scope: Annotated[
         list[Scope],
         typer.Option("--scope", "-s", help="What it allows; may be given several times. None includes another."),
     ],
-    expires: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="After 12h, 30d, 8w; or at 2026-12-31.", show_default=False)
-    ] = None,
-    per_second: Annotated[
-        float | None, typer.Option(min=0, help="Most perceptions a second; 0: any number.", show_default=False)
-    ] = None,
-    bytes_per_second: Annotated[
-        float | None, typer.Option(min=0, help="The same in bytes.", show_default=False)
-    ] = None,
-    streams: Annotated[int | None, typer.Option(min=0, help="Most streams open at a time.", show_default=False)] = None,
+    expires: Annotated[str | None, typer.Option(metavar="WHEN", help="After 12h, 30d, 8w; or at 2026-12-31.")] = None,
+    per_second: Annotated[float | None, typer.Option(min=0, help="Most perceptions a second; 0: any number.")] = None,
+    bytes_per_second: Annotated[float | None, typer.Option(min=0, help="The same in bytes.")] = None,
+    streams: Annotated[int | None, typer.Option(min=0, help="Most streams open at a time.")] = None,
     file: File = None,
     whose: Whose = None,
     json: Json = False,
@@ -82,8 +64,7 @@ def new(
         console(error=True).print(told, style="dim")
 
 
-@token.command("list")
-def list_(file: File = None, whose: Whose = None, json: Json = False, mind: MindFile = None) -> None:
+def listing(file: File = None, whose: Whose = None, json: Json = False, mind: MindFile = None) -> None:
     """List the tokens: whose they are, and what they allow. Of the tokens themselves only digests are known."""
     path, _ = _where(file, whose, mind)
     found = [one for one in read_tokens(path) if whose is None or one.mind == whose]
@@ -107,7 +88,6 @@ def list_(file: File = None, whose: Whose = None, json: Json = False, mind: Mind
     console().print(table) if found else console(error=True).print("no token yet: submind token new NAME --scope watch")
 
 
-@token.command()
 def revoke(
     names: Annotated[list[str], typer.Argument(metavar="NAME", help="Whose; `submind token list` names them.")],
     file: File = None,
@@ -168,3 +148,10 @@ def _end(entry: TokenEntry) -> str:
 
 def _day(when: datetime) -> str:
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+token = Group(
+    "Make, list and revoke the tokens that callers show. Only digests are kept, in one file; processes that serve the"
+    " mind read it again when it changes, so a token that is revoked ends at once, with all it has open.",
+    {"new": new, "list": listing, "revoke": revoke},
+)

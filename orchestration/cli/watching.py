@@ -12,31 +12,23 @@ import typer
 from environment.messages import EntryKind
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, entry_line, tell
-from orchestration.cli.remote import Server, calling, connected
+from orchestration.cli.remote import Server, connected
 from orchestration.cli.signals import cancel_on
 from orchestration.pb.submind.v1 import consciousness_pb2 as pb
 from orchestration.view.tail import EntryFilter
 
-app = typer.Typer(add_completion=False)
-
 _PATIENCE = 5.0
 
 
-@app.command()
-@calling
 def watch(
     at: Server,
     from_seq: Annotated[
         int, typer.Option("--from", metavar="SEQ", min=0, help="The entry to begin with; 0: the next new one.")
     ] = 0,
-    count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="End after so many entries.", show_default=False)
-    ] = None,
-    kind: Annotated[EntryKind | None, typer.Option(help="Only these entries.", show_default=False)] = None,
-    source: Annotated[
-        str | None, typer.Option(help="Only what rests on a perception from here.", show_default=False)
-    ] = None,
-    contains: Annotated[str | None, typer.Option(help="Only texts that contain this.", show_default=False)] = None,
+    count: Annotated[int | None, typer.Option("--count", "-n", min=1, help="End after so many entries.")] = None,
+    kind: Annotated[EntryKind | None, typer.Option(help="Only these entries.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only what rests on a perception from here.")] = None,
+    contains: Annotated[str | None, typer.Option(help="Only texts that contain this.")] = None,
     min_salience: Annotated[float, typer.Option(min=0, max=1, help="Only what is at least so salient.")] = 0.0,
     json: Json = False,
 ) -> None:

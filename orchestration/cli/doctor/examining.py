@@ -30,19 +30,16 @@ from orchestration.cli.safety import safe
 from orchestration.loading import SettingsError, load_settings
 from orchestration.settings import Settings
 
-app = typer.Typer(add_completion=False)
-
 _MARKS = {State.GOOD: ("✓", "green"), State.DOUBTFUL: ("!", "yellow"), State.BAD: ("✗", "bold red")}
 
 
-@app.command()
 def doctor(
     mind: MindFile = None,
     data_dir: DataDir = HERE,
     store: StoreAddress = None,
     coordination: CoordinationAddress = None,
     grpc: Grpc = None,
-    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="The page.", show_default=False)] = None,
+    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="The page.")] = None,
     token_file: TokenFile = None,
     ca: Ca = None,
     cert: Cert = None,

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from environment.stores.backup.archive import Manifest
     from orchestration.settings import Settings
 
-app = typer.Typer(add_completion=False)
 
 SUFFIX = ".submind"
 _MIB = 1 << 20
@@ -49,12 +48,9 @@ KeptIn = Annotated[
         metavar="DIR",
         help="Where the mind is kept; of one on a cluster, where its answers are."
         " Default: ./mind-data, and for a cluster none.",
-        show_default=False,
     ),
 ]
-Named = Annotated[
-    str | None, typer.Option("--name", help="Of the mind. Default: that of the settings.", show_default=False)
-]
+Named = Annotated[str | None, typer.Option("--name", help="Of the mind. Default: that of the settings.")]
 Rate = Annotated[
     float,
     typer.Option(
@@ -66,8 +62,6 @@ Rate = Annotated[
 ]
 
 
-@app.command("backup")
-@app.command("snapshot")
 def backup(
     to: Annotated[Path, typer.Option(metavar="FILE|DIR", help="A new file, or a directory for NAME-TIME.submind.")],
     mind: MindFile = None,
@@ -90,6 +84,9 @@ def backup(
     if keep and not to.is_dir():
         raise Failure(f"--keep thins out a directory, and {to} is none", MISUSED)
     take(taken_from(mind, store, name), data_dir, to, rate, keep, json=json)
+
+
+snapshot = backup
 
 
 def taken_from(mind: Path | None, store: str | None, name: str | None) -> Settings:

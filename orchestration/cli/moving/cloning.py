@@ -19,8 +19,6 @@ from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
 from orchestration.loading import load_settings
 from orchestration.settings import Settings
 
-app = typer.Typer(add_completion=False)
-
 _OF_A_PLACE = ("store", "coordination", "gateway", "feed", "access", "client", "host", "front", "runtime", "telemetry")
 """Sections that say where a mind lives and who may come in: a clone has its own."""
 
@@ -31,12 +29,10 @@ class _Cloning(Restoring):
     kind = Cloned
 
 
-@app.command()
 def clone(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the clone: no mind of that name is there.")],
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="A snapshot to begin with. Default: one taken now.", show_default=False),
+        Path | None, typer.Argument(metavar="[FILE]", help="A snapshot to begin with. Default: one taken now.")
     ] = None,
     mind: MindFile = None,
     store: StoreAddress = None,
@@ -47,7 +43,6 @@ def clone(
         typer.Option(
             metavar="DIR|ADDRESS",
             help="Where the clone is kept. Default: the same cluster; for files, the directory NAME beside the mind's.",
-            show_default=False,
         ),
     ] = None,
     rate: Rate = RATE,

@@ -30,17 +30,14 @@ from orchestration.loading import load_settings
 if TYPE_CHECKING:
     from environment.stores.movable import Leaving
 
-app = typer.Typer(add_completion=False)
 
 MindPlace = Annotated[
-    str,
-    typer.Argument(metavar="MIND", help="A snapshot; or a mind, which may be running: DIR[#NAME], ADDRESS[#NAME]."),
+    str, typer.Argument(metavar="MIND", help="A snapshot; or a mind, which may be running: DIR[#NAME], ADDRESS[#NAME].")
 ]
 _Found: TypeAlias = tuple[int, list[int], list[list[str]]]
 """How much both have, how much only one of them has, and the first of that."""
 
 
-@app.command()
 def diff(
     one: MindPlace,
     other: MindPlace,

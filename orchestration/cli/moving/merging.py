@@ -23,7 +23,7 @@ from orchestration.cli.failure import FAILED, MISUSED, Failure
 from orchestration.cli.moving.differing import MindPlace, mind_at, perception_line
 from orchestration.cli.options import Json
 from orchestration.cli.output import console, emit
-from orchestration.cli.remote import Server, calling, connected
+from orchestration.cli.remote import Server, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment_or
 from orchestration.client import NotFound
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from environment.stores.movable import Leaving
     from orchestration.client import MindClient
 
-app = typer.Typer(add_completion=False)
 
 ORIGIN = "origin"
 """The label that says of which mind a memory is, and what it was called there."""
@@ -43,17 +42,15 @@ _SAME, _PREFIX = 1e-3, 200
 """Seconds and letters by which a perception is known again."""
 
 
-@app.command()
-@calling
 def merge(
     at: Server,
     other: MindPlace,
     entity: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="What is said of it, under any name.", show_default=False)
+        list[str] | None, typer.Option(metavar="NAME", help="What is said of it, under any name.")
     ] = None,
-    source: Annotated[list[str] | None, typer.Option(help="Perceived by this source.", show_default=False)] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.", show_default=False)] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.", show_default=False)] = None,
+    source: Annotated[list[str] | None, typer.Option(help="Perceived by this source.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Not before.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before.")] = None,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="At most so many, in the order of its log.")] = 10_000,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be told, and tell nothing.")] = False,
     json: Json = False,

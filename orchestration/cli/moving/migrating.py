@@ -19,12 +19,10 @@ from orchestration.cli.output import console
 from orchestration.host.settings import StoreSettings
 from orchestration.loading import load_settings
 
-app = typer.Typer(add_completion=False)
 _AGAIN = 2.0
 """Seconds between two attempts while a store is waited for."""
 
 
-@app.command()
 def migrate(
     mind: MindFile = None,
     store: StoreAddress = None,

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from environment.stores.movable import Movable
     from orchestration.settings import Settings
 
-app = typer.Typer(add_completion=False)
 
 Forgotten = Annotated[
     list[Path] | None,
@@ -42,25 +41,20 @@ Forgotten = Annotated[
         metavar="FILE",
         help="Forget again what was asked for later: another backup, or what submind forget --list --json printed."
         " Later backups of the mind beside FILE are looked at in any case.",
-        show_default=False,
     ),
 ]
 _MIB = 1 << 20
 _AT_ONCE = 256
 
 
-@app.command()
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What submind backup has written.")],
     mind: MindFile = None,
     store: StoreAddress = None,
     data_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where it is to be kept, where that is no cluster.", show_default=False),
+        Path | None, typer.Option(metavar="DIR", help="Where it is to be kept, where that is no cluster.")
     ] = None,
-    name: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Another name for the mind.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Another name for the mind.")] = None,
     forgotten: Forgotten = None,
     check: Annotated[bool, typer.Option("--check", help="Restore nothing: read all of FILE and say what it holds.")] = (
         False

@@ -1,6 +1,5 @@
 """The command line as a whole: help, codes, and what is not imported."""
 
-import importlib
 import re
 import shlex
 import subprocess
@@ -12,10 +11,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from typer.core import TyperGroup
-from typer.main import get_command
 
-from orchestration.cli import COMMANDS
+from orchestration.cli import COMMANDS, command_of
 from orchestration.cli.examples import EXAMPLES
 from orchestration.cli.failure import Failure
 from orchestration.cli.times import moment
@@ -108,10 +105,8 @@ def test_replay_never_imports_ray_or_a_server() -> None:
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Every command by what one types for it, as it is when it is called."""
-    left = [(name, module) for name, (module, _) in COMMANDS.items()]
-    for name, module in left:
-        group = get_command(importlib.import_module(f"orchestration.cli.{module}").app)
-        command = group.commands[name] if isinstance(group, TyperGroup) else group
+    for name in COMMANDS:
+        command = command_of(name)
         yield name, command
         yield from ((f"{name} {below.name}", below) for below in getattr(command, "commands", {}).values())
 
