@@ -32,19 +32,15 @@ class Core(Protocol):
     @property
     def name(self) -> str:
         """The address others send to."""
-        ...
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
         """Take in one event at mind time ``now``."""
-        ...
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         """Texts whose embeddings ``Perceived`` must bring along; empty for actors that do not perceive."""
-        ...
 
     def describe(self) -> Description:
         """For reports; cheap."""
-        ...
 
     def snapshot(self) -> bytes:
         """All that must survive a crash; empty when the actor is restored from elsewhere.
@@ -52,11 +48,9 @@ class Core(Protocol):
         Where instants are in it, the core names the type it packs as ``saved``: by that what a wrong clock dated is
         found and dated anew (``environment/clocks.py``).
         """
-        ...
 
     def restore(self, state: bytes) -> None:
         """Continue from a snapshot; called once, before ``Started``. Raises ``ValueError`` for foreign bytes."""
-        ...
 
 
 class Inward:
@@ -72,4 +66,3 @@ class Finishing(Protocol):
 
     def finish(self, now: Instant) -> list[Effect]:
         """Let go of what is held."""
-        ...

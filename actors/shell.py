@@ -48,23 +48,18 @@ class Driver(Protocol):
 
     def send(self, sender: str, to: str, event: Event, priority: float) -> None:
         """Pass an event on: at most once."""
-        ...
 
     def generate(self, owner: str, effect: Generate | Embed) -> None:
         """Ask the substrate or the embedder; later offers ``Generated`` or ``Embedded`` to the owner."""
-        ...
 
     def read(self, owner: str, effect: Read) -> None:
         """Watch the perception log; later calls ``perceive`` on the owner's shell."""
-        ...
 
     def note(self, owner: str, effect: Note) -> None:
         """Write a log line."""
-        ...
 
     def propose(self, owner: str, effect: Divide | Retire | Settled) -> None:
         """Hand a proposal of growth, or word that one is settled, to the one place that decides."""
-        ...
 
 
 class Meter(Protocol):
@@ -72,15 +67,12 @@ class Meter(Protocol):
 
     def now(self) -> float:
         """Seconds of a clock that only goes forward."""
-        ...
 
     def observe(self, name: str, seconds: float) -> None:
         """Take in a duration."""
-        ...
 
     def flat(self) -> Mapping[str, float]:
         """All figures by metric name, and what the substrate says of itself."""
-        ...
 
 
 class ActorShell:

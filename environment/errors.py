@@ -14,6 +14,8 @@ class FieldedError(Exception):
     """
 
     __match_args__ = ("args",)  # of a dataclass: the names of its fields
+    says = ""
+    """What it says, its fields in braces."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -24,7 +26,7 @@ class FieldedError(Exception):
         self.args = tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
     def __str__(self) -> str:
-        return str(getattr(self, self.__match_args__[0]))
+        return self.says.format_map(vars(self)) if self.says else str(getattr(self, self.__match_args__[0]))
 
 
 class SubliminalError(Exception):
@@ -53,8 +55,7 @@ class StaleRevision(FieldedError, SubliminalError):
     base: int
     current: int
 
-    def __str__(self) -> str:
-        return f"{self.key} is at version {self.current}, not {self.base}: read it again and build on that"
+    says = "{key} is at version {current}, not {base}: read it again and build on that"
 
 
 class FencedOut(FieldedError, SubliminalError):
@@ -63,8 +64,7 @@ class FencedOut(FieldedError, SubliminalError):
     fence: int
     current: int
 
-    def __str__(self) -> str:
-        return f"epoch {self.fence} has been superseded by {self.current}: this process must stop writing"
+    says = "epoch {fence} has been superseded by {current}: this process must stop writing"
 
 
 class Outlived(FencedOut):
@@ -88,8 +88,7 @@ class SequenceGap(FieldedError, SubliminalError):
     expected: int
     got: int
 
-    def __str__(self) -> str:
-        return f"the log continues with {self.expected}, not {self.got}"
+    says = "the log continues with {expected}, not {got}"
 
 
 class ChangesGone(FieldedError, SubliminalError):
@@ -97,8 +96,7 @@ class ChangesGone(FieldedError, SubliminalError):
 
     after: int
 
-    def __str__(self) -> str:
-        return f"what changed since change {self.after} is no longer known: read what is live, and go on from there"
+    says = "what changed since change {after} is no longer known: read what is live, and go on from there"
 
 
 class WrongSchema(FieldedError, SubliminalError):
@@ -108,8 +106,7 @@ class WrongSchema(FieldedError, SubliminalError):
     known: int
     advice: str
 
-    def __str__(self) -> str:
-        return f"the store has schema {self.found}, this version knows {self.known}: {self.advice}"
+    says = "the store has schema {found}, this version knows {known}: {advice}"
 
 
 class DuplicateEntry(FieldedError, SubliminalError):
@@ -118,8 +115,7 @@ class DuplicateEntry(FieldedError, SubliminalError):
     entry_id: str
     seq: int
 
-    def __str__(self) -> str:
-        return f"entry {self.entry_id} is in the stream already, under number {self.seq}"
+    says = "entry {entry_id} is in the stream already, under number {seq}"
 
 
 class StoreBroken(FieldedError, SubliminalError):
@@ -128,8 +124,7 @@ class StoreBroken(FieldedError, SubliminalError):
     path: str
     reason: str
 
-    def __str__(self) -> str:
-        return f"{self.path} cannot be used: {self.reason}"
+    says = "{path} cannot be used: {reason}"
 
 
 class BadAddress(StoreBroken):
@@ -154,8 +149,7 @@ class BadBackup(FieldedError, SubliminalError):
     path: str
     reason: str
 
-    def __str__(self) -> str:
-        return f"{self.path} {self.reason}"
+    says = "{path} {reason}"
 
 
 class BadPack(FieldedError, SubliminalError):

@@ -38,11 +38,9 @@ class Clock(Protocol):
 
     def now(self) -> Instant:
         """Mind time now. Goes back only where the wall clock was wrong (``ForwardClock``)."""
-        ...
 
     def wall_delay(self, until: Instant) -> float:
         """Seconds of wall time until mind time reaches ``until``; 0 when it has."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

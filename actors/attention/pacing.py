@@ -48,31 +48,24 @@ class Pace(Protocol):
     @property
     def spent(self) -> bool:
         """True once a total is used up."""
-        ...
 
     def again(self) -> Pace:
         """Another one like it, from its beginning."""
-        ...
 
     def interval(self) -> float:
         """Mean seconds between thoughts that is aimed at."""
-        ...
 
     def share(self, now: Instant) -> float:
         """The share of winners, this one included, that there is room for; called once per winner."""
-        ...
 
     def configure(self, per_hour: float, now: Instant) -> None:
         """From ``now`` on it is another rate; a total stays what it is."""
-        ...
 
     def dump(self) -> PaceState:
         """For a snapshot."""
-        ...
 
     def load(self, state: PaceState) -> None:
         """From a snapshot."""
-        ...
 
 
 class RatePace:

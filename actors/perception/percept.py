@@ -38,31 +38,24 @@ class Interpreter(Protocol):
 
     def texts(self, perceptions: Sequence[Perception]) -> list[str]:
         """Texts whose embeddings ``interpret`` will look up."""
-        ...
 
     def interpret(self, perception: Perception, vectors: Mapping[str, Vector]) -> list[Percept]:
         """What is worth a thought in it; often nothing."""
-        ...
 
     def quiet(self, now: Instant) -> list[Percept]:
         """What is worth a thought because something did not come; ``now`` is the latest event time."""
-        ...
 
     def due(self) -> Instant | None:
         """Event time before which ``quiet`` has nothing to say; None while it never has."""
-        ...
 
     def figures(self) -> Mapping[str, float]:
         """Gauges and counters by metric name."""
-        ...
 
     def dump(self) -> dict[str, object]:
         """For a snapshot."""
-        ...
 
     def load(self, saved: Any) -> None:
         """From a snapshot."""
-        ...
 
 
 def ref(perception: Perception) -> PerceptionRef:

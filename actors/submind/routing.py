@@ -37,7 +37,6 @@ class Routing(Protocol):
 
     def choose(self, occasion: RoutingContext) -> list[LearnedLink]:
         """Along what the thought is sent; each peer once, the owner and the excluded never."""
-        ...
 
 
 class LearnedRouting:

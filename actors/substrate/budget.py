@@ -257,11 +257,9 @@ class LedgerStore(Protocol):
 
     async def load_ledger(self, name: str) -> bytes | None:
         """The state last saved under ``name``."""
-        ...
 
     async def save_ledger(self, name: str, state: bytes) -> None:
         """Replace the state, durably when this returns."""
-        ...
 
 
 Turns: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]

@@ -19,11 +19,9 @@ class AnswerCache(Protocol):
 
     async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Those of ``keys`` that are there."""
-        ...
 
     async def put(self, answers: Mapping[str, bytes]) -> None:
         """Keep answers; the least recently used make room."""
-        ...
 
 
 class MemoryAnswers:

@@ -107,15 +107,12 @@ class Substrate(Protocol):
 
     async def generate(self, request: Request) -> Generation:
         """Always answers: where a server fails or a budget is spent, by falling back, and ``fallback`` says so."""
-        ...
 
     def status(self) -> dict[str, float | str]:
         """Figures for people: model, requests, cache hits, tokens, cost, budget left, fallbacks, last error."""
-        ...
 
     async def close(self) -> None:
         """Release connections."""
-        ...
 
 
 class Embedder(Protocol):
@@ -124,8 +121,6 @@ class Embedder(Protocol):
     @property
     def dim(self) -> int:
         """Length of a vector."""
-        ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """``(n, dim) float32``, L2-normalised (zero rows for texts without known words). Same text, same vector."""
-        ...

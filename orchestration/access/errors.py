@@ -23,8 +23,7 @@ class Forbidden(FieldedError, AccessError):
     scope: str
     action: str
 
-    def __str__(self) -> str:
-        return f"{self.action} needs a token with the scope `{self.scope}`, which {self.name!r} does not have"
+    says = "{action} needs a token with the scope `{scope}`, which {name!r} does not have"
 
 
 class OverAllowance(FieldedError, AccessError):
@@ -36,8 +35,7 @@ class OverAllowance(FieldedError, AccessError):
     allowed: float
     retry_after: float
 
-    def __str__(self) -> str:
-        return f"{self.quota} allows {self.name!r} {self.allowed:g}: try again in {self.retry_after:.3g} s"
+    says = "{quota} allows {name!r} {allowed:g}: try again in {retry_after:.3g} s"
 
 
 class LoginThrottled(FieldedError, AccessError):
@@ -45,8 +43,7 @@ class LoginThrottled(FieldedError, AccessError):
 
     retry_after: float
 
-    def __str__(self) -> str:
-        return f"too many attempts to log in come from this address: try again in {self.retry_after:g} s"
+    says = "too many attempts to log in come from this address: try again in {retry_after:g} s"
 
 
 class BadCredentials(AccessError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -39,25 +39,19 @@ class _PendingRequest:
     request: pb.PerceiveStreamRequest
 
 
+@dataclass(eq=False, repr=False)
 class Upload:
     """One ``perceive_many``. Guarantee: what a receipt was yielded for is durable, and in the mind once."""
 
-    def __init__(
-        self,
-        mind: MindClient,
-        source: AsyncIterable[NewPerception] | Iterable[NewPerception],
-        *,
-        batch: int,
-        window: int,
-        linger: float,
-        refused: Refused | None,
-    ) -> None:
-        self._mind = mind
-        self._source = source
-        self._batch = batch
-        self._linger = linger
-        self._refused = refused
-        self._window = window
+    _mind: MindClient
+    _source: AsyncIterable[NewPerception] | Iterable[NewPerception]
+    _: KW_ONLY
+    batch: int
+    window: int
+    linger: float
+    refused: Refused | None
+
+    def __post_init__(self) -> None:
         self._unanswered: deque[_PendingRequest] = deque()
         """Batches sent or about to be, oldest first: what a new connection begins with."""
         self._ready: asyncio.Queue[_PendingRequest | None] = asyncio.Queue(1)
@@ -90,7 +84,7 @@ class Upload:
                 await self._read_slowly(self._source)
             else:
                 items = iter(self._source)
-                while batch := list(islice(items, self._batch)):
+                while batch := list(islice(items, self.batch)):
                     await self._hand_over(batch)
         except Exception:
             await self._ready.put(None)
@@ -109,10 +103,10 @@ class Upload:
                 if following.done():
                     ended = following.exception() is not None or following.result() is None
                     if not ended and (item := following.result()) is not None:
-                        due = due if batch else now() + self._linger
+                        due = due if batch else now() + self.linger
                         batch.append(item)
                         following = asyncio.ensure_future(_next(items))
-                if batch and (ended or len(batch) >= self._batch or now() >= due):
+                if batch and (ended or len(batch) >= self.batch or now() >= due):
                     await self._hand_over(batch)
                     batch = []
             following.result()  # raises what the source raised
@@ -127,9 +121,9 @@ class Upload:
             try:
                 sent = message_of(keyed)
             except Rejected as error:
-                if self._refused is None:
+                if self.refused is None:
                     raise
-                self._refused(one, error.message)
+                self.refused(one, error.message)
                 continue
             size += sent.ByteSize()
             if pending.perceptions and size > _REQUEST_BYTES:
@@ -143,7 +137,7 @@ class Upload:
     async def _one_connection(self, policy: RetryPolicy) -> AsyncIterator[Receipt]:
         """Send what is unanswered, then what is new, until all is answered. Raises ``ClientError``."""
         call: _Call = method("PerceptionService/PerceiveStream").on(self._mind.channel)(metadata=self._mind.metadata)
-        free = asyncio.Semaphore(self._window - len(self._unanswered))
+        free = asyncio.Semaphore(self.window - len(self._unanswered))
         sender = asyncio.create_task(self._send(call, free), name="perceive-many-send")
         try:
             with self._mind.under_way():
@@ -199,10 +193,10 @@ class Upload:
         )
         while batch:
             wrong = error.indexes()
-            if self._refused is None or not wrong:
+            if self.refused is None or not wrong:
                 raise error
             for index, why in wrong.items():
-                self._refused(batch[index], why)
+                self.refused(batch[index], why)
             batch[:] = [one for index, one in enumerate(batch) if index not in wrong]
             try:
                 return await self._mind.perceive(batch) if batch else []

@@ -33,5 +33,4 @@ class LeaderFailed(FieldedError, GatewayError):
     code: str
     text: str
 
-    def __str__(self) -> str:
-        return f"the leader at {self.leader} failed: {self.code}: {self.text}"
+    says = "the leader at {leader} failed: {code}: {text}"

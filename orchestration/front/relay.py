@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from random import Random
 from typing import Any, TypeAlias
 
@@ -51,6 +52,7 @@ _Call: TypeAlias = Any
 """``grpc.aio.StreamStreamCall``, of which the stubs know too little."""
 
 
+@dataclass(eq=False, repr=False)
 class RelayedLog:
     """An ``Appender`` whose log is the leader's: ``run`` carries, ``append_batches`` waits for the answers.
 
@@ -58,33 +60,24 @@ class RelayedLog:
     one made here, so whatever is sent again after a broken connection is taken in once. Batches are sent in the order
     in which they were appended. One that finds nobody who leads within ``hold`` seconds fails with ``NoLeader``; it
     may have been taken in all the same, when a leader was lost before it answered.
+
+    ``message_bytes``: the largest message that the leader takes. ``per_second``: the mind's quota.
+
+    ``token`` gives texts that nobody can guess. ``recorded``: whether spans are recorded here.
     """
 
-    def __init__(
-        self,
-        leaders: Leaders,
-        upstream: Upstream,
-        settings: FrontSettings,
-        *,
-        message_bytes: int,
-        per_second: float,
-        token: Callable[[], str],
-        chance: Random,
-        recorded: bool = False,
-    ) -> None:
-        """``message_bytes``: the largest message that the leader takes. ``per_second``: the mind's quota.
+    _leaders: Leaders
+    _upstream: Upstream
+    _settings: FrontSettings
+    _: KW_ONLY
+    message_bytes: int
+    per_second: float
+    token: Callable[[], str]
+    chance: Random
+    recorded: bool = False
 
-        ``token`` gives texts that nobody can guess. ``recorded``: whether spans are recorded here.
-        """
-        self._leaders = leaders
-        self._upstream = upstream
-        self._settings = settings
-        self._message_bytes = message_bytes
-        self._per_second = per_second
-        self._token = token
-        self._chance = chance
-        self._recorded = recorded
-        self._queue = RelayQueue(settings.batches)
+    def __post_init__(self) -> None:
+        self._queue = RelayQueue(self._settings.batches)
         self._moved = asyncio.Event()
         """Set when there may be something to send."""
         self._down: float | None = asyncio.get_running_loop().time()
@@ -119,10 +112,10 @@ class RelayedLog:
 
     def prepare(self, batch: PerceptionBatch) -> RelayedBatch:
         """Raises ``TooLarge`` where the leader would not take so large a message."""
-        keys, made = keyed(batch.key, len(batch), self._token)
+        keys, made = keyed(batch.key, len(batch), self.token)
         body = encoded(batch, keys)
-        said = _said(recorded=self._recorded)
-        most = self._message_bytes - len(said) - _AROUND
+        said = _said(recorded=self.recorded)
+        most = self.message_bytes - len(said) - _AROUND
         if len(body) > most:
             raise TooLarge("gateway.message_bytes", len(body), most)
         return RelayedBatch(batch, body, made, said)
@@ -165,7 +158,7 @@ class RelayedLog:
                 continue
             await self._upstream.close()  # whatever it was, the next attempt reads the files anew and connects anew
             with suppress(TimeoutError):
-                async with asyncio.timeout(backoff(attempt, _FIRST, _MOST, self._chance)):
+                async with asyncio.timeout(backoff(attempt, _FIRST, _MOST, self.chance)):
                     await self._leaders.other_than(target)
             attempt += 1
 
@@ -261,7 +254,7 @@ class RelayedLog:
     def _message(self) -> bytes:
         """As many batches as wait and fit; empty where none is to be sent."""
         parts: list[bytes] = []
-        size, most = 0, min(_MESSAGE, self._message_bytes)
+        size, most = 0, min(_MESSAGE, self.message_bytes)
         while (waiting := self._queue.waiting) and (not parts or size + waiting[0].batch.size + _AROUND <= most):
             pending = self._queue.next()
             if pending is None:
@@ -277,7 +270,7 @@ class RelayedLog:
                     self._answered(answer, target)
                 self._moved.set()
         except grpc.aio.AioRpcError as error:
-            self._ended(error_of(error, target, self._per_second), target)
+            self._ended(error_of(error, target, self.per_second), target)
         raise Lost(f"{target} ended the upload")
 
     def _answered(self, answer: pb.ForwardedAnswer, target: str) -> None:

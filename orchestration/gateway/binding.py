@@ -51,11 +51,9 @@ class MessageStream(Protocol):
 
     async def read(self) -> bytes | None:
         """The next message; None when the caller has sent all."""
-        ...
 
     async def write(self, message: bytes) -> None:
         """Send; returns when the transport has taken it, so a slow reader holds the writer back."""
-        ...
 
 
 UnaryMethod: TypeAlias = Callable[[Any], Awaitable[Message]]

@@ -19,8 +19,7 @@ class IntakeBusy(FieldedError, GatewayError):
 
     retry_after: float
 
-    def __str__(self) -> str:
-        return f"more perceptions are waiting to be written than may wait: try again in {self.retry_after:g} s"
+    says = "more perceptions are waiting to be written than may wait: try again in {retry_after:g} s"
 
 
 class OverQuota(FieldedError, GatewayError):
@@ -30,8 +29,7 @@ class OverQuota(FieldedError, GatewayError):
     per_second: float
     retry_after: float
 
-    def __str__(self) -> str:
-        return f"{self.quota} allows {self.per_second:g} on average: try again in {self.retry_after:.3g} s"
+    says = "{quota} allows {per_second:g} on average: try again in {retry_after:.3g} s"
 
 
 class TooLarge(FieldedError, GatewayError):
@@ -41,8 +39,7 @@ class TooLarge(FieldedError, GatewayError):
     size: int
     limit: int
 
-    def __str__(self) -> str:
-        return f"the message has {self.size} bytes, {self.name} allows {self.limit}: send less at a time"
+    says = "the message has {size} bytes, {name} allows {limit}: send less at a time"
 
 
 class TooMany(FieldedError, GatewayError):
@@ -52,8 +49,7 @@ class TooMany(FieldedError, GatewayError):
     limit: int
     retry_after: float
 
-    def __str__(self) -> str:
-        return f"{self.limit} are open, as many as {self.name} allows: try again in {self.retry_after:g} s"
+    says = "{limit} are open, as many as {name} allows: try again in {retry_after:g} s"
 
 
 class TooSlow(FieldedError, GatewayError):
@@ -61,8 +57,7 @@ class TooSlow(FieldedError, GatewayError):
 
     seconds: float
 
-    def __str__(self) -> str:
-        return f"nothing was read for {self.seconds:g} s: connect again and go on from the last answer"
+    says = "nothing was read for {seconds:g} s: connect again and go on from the last answer"
 
 
 class Unknown(FieldedError, GatewayError):
@@ -71,8 +66,7 @@ class Unknown(FieldedError, GatewayError):
     kind: str
     name: str
 
-    def __str__(self) -> str:
-        return f"no {self.kind} {self.name!r} is known: it never was, or it has been forgotten"
+    says = "no {kind} {name!r} is known: it never was, or it has been forgotten"
 
 
 class StandingBy(StoreUnavailable):
@@ -100,8 +94,7 @@ class Aged(FieldedError, GatewayError):
 
     seconds: float
 
-    def __str__(self) -> str:
-        return f"streams last {self.seconds:g} s here: connect again and go on from the last answer"
+    says = "streams last {seconds:g} s here: connect again and go on from the last answer"
 
 
 class CannotListen(FieldedError, GatewayError):
@@ -110,8 +103,7 @@ class CannotListen(FieldedError, GatewayError):
     listen: str
     why: str
 
-    def __str__(self) -> str:
-        return f"cannot listen on {self.listen}: {self.why}"
+    says = "cannot listen on {listen}: {why}"
 
 
 class UnsafeListen(CannotListen):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TypeAlias
 
 import structlog
@@ -54,6 +54,7 @@ class _Commit:
     """Why one that was handed over before was refused: this one, not tried, is refused as well."""
 
 
+@dataclass(eq=False, repr=False)
 class Intake:
     """Takes perceptions in: checks them, gives them their trust, and writes many callers' batches in one commit.
 
@@ -64,20 +65,15 @@ class Intake:
     told so at once. A caller that goes away before its commit is handed to the log takes its batch with it.
     """
 
-    def __init__(
-        self,
-        log: Appender,
-        settings: IntakeSettings,
-        clock: Callable[[], Instant],
-        *,
-        accepted: Accepted | None = None,
-    ) -> None:
-        self._log = log
-        self._accepted = accepted
+    _log: Appender
+    _settings: IntakeSettings
+    _clock: Callable[[], Instant]
+    _: KW_ONLY
+    accepted: Accepted | None = None
+
+    def __post_init__(self) -> None:
         self._times = Metrics()
-        self._settings = settings
-        self._clock = clock
-        self._limits = IntakeLimits(settings)
+        self._limits = IntakeLimits(self._settings)
         self._queue: deque[_Batch] = deque()
         self._queued = 0
         """Perceptions in the queue."""
@@ -322,9 +318,9 @@ class Intake:
             self._figures["perceptions_acknowledged_total"] += receipts.count
             self._figures["perceptions_known_total"] += len(receipts.known)
             self._times.observe(names.ACK_SECONDS, now - batch.came)
-        if self._accepted is not None:
+        if self.accepted is not None:
             for batch, receipts in zip(group, answers, strict=True):
-                self._accepted(receipts, batch.caller, now - batch.came, now - began)
+                self.accepted(receipts, batch.caller, now - batch.came, now - began)
 
     @staticmethod
     def _answer_all(batches: Sequence[_Batch], error: BaseException) -> None:

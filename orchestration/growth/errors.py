@@ -23,8 +23,7 @@ class NotWaiting(FieldedError, GrowthError):
     decision: GrowthEvent | None = None
     """What was decided, where that was."""
 
-    def __str__(self) -> str:
-        return f"{self.proposal} waits for no approval: {self.why}"
+    says = "{proposal} waits for no approval: {why}"
 
 
 class Frozen(FieldedError, GrowthError):
@@ -34,5 +33,4 @@ class Frozen(FieldedError, GrowthError):
 
     by: str
 
-    def __str__(self) -> str:
-        return f"growth is frozen by {self.by}: thaw it before anything is approved"
+    says = "growth is frozen by {by}: thaw it before anything is approved"

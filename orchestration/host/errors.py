@@ -25,8 +25,7 @@ class StillMoving(FieldedError, HostError):
 
     place: str
 
-    def __str__(self) -> str:
-        return f"the mind is still moving to {self.place}: finish `submind restore` or `submind clone` first"
+    says = "the mind is still moving to {place}: finish `submind restore` or `submind clone` first"
 
 
 class LogCutShort(FieldedError, HostError):
@@ -36,11 +35,10 @@ class LogCutShort(FieldedError, HostError):
     read: int
     head: int
 
-    def __str__(self) -> str:
-        return (
-            f"perceptions.db in {self.place} ends at number {self.head}, and mind.db beside it has read up to"
-            f" {self.read}: they are not of one moment. Restore the mind from a backup, or begin anew elsewhere"
-        )
+    says = (
+        "perceptions.db in {place} ends at number {head}, and mind.db beside it has read up to"
+        " {read}: they are not of one moment. Restore the mind from a backup, or begin anew elsewhere"
+    )
 
 
 class UnsafeDirectory(FieldedError, HostError):
@@ -49,5 +47,4 @@ class UnsafeDirectory(FieldedError, HostError):
     place: str
     why: str
 
-    def __str__(self) -> str:
-        return f"{self.place} {self.why}: remove it, or set TMPDIR to a directory of your own with a short path"
+    says = "{place} {why}: remove it, or set TMPDIR to a directory of your own with a short path"

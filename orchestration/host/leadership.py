@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
 
@@ -32,44 +33,37 @@ ALONE = "alone"
 _ATTEMPTS = 8
 
 
+@dataclass(eq=False, repr=False)
 class Leadership:
     """Stands for leadership until ``stop``; leads whenever it is elected.
 
     Guarantees: perceptions are taken in, the mind process runs and ``duties`` are done only within a term; when a term
     is lost, by this process's own clock, the appender closes at once and the mind process is killed, not asked: whoever
     leads next does not wait for it. Where nobody coordinates there is one term, and being overtaken ends it for good.
+
+    ``embedded``: the store is this host's own, so nobody can overtake it there.
     """
 
-    def __init__(
-        self,
-        coordination: Coordination,
-        candidate: str,
-        stores: Stores,
-        appender: HostAppender,
-        supervisor: MindSupervisor,
-        duties: Sequence[Duty],
-        *,
-        embedded: bool,
-        look_every: float,
-    ) -> None:
-        """``embedded``: the store is this host's own, so nobody can overtake it there."""
-        self._coordination = coordination
-        self._candidate = candidate
-        self._stores = stores
-        self._appender = appender
-        self._supervisor = supervisor
-        self._duties = duties
-        self._embedded = embedded
-        self._look_every = look_every
+    _coordination: Coordination
+    _candidate: str
+    _stores: Stores
+    _appender: HostAppender
+    _supervisor: MindSupervisor
+    _duties: Sequence[Duty]
+    _: KW_ONLY
+    embedded: bool
+    look_every: float
+
+    def __post_init__(self) -> None:
         self._chance = random.SystemRandom()
         self._stopping = asyncio.Event()
         self._overtaken = asyncio.Event()
         self._why = ""
         self._tasks: list[asyncio.Task[None]] = []
         self._figures: Mapping[str, float] = {}
-        appender.overtaken = self.overtaken
-        if coordination.address == ALONE and not embedded:  # nobody will say who is right: whoever came last
-            supervisor.fenced_out = self.overtaken
+        self._appender.overtaken = self.overtaken
+        if self._coordination.address == ALONE and not self.embedded:  # nobody will say who is right: whoever came last
+            self._supervisor.fenced_out = self.overtaken
         self.terms = 0
         """Terms that were begun."""
         self.leads = asyncio.Event()
@@ -164,7 +158,7 @@ class Leadership:
 
     async def _fence(self, term: LeaderTerm) -> None:
         """See to it that whoever led before is refused from now on. Waits a failing store out while the term runs."""
-        if term.token is None and self._embedded:
+        if term.token is None and self.embedded:
             return  # nobody else holds the lock, and the mind process begins an epoch of its own
         while True:
             try:
@@ -203,7 +197,7 @@ class Leadership:
             if report.standing_by != self.why:
                 report.standing_by = self.why
                 report.write()
-            await asyncio.sleep(self._look_every)
+            await asyncio.sleep(self.look_every)
 
 
 class Fenced(Protocol):
@@ -211,7 +205,6 @@ class Fenced(Protocol):
 
     async def lead(self, token: int | None = None) -> int:
         """Begin epoch ``token``, or the next one. Raises ``FencedOut`` where it has seen as large a token."""
-        ...
 
 
 async def take_lead(term: LeaderTerm, store: Fenced, *others: Fenced) -> int:

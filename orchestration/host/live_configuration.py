@@ -6,6 +6,7 @@ import asyncio
 import getpass
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import structlog
 
@@ -25,29 +26,25 @@ _log = structlog.get_logger(__name__)
 ChangeListener = Callable[[str, int, Sequence[str]], None]
 
 
+@dataclass(eq=False, repr=False)
 class LiveConfigurationFollower:
     """The configuration a mind works with: file and environment, and over them what was changed since.
 
     Guarantees: a change that does not hold here (another host has another file, or another version of the software)
     is said and left out, never half of it; each that is put to work by a leader leaves a snapshot in the store.
+
+    ``told`` is called with who made a change, its number and its settings, once it is at work here.
     """
 
-    def __init__(
-        self,
-        base: Settings,
-        live: LiveConfiguration,
-        supervisor: MindSupervisor,
-        stores: Stores,
-        told: ChangeListener = lambda *_: None,
-    ) -> None:
-        """``told`` is called with who made a change, its number and its settings, once it is at work here."""
-        self._base = base
-        self._live = live
-        self._supervisor = supervisor
-        self._stores = stores
-        self._told = told
+    _base: Settings
+    _live: LiveConfiguration
+    _supervisor: MindSupervisor
+    _stores: Stores
+    _told: ChangeListener = lambda *_: None
+
+    def __post_init__(self) -> None:
         self._changed = asyncio.Event()
-        self.settings = base
+        self.settings = self._base
         """File and environment, with what holds of the newest version over them."""
         self.by, self.version = _operator(), 0
 

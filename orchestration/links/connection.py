@@ -37,22 +37,20 @@ def link_context(machine: str, settings: LinkSettings, credentials: bytes) -> Li
     return LinkContext(machine, settings, contexts(credentials) if credentials else None)
 
 
+@dataclass(eq=False, repr=False)
 class FrameConnection(asyncio.Protocol):
-    """Frames both ways. What is no frame ends it."""
+    """Frames both ways. What is no frame ends it.
 
-    def __init__(
-        self,
-        largest: int,
-        on_frame: Callable[[Frame, FrameConnection], None],
-        on_lost: Callable[[FrameConnection], None] | None = None,
-        on_clear: Callable[[], None] | None = None,
-    ) -> None:
-        """``largest`` frame in bytes. ``on_clear`` is called when the other end keeps up again after it did not."""
-        self._largest = largest
-        self._decoder = Decoder(largest)
-        self._on_frame = on_frame
-        self._on_lost = on_lost
-        self._on_clear = on_clear
+    ``largest`` frame in bytes. ``on_clear`` is called when the other end keeps up again after it did not.
+    """
+
+    _largest: int
+    _on_frame: Callable[[Frame, FrameConnection], None]
+    _on_lost: Callable[[FrameConnection], None] | None = None
+    _on_clear: Callable[[], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._decoder = Decoder(self._largest)
         self._transport: asyncio.Transport | None = None
         self.writable = True
         """False while the other end does not keep up with what was written."""

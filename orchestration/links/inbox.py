@@ -27,19 +27,15 @@ class HostedActor(Protocol):
 
         Who has none is sent no more until ``Links.relieved`` says that it has again, but gets what is on its way.
         """
-        ...
 
     def configure(self, event: SettingsUpdate) -> None:
         """Settings were changed."""
-        ...
 
     def health(self) -> Mapping[str, float]:
         """How it is."""
-        ...
 
     def stop(self) -> None:
         """It shall finish what it began, save and end."""
-        ...
 
 
 class Inbox:

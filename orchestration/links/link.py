@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import structlog
@@ -21,6 +22,7 @@ from orchestration.tasks import log_failure
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class Link:
     """Takes events out of outboxes and to one other process, many at a time.
 
@@ -30,22 +32,16 @@ class Link:
     outbox was emptied, or partly, with the number of events that are gone from it.
     """
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        process: str,
-        life: str,
-        context: LinkContext,
-        chance: random.Random,
-        counters: MutableMapping[str, float],
-        taken: Callable[[str, Outbox, int], None],
-    ) -> None:
-        self.endpoint = endpoint
-        self._process, self._life = process, life
-        self._context, self._settings = context, context.settings
-        self._chance = chance
-        self._counters = counters
-        self._taken = taken
+    endpoint: Endpoint
+    _process: str
+    _life: str
+    _context: LinkContext
+    _chance: random.Random
+    _counters: MutableMapping[str, float]
+    _taken: Callable[[str, Outbox, int], None]
+
+    def __post_init__(self) -> None:
+        self._settings = self._context.settings
         self._ready: OrderedDict[str, Outbox] = OrderedDict()
         self._held: dict[str, Outbox] = {}
         """What waits for who has no room."""

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Iterable, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 
@@ -19,6 +20,7 @@ from orchestration.links.outbox import Outbox
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class Outboxes:
     """An outbox for each peer that something waits for, and a link to each process that such a peer lives in.
 
@@ -27,22 +29,16 @@ class Outboxes:
     longer than ``away`` gets nothing of what waited.
     """
 
-    def __init__(
-        self,
-        process: str,
-        life: str,
-        book: AddressBook,
-        context: LinkContext,
-        chance: random.Random,
-        counters: MutableMapping[str, float],
-        inbox: Inbox,
-    ) -> None:
-        self._process, self._life = process, life
-        self._book = book
-        self._context, self._settings = context, context.settings
-        self._chance = chance
-        self._counters = counters
-        self._inbox = inbox
+    _process: str
+    _life: str
+    _book: AddressBook
+    _context: LinkContext
+    _chance: random.Random
+    _counters: MutableMapping[str, float]
+    _inbox: Inbox
+
+    def __post_init__(self) -> None:
+        self._settings = self._context.settings
         self._by_peer: dict[str, Outbox] = {}
         self._links: dict[Endpoint, Link] = {}
         self._link_of: dict[str, Link] = {}

@@ -31,8 +31,7 @@ class NotLeading(FieldedError, CoordinationError):
     candidate: str
     reason: str
 
-    def __str__(self) -> str:
-        return f"{self.candidate} does not lead any more: {self.reason}"
+    says = "{candidate} does not lead any more: {reason}"
 
 
 class ConfigurationRefused(FieldedError, CoordinationError):
@@ -50,5 +49,4 @@ class ConfigurationMoved(FieldedError, CoordinationError):
     base: int
     current: int
 
-    def __str__(self) -> str:
-        return f"the live configuration is at version {self.current}, not {self.base}: look at it and decide again"
+    says = "the live configuration is at version {current}, not {base}: look at it and decide again"

@@ -41,31 +41,26 @@ class LeaderTerm(Protocol):
     @property
     def token(self) -> int | None:
         """The fencing token to lead the stores with; None where nobody coordinates and the store counts by itself."""
-        ...
 
     @property
     def lost(self) -> asyncio.Event:
         """Set when the term is over; never cleared."""
-        ...
 
     @property
     def reason(self) -> str:
         """Why the term is over; empty while it is not."""
-        ...
 
     def leads(self) -> bool:
         """Whether the term still runs, by the clock and not by what has been heard.
 
         False from the moment on that the lease may be over, even before ``lost`` is set.
         """
-        ...
 
     async def advance(self, above: int) -> int:
         """A new, larger token for this same term, above ``above``: for a store that has seen larger ones.
 
         Raises ``NotLeading`` when the term is over.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +84,6 @@ class LiveConfiguration(Protocol):
 
     async def current(self) -> ConfigurationVersion:
         """The newest version; version 0 where nothing was ever changed."""
-        ...
 
     async def change(
         self,
@@ -105,18 +99,15 @@ class LiveConfiguration(Protocol):
         All of it or nothing. ``base``: only if the newest version is this one. Raises ``ConfigurationRefused`` naming
         everything that is wrong, ``ConfigurationMoved``, and ``BadCoordination`` where nobody coordinates.
         """
-        ...
 
     async def history(self, limit: int = 50) -> list[ConfigurationVersion]:
         """Versions, the newest first."""
-        ...
 
     def watch(self) -> AsyncIterator[ConfigurationVersion]:
         """The newest version now, and again after each change; versions never go back. Without end.
 
         Goes on over losses of connection by itself; cancel it before the coordination is closed.
         """
-        ...
 
 
 class Coordination(Protocol):
@@ -125,7 +116,6 @@ class Coordination(Protocol):
     @property
     def address(self) -> str:
         """Where agreement is found, for people: without secrets. ``alone`` where nobody coordinates."""
-        ...
 
     @property
     def configuration(self) -> LiveConfiguration: ...
@@ -136,23 +126,18 @@ class Coordination(Protocol):
         Entered once elected, however long that takes, also while nobody can be asked. ``candidate`` tells people who
         it is; it need not be unique.
         """
-        ...
 
     async def leader(self) -> Leader | None:
         """Who leads; None when nobody does."""
-        ...
 
     def leaders(self) -> AsyncIterator[Leader | None]:
         """Who leads now, and again after each change. A slow reader misses leaders in between, never the last one.
 
         Says nothing while nobody can be asked, and goes on over losses of connection by itself.
         """
-        ...
 
     async def figures(self) -> Mapping[str, float]:
         """For people and metrics: members that answer, quorum, whether this process leads."""
-        ...
 
     async def close(self) -> None:
         """Resign and let go; may be called twice. Never raises for want of an answer."""
-        ...

@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import InitVar, dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ _lives = count(1)
 RayActor = ray.remote(max_restarts=0, max_task_retries=0)(ActorProcess)
 
 
+@dataclass(eq=False, repr=False)
 class ActorSupervisor:
     """Sees to it that one actor lives, where its assignment is, until ``stop``, or until it has died too often.
 
@@ -53,17 +54,17 @@ class ActorSupervisor:
     holds in its next life from the beginning.
     """
 
-    def __init__(
-        self,
-        orders: ActorOrders,
-        stores: Stores,
-        directory: Directory,
-        settings: SupervisionSettings,
-        chance: random.Random,
-        changed: Callable[[ActorSupervisor], None],
-        assignment: NodeAssignment,
-    ) -> None:
-        self.name = orders.name
+    orders: ActorOrders
+    """Who is to live in the process, and how."""
+    _stores: Stores
+    _directory: Directory
+    _settings: SupervisionSettings
+    chance: InitVar[random.Random]
+    _changed: Callable[[ActorSupervisor], None]
+    _assignment: NodeAssignment
+
+    def __post_init__(self, chance: random.Random) -> None:
+        self.name = self.orders.name
         self.born = asyncio.Event()
         """Set once it was alive and had read its state for the first time, or never will be."""
         self.alive = asyncio.Event()
@@ -72,14 +73,9 @@ class ActorSupervisor:
         """Why it is not started again; empty while it is."""
         self.troubles: dict[str, tuple[int, str]] = {}
         """Of the actors in the process, where they are several, those that died: restarts, and why it was given up."""
-        self.orders = orders
-        """Who is to live in the process, and how."""
-        self._stores = stores
-        self._settings = settings
-        self._policy = RestartPolicy(settings, chance, essential=any(plan.faculty.essential for plan in orders.plans))
-        self._changed = changed
-        self._directory = directory
-        self._assignment = assignment
+        self._policy = RestartPolicy(
+            self._settings, chance, essential=any(plan.faculty.essential for plan in self.orders.plans)
+        )
         self._actor: Any = None
         self._lives = 0
         self._stopping = asyncio.Event()

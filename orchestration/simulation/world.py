@@ -7,6 +7,7 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import InitVar, dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -47,15 +48,12 @@ class Growth(Protocol):
 
     async def consider(self, owner: str, effect: Divide | Retire | Settled) -> None:
         """A proposal, or word that one is settled, has come from ``owner``."""
-        ...
 
     async def returned(self, name: str) -> None:
         """An actor has come back from a crash."""
-        ...
 
     def present(self, name: str) -> str:
         """Who has what somebody of this name had."""
-        ...
 
 
 class Prefetched:
@@ -86,43 +84,36 @@ class Prefetched:
         return np.stack([self._known[t] if t in self._known else fresh[t] for t in texts])
 
 
+@dataclass(eq=False, repr=False)
 class World:
     """Runs the actors of one mind in virtual time.
 
     Guarantee: with one seed, the same input gives the same events in the same order; nothing here reads a clock.
+
+    ``pace``: how long actors take; without it they handle all that has come at once.
+
+    For measurements: ``watch`` sees sends, ``veil`` hides part of them from who receives them.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        substrate: Substrate,
-        embedder: Embedder,
-        birth: Birth,
-        seed: int,
-        faults: Faults = NONE,
-        pace: Pace | None = None,
-        watch: Watch | None = None,
-        veil: Veil | None = None,
-    ) -> None:
-        """``pace``: how long actors take; without it they handle all that has come at once.
+    _stores: Stores
+    _substrate: Substrate
+    _embedder: Embedder
+    _birth: Birth
+    seed: InitVar[int]
+    faults: Faults = NONE
+    pace: Pace | None = None
+    _watch: Watch | None = None
+    _veil: Veil | None = None
 
-        For measurements: ``watch`` sees sends, ``veil`` hides part of them from who receives them.
-        """
+    def __post_init__(self, seed: int) -> None:
         self.now: Instant = 0.0
         self.shells: dict[str, ActorShell] = {}
         self.crashes = 0
-        self.faults = faults
-        self.calm = not faults.any
+        self.calm = not self.faults.any
         self.growth: Growth | None = None
         """Without one the population stays as it began."""
         self.tally: dict[str, float] = {}
         """Counters of actors that died, which their successors do not know."""
-        self._watch = watch
-        self._veil = veil
-        self._stores = stores
-        self._substrate = substrate
-        self._embedder = embedder
-        self._birth = birth
         self._chance = random.Random(seed)  # noqa: S311  # faults, not secrets
         self._heap: list[tuple[Instant, int, Callable[[], Awaitable[None]]]] = []
         self._number = 0
@@ -130,7 +121,6 @@ class World:
         self._arrived_seq = 0
         self._readers: dict[str, Read] = {}
         self._due: dict[str, Instant] = {}
-        self._pace = pace
         self._busy: dict[str, Instant] = {}
 
     async def begin(self, names: Sequence[str], now: Instant) -> None:
@@ -262,8 +252,8 @@ class World:
         del self._due[name]
         shell = self.shells[name]
         handled = await self._guard(shell, shell.step(self.now))
-        if self._pace is not None:
-            self._busy[name] = self.now + self._pace(name) * (handled or 0)
+        if self.pace is not None:
+            self._busy[name] = self.now + self.pace(name) * (handled or 0)
         if self.shells.get(name) is shell:
             self._follow(shell)
 

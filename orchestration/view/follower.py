@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -23,6 +24,11 @@ T = TypeVar("T")
 _TRIES = 3
 
 
+async def _as_they_are(traces: Sequence[Trace]) -> Sequence[Trace]:
+    return traces
+
+
+@dataclass(eq=False, repr=False)
 class TraceFollower:
     """The live traces of one mind, in memory, with an index by meaning.
 
@@ -30,20 +36,16 @@ class TraceFollower:
     moment during the call; memory is bounded by the live set. A store error leaves the set as it was, to be caught up
     later; where the store no longer knows the changes since, the set is read anew. Index work on many traces is done in
     a worker thread.
+
+    ``placed``: the same traces, with vectors that the index can hold; as they are without it.
     """
 
-    def __init__(
-        self,
-        traces: TraceStore,
-        shard: Callable[[], VectorIndex],
-        settings: ViewSettings,
-        placed: Callable[[Sequence[Trace]], Awaitable[Sequence[Trace]]] | None = None,
-    ) -> None:
-        """``placed``: the same traces, with vectors that the index can hold; as they are without it."""
-        self._traces = traces
-        self._placed = placed or _as_they_are
-        self._make_shard = shard
-        self._settings = settings
+    _traces: TraceStore
+    _make_shard: Callable[[], VectorIndex]
+    _settings: ViewSettings
+    _placed: Callable[[Sequence[Trace]], Awaitable[Sequence[Trace]]] = _as_they_are
+
+    def __post_init__(self) -> None:
         self._live: dict[str, Trace] = {}
         self._shard: VectorIndex | None = None
         self._change = 0
@@ -113,10 +115,6 @@ class TraceFollower:
 
     async def _heavy(self, size: int, work: Callable[[], T]) -> T:
         return await asyncio.to_thread(work) if size > self._settings.offload_above else work()
-
-
-async def _as_they_are(traces: Sequence[Trace]) -> Sequence[Trace]:
-    return traces
 
 
 def _reindex(shard: VectorIndex, gone: Sequence[str], moved: Sequence[Trace]) -> None:

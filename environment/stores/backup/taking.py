@@ -24,7 +24,7 @@ from array import array
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -73,6 +73,7 @@ class _Counted:
     replaced: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False)
 class Backup:
     """One backup on its way into an archive.
 
@@ -81,20 +82,14 @@ class Backup:
     that are read in a second at most; 0: as fast as it goes.
     """
 
-    def __init__(
-        self,
-        source: Movable,
-        archive: ArchiveWriter,
-        *,
-        clock: Callable[[], Instant],
-        rate: float = 0.0,
-        tell: Tell = lambda _kind, _count: None,
-    ) -> None:
-        self._source = source
-        self._archive = archive
-        self._clock = clock
-        self._rate = rate
-        self._tell = tell
+    _source: Movable
+    _archive: ArchiveWriter
+    _: KW_ONLY
+    clock: Callable[[], Instant]
+    rate: float = 0.0
+    tell: Tell = lambda _kind, _count: None
+
+    def __post_init__(self) -> None:
         self._counted = _Counted()
         self._kind, self._first, self._pass = "", 0, 0
         self._items: list[bytes] = []
@@ -107,14 +102,14 @@ class Backup:
 
         Raises ``StoreUnavailable``, ``ChangesGone`` where it took longer than changes are kept, and ``OSError``.
         """
-        self._began = self._clock()
+        self._began = self.clock()
         source, counted = self._source, self._counted
         since = await source.traces.head()
         await self._perceptions(await source.perceptions.head())
         await self._all_of("traces")
         await self._entries(await source.stream.head())
         await self._actors()
-        cut = self._clock()
+        cut = self.clock()
         await self._entries(await source.stream.head())
         await self._later_traces(since)
         epoch, head = await source.moving.epoch(), await source.perceptions.head()
@@ -276,8 +271,8 @@ class Backup:
 
     async def _pace(self, kind: str) -> None:
         """Tell how far it is; wait where it goes faster than it may."""
-        self._tell(kind, self._counted.items[kind])
-        ahead = self._archive.size / self._rate - (self._clock() - self._began) if self._rate else 0.0
+        self.tell(kind, self._counted.items[kind])
+        ahead = self._archive.size / self.rate - (self.clock() - self._began) if self.rate else 0.0
         if ahead > 0:
             await asyncio.sleep(min(ahead, 60.0))
 

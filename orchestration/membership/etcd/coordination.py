@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import KW_ONLY, InitVar, dataclass
 
 from environment.messages import Instant
 from orchestration.clock import wall
@@ -28,28 +29,23 @@ def lease_clock() -> float:
     return time.monotonic() if _BOOT is None else time.clock_gettime(_BOOT)
 
 
+@dataclass(eq=False, repr=False)
 class EtcdCoordination:
     """``Coordination`` in etcd."""
 
-    def __init__(
-        self,
-        client: EtcdClient,
-        keys: Keys,
-        settings: CoordinationSettings,
-        base: Settings,
-        *,
-        wall: Callable[[], Instant] = wall,
-        lease_clock: Callable[[], float] = lease_clock,
-    ) -> None:
-        self._client = client
-        self._keys = keys
-        self._settings = settings
-        self._wall = wall
-        self._clock = lease_clock
+    _client: EtcdClient
+    _keys: Keys
+    _settings: CoordinationSettings
+    base: InitVar[Settings]
+    _: KW_ONLY
+    _wall: Callable[[], Instant] = wall
+    _clock: Callable[[], float] = lease_clock
+
+    def __post_init__(self, base: Settings) -> None:
         self._terms: set[EtcdTerm] = set()
         self._closed = False
-        self.address = client.address.label
-        self.configuration = EtcdConfiguration(client, keys, settings, base)
+        self.address = self._client.address.label
+        self.configuration = EtcdConfiguration(self._client, self._keys, self._settings, base)
 
     @asynccontextmanager
     async def leadership(self, candidate: str) -> AsyncIterator[LeaderTerm]:

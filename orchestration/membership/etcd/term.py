@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 
 import structlog
 from aetcd.transactions import Mod, Put, Value, Version
@@ -62,36 +63,30 @@ def _count(kv: Kv | None) -> tuple[int, int]:
     return (0, 0) if kv is None else (int(kv.value), kv.mod)
 
 
+@dataclass(eq=False, repr=False)
 class EtcdTerm:
     """``Leadership`` under a lease: stands when it is made, ends with ``end``.
 
     Guarantees: as ``Candidacy``. A request that no member answers in time counts as failed.
     """
 
-    def __init__(
-        self,
-        client: EtcdClient,
-        keys: Keys,
-        candidate: str,
-        settings: CoordinationSettings,
-        *,
-        wall: Callable[[], Instant],
-        lease_clock: Callable[[], float],
-    ) -> None:
-        self.candidate = candidate
+    _client: EtcdClient
+    _keys: Keys
+    candidate: str
+    _settings: CoordinationSettings
+    _: KW_ONLY
+    wall: Callable[[], Instant]
+    lease_clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
         self.elected = asyncio.Event()
         self.lost = asyncio.Event()
         self.reason = ""
-        self._client = client
-        self._keys = keys
-        self._settings = settings
-        self._wall = wall
-        self._clock = lease_clock
-        retry = min(settings.request_timeout, settings.lease / 10) * random.SystemRandom().uniform(0.5, 1.0)
+        retry = min(self._settings.request_timeout, self._settings.lease / 10) * random.SystemRandom().uniform(0.5, 1.0)
         self._retry = retry
         # Members are asked one after the other, so that one which froze costs one request's time and not the term.
-        self._patience = settings.request_timeout * min(len(client.members), _ASKED)
-        self._machine = Candidacy(settings.lease, retry)
+        self._patience = self._settings.request_timeout * min(len(self._client.members), _ASKED)
+        self._machine = Candidacy(self._settings.lease, retry)
         self._since: Instant = 0.0
         self._also: int | None = None  # a token that may have replaced this one
         self._inbox: asyncio.Queue[ElectionEvent] = asyncio.Queue()
@@ -99,8 +94,8 @@ class EtcdTerm:
         self._asking: set[asyncio.Task[None]] = set()
         self._complaint = ""
         self._tasks = [
-            asyncio.create_task(self._run(), name=f"candidacy-{candidate}"),
-            asyncio.create_task(self._look_out(), name=f"leader-watch-{candidate}"),
+            asyncio.create_task(self._run(), name=f"candidacy-{self.candidate}"),
+            asyncio.create_task(self._look_out(), name=f"leader-watch-{self.candidate}"),
         ]
         self._inbox.put_nowait(TimePassed())
 
@@ -119,7 +114,7 @@ class EtcdTerm:
             self._tasks[0].result()
 
     def leads(self) -> bool:
-        return self._machine.leads(self._clock())
+        return self._machine.leads(self.lease_clock())
 
     async def advance(self, above: int) -> int:
         for _ in range(_ATTEMPTS):
@@ -142,7 +137,7 @@ class EtcdTerm:
 
     async def end(self) -> None:
         """Resign: the next one may be elected at once."""
-        steps = self._machine.handle(Resign(), self._clock())
+        steps = self._machine.handle(Resign(), self.lease_clock())
         self._over("it resigned")
         for task in (*self._tasks, *self._asking):
             task.cancel()
@@ -160,7 +155,7 @@ class EtcdTerm:
         try:
             while self._machine.phase is not Phase.OVER:
                 told = await self._next()
-                for step in self._machine.handle(told, self._clock()):
+                for step in self._machine.handle(told, self.lease_clock()):
                     self._perform(step)
         except Exception:
             _log.exception("candidacy_failed", candidate=self.candidate)
@@ -170,7 +165,7 @@ class EtcdTerm:
                 self._over("it ended")
 
     async def _next(self) -> ElectionEvent:
-        within = None if self._wake_at is None else max(0.0, self._wake_at - self._clock())
+        within = None if self._wake_at is None else max(0.0, self._wake_at - self.lease_clock())
         try:
             async with asyncio.timeout(within):
                 return await self._inbox.get()
@@ -234,12 +229,12 @@ class EtcdTerm:
         return LeaderRead(turn, leader is not None, counter, revision)
 
     async def _grant(self, turn: int) -> ElectionEvent:
-        sent = self._clock()
+        sent = self.lease_clock()
         lease, ttl = await self._client.grant(self._settings.lease)
         return Granted(turn, lease, ttl, sent)
 
     async def _campaign(self, step: Campaign) -> ElectionEvent:
-        self._since = self._wall()
+        self._since = self.wall()
         won = await self._client.transact(
             [Version(self._keys.leader) == 0, Mod(self._keys.token) == step.counter_revision],
             self._claim(step.token, step.lease),
@@ -247,7 +242,7 @@ class EtcdTerm:
         return Elected(step.turn, step.lease, won)
 
     async def _renew(self, step: Renew) -> ElectionEvent:
-        sent = self._clock()
+        sent = self.lease_clock()
         ttl = await self._client.renew(step.lease)
         leader = await self._client.get(self._keys.leader) if ttl > 0 else None
         return Renewed(step.turn, ttl, sent, None if leader is None else leader.lease)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
@@ -50,42 +51,32 @@ async def place_all(
     return packs
 
 
+@dataclass(eq=False, repr=False)
 class Lifecycle:
     """Begins and ends the lives that the population grants and takes.
 
     Guarantees: who lives in which pack is in the store before it does; a pack has one that was born only where there is
     room for it, on a node that takes newborns in; one that everybody has left ends.
+
+    ``order`` makes the orders of a process: its name, who lives in it, and from whose spending it goes on.
+
+    ``part``: what an actor has of a configured submind's budgets. ``counted`` is told what was granted and refused
+    so far, by metric name.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        stores: Stores,
-        policy: GrowthPolicy,
-        placement_map: PlacementMap,
-        part: Callable[[str], float],
-        supervisors: SupervisorRegistry,
-        backend: Backend,
-        order: Callable[[str, tuple[ActorPlan, ...], str], ActorOrders],
-        fence: int,
-        counted: Callable[[Mapping[str, float]], None],
-    ) -> None:
-        """``order`` makes the orders of a process: its name, who lives in it, and from whose spending it goes on.
+    _settings: Settings
+    _stores: Stores
+    _policy: GrowthPolicy
+    _placement_map: PlacementMap
+    _part: Callable[[str], float]
+    _supervisors: SupervisorRegistry
+    _backend: Backend
+    _order: Callable[[str, tuple[ActorPlan, ...], str], ActorOrders]
+    _fence: int
+    counted: Callable[[Mapping[str, float]], None]
 
-        ``part``: what an actor has of a configured submind's budgets. ``counted`` is told what was granted and refused
-        so far, by metric name.
-        """
-        self.counted = counted
-        self._settings = settings
-        self._density = settings.runtime.subminds_per_actor
-        self._stores = stores
-        self._policy = policy
-        self._placement_map = placement_map
-        self._part = part
-        self._supervisors = supervisors
-        self._backend = backend
-        self._order = order
-        self._fence = fence
+    def __post_init__(self) -> None:
+        self._density = self._settings.runtime.subminds_per_actor
         self._moving = asyncio.Lock()
 
     def crowds(self, living: int) -> Mapping[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -19,25 +20,21 @@ ListNodes = Callable[[], Awaitable[Sequence[ObservedNode]]]
 """The nodes that are alive; raises ``OSError`` or ``RuntimeError`` where the cluster cannot be asked now."""
 
 
+@dataclass(eq=False, repr=False)
 class Nodes:
-    """Keeps a ``Placement`` informed and hands its decisions to supervisors. ``changed``: when nodes or places do."""
+    """Keeps a ``Placement`` informed and hands its decisions to supervisors. ``changed``: when nodes or places do.
 
-    def __init__(
-        self,
-        placement: Placement,
-        look: ListNodes,
-        settings: ClusterSettings,
-        changed: Callable[[], None],
-        clock: Callable[[], float],
-        ask: Callable[[Sequence[float], frozenset[str]], Awaitable[None]] | None = None,
-    ) -> None:
-        """``ask`` is told at each look what each actor takes, and which nodes are to be empty."""
-        self._ask = ask
-        self.placement = placement
-        self._look = look
-        self._settings = settings
-        self._changed = changed
-        self._now = clock
+    ``ask`` is told at each look what each actor takes, and which nodes are to be empty.
+    """
+
+    placement: Placement
+    _look: ListNodes
+    _settings: ClusterSettings
+    _changed: Callable[[], None]
+    _now: Callable[[], float]
+    _ask: Callable[[Sequence[float], frozenset[str]], Awaitable[None]] | None = None
+
+    def __post_init__(self) -> None:
         self._turned = asyncio.Event()
         self._told: object = None
 

@@ -16,7 +16,7 @@ import random
 import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -193,37 +193,29 @@ def at_home(orders: ActorOrders) -> ActorOrders:
     return replace(orders, run=replace(orders.run, data_dir=data_dir, run_dir=run_dir))
 
 
+@dataclass(eq=False, repr=False)
 class ProcessContext:
     """What the actors of one process have in common."""
 
-    def __init__(
-        self,
-        orders: ActorOrders,
-        stores: Claimed,
-        links: Links,
-        substrate: Substrate,
-        embedder: Embedder,
-        overdue: Overdue,
-        chance: random.Random,
-        accounts: Sequence[Account],
-        recorder: Recorder | None = None,
-    ) -> None:
-        self._orders = orders
-        self._recorder = recorder
-        self._links = links
-        self._substrate, self._embedder = substrate, embedder
-        self._overdue = overdue
-        self._chance = chance
-        self._accounts = accounts
-        self._alone = not is_pack(orders.name)
-        self._opening = stores
+    _orders: ActorOrders
+    _opening: Claimed
+    _links: Links
+    _substrate: Substrate
+    _embedder: Embedder
+    _overdue: Overdue
+    _chance: random.Random
+    _accounts: Sequence[Account]
+    _recorder: Recorder | None = None
+
+    def __post_init__(self) -> None:
+        self._alone = not is_pack(self._orders.name)
         self._claiming = asyncio.Lock()
-        self._claimed = not orders.life
-        self._stores = stores if self._alone else JointStores(stores)
+        self._claimed = not self._orders.life
+        self._stores = self._opening if self._alone else JointStores(self._opening)
         self._saves_from = asyncio.get_running_loop().time()
-        self._wiring = wiring_of(orders.run)
-        self._budget = orders.run.settings.substrate.budget
-        self._applied = 0, orders.run.settings
+        self._wiring = wiring_of(self._orders.run)
+        self._budget = self._orders.run.settings.substrate.budget
+        self._applied = 0, self._orders.run.settings
         self._shared: asyncio.Future[Mapping[str, Any]] | None = None
         self._settling: set[asyncio.Task[None]] = set()
         self._forwarding = ForwardingTable()

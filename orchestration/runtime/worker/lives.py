@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 
 from actors.effects import Divide, Retire, Settled
@@ -46,26 +47,22 @@ class ForwardingTable:
         return name
 
 
+@dataclass(eq=False, repr=False)
 class InPopulation:
-    """The word that one actor has with the population, beside its core."""
+    """The word that one actor has with the population, beside its core.
 
-    def __init__(
-        self,
-        name: str,
-        links: Links,
-        shared: Callable[[str, Share, Callable[[], None]], None] | None = None,
-        forwarding: ForwardingTable | None = None,
-    ) -> None:
-        """``shared`` is told what the actor of that name has of a configured submind's budgets, and calls back.
+    ``shared`` is told what the actor of that name has of a configured submind's budgets, and calls back.
+    ``forwarding``: what the actors of a process have in common.
+    """
 
-        ``forwarding``: what the actors of a process have in common.
-        """
+    _name: str
+    _links: Links
+    _shared: Callable[[str, Share, Callable[[], None]], None] | None = None
+    _forwarding: ForwardingTable = field(default_factory=ForwardingTable)
+
+    def __post_init__(self) -> None:
         self.heir = ""
         """To whom it leaves what it has: it has been retired; empty while it lives."""
-        self._name = name
-        self._links = links
-        self._shared = shared
-        self._forwarding = ForwardingTable() if forwarding is None else forwarding
 
     def takes(self, event: object) -> bool:
         """Whether something is said to the process rather than to the core; it is done at once."""

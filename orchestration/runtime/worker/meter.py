@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from actors.substrate.ports import Substrate
 from orchestration.telemetry.metrics import Metrics
@@ -11,23 +12,21 @@ from orchestration.telemetry.metrics import Metrics
 _TOLD = ("budget_left", "budget_left_of_all", "cache_hits", "cache_shared")
 
 
+@dataclass(eq=False, repr=False)
 class LiveMeter:
     """A shell's ``Meter``: histograms of durations, and the substrate's figures.
 
     Of several actors that share a substrate one tells its figures: sums stay true.
+
+    ``more``: figures of the process; ``tells``: whether this actor tells those and the substrate's.
     """
 
-    def __init__(
-        self,
-        substrate: Substrate | None,
-        more: Callable[[], Mapping[str, float]] = dict,
-        tells: Callable[[], bool] = lambda: True,
-    ) -> None:
-        """``more``: figures of the process; ``tells``: whether this actor tells those and the substrate's."""
+    _substrate: Substrate | None
+    _more: Callable[[], Mapping[str, float]] = dict
+    _tells: Callable[[], bool] = lambda: True
+
+    def __post_init__(self) -> None:
         self._metrics = Metrics()
-        self._substrate = substrate
-        self._more = more
-        self._tells = tells
 
     def now(self) -> float:
         return time.perf_counter()

@@ -19,15 +19,12 @@ class Observer(Protocol):
 
     def reads(self) -> None:
         """Perceptions are about to be embedded for the core."""
-        ...
 
     def handle(self, event: Event, work: Callable[[], list[Effect]]) -> list[Effect]:
         """Have the core handle an event; its effects."""
-        ...
 
     def sent(self) -> None:
         """A step was committed, and a message of it leaves."""
-        ...
 
 
 class ObservedCore:

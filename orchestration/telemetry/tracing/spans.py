@@ -59,11 +59,9 @@ class Exporter(Protocol):
 
     def export(self, spans: Sequence[Span]) -> bool:
         """Whether they were taken."""
-        ...
 
     def close(self) -> None:
         """Send no more."""
-        ...
 
 
 class Recorder:

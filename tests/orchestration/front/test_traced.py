@@ -35,7 +35,7 @@ async def test_the_caller_s_trace_leads_over_the_front_to_what_the_leader_took_i
     settings = TracingSettings(endpoint=receiver.endpoint, sample=1.0, every=0.05)
     host, front = begin(settings, "alpha", "host"), begin(settings, "alpha", "front")
     async with serve() as leader, relaying(leader.target, recorded=traced) as way:
-        leader.intake._accepted = IntakeSpans(host).accepted
+        leader.intake.accepted = IntakeSpans(host).accepted
         own = IntakeSpans(front, relays=True).accepted if traced else None
         intake = Intake(way.relay, way.intake.settings, lambda: NOON, accepted=own)
         server = GatewayServer(intake, {}, GatewaySettings(listen="127.0.0.1:0", drain=0.0))

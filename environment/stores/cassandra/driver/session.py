@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from cassandra.cluster import Cluster, ResponseFuture
@@ -37,6 +38,7 @@ PLAIN, CONDITIONAL, SERIAL = "plain", "conditional", "serial"
 """Execution profiles: LOCAL_QUORUM; the same without speculation; LOCAL_SERIAL."""
 
 
+@dataclass(eq=False, repr=False)
 class Session:
     """A connection to one keyspace of one cluster, for one event loop. Use ``open_session``.
 
@@ -46,25 +48,18 @@ class Session:
     Programming errors (too many values, wrong types) stay ``TypeError`` and ``ValueError``.
     """
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        driver: DriverSession,
-        address: CassandraAddress,
-        settings: CassandraSettings,
-        rng: random.Random,
-        keyspace: str | None,
-    ) -> None:
-        self.address = address
-        self.settings = settings
-        self._place = str(address)
-        self._keyspace = keyspace
-        self._cluster = cluster
-        self._driver = driver
-        self._rng = rng
+    _cluster: Cluster
+    _driver: DriverSession
+    address: CassandraAddress
+    settings: CassandraSettings
+    _rng: random.Random
+    _keyspace: str | None
+
+    def __post_init__(self) -> None:
+        self._place = str(self.address)
         self._loop = asyncio.get_running_loop()
-        self._permits = asyncio.Semaphore(settings.in_flight)
-        self._circuit = Circuit(settings.circuit_failures, settings.circuit_cooldown)
+        self._permits = asyncio.Semaphore(self.settings.in_flight)
+        self._circuit = Circuit(self.settings.circuit_failures, self.settings.circuit_cooldown)
         self._prepared: dict[str, asyncio.Task[Prepared]] = {}
         self._away = False
         self._closed = False
