@@ -1,7 +1,5 @@
 """What time it is to a living mind: the wall's, or a past that catches up with it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

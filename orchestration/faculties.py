@@ -1,7 +1,5 @@
 """Which faculties a mind may have: those of this package, and those that other packages bring along."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.metadata import entry_points
 

@@ -1,7 +1,5 @@
 """Forgetting: the loop of everything that goes once it is old, and carrying out what operators asked for."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Reads a mind's settings from file, environment and flags, and says in a sentence what is wrong with them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

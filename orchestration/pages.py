@@ -1,7 +1,5 @@
 """Long lists page by page, as AIP-158 has it: a size, a token for where the next page begins, none after the last."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Directories that nobody but this user may enter, at places where others could have been first."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What every server does in its process: it begins its logs, and waits for the signal to stop."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import resource

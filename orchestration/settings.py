@@ -4,8 +4,6 @@ A setting comes from, in rising order: its default, the YAML file named by ``--m
 ``SUBMIND__SECTION__FIELD``, a flag. ``orchestration.loading`` reads them; nothing here looks at the environment.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Where a mind is kept: its stores opened by address, and the file that tells when perceptions came in."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tasks that run beside others: the first of several, and those nobody waits for."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """From settings to living actors: which there are, and how each core is put together. Both drivers use this."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

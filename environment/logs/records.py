@@ -4,8 +4,6 @@ Read are the lines of klog (Kubernetes), logfmt (Go's and others'), syslog (RFC 
 runtime keeps them, loggers that put the level before the time, and JSON as most structured loggers write it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

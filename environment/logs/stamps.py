@@ -1,7 +1,5 @@
 """Times as log lines carry them: at the front of the line, or where a web server puts them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo

@@ -4,8 +4,6 @@ B. H. Bloom, Space/Time Trade-offs in Hash Coding with Allowable Errors, 1970; t
 as are needed: A. Kirsch, M. Mitzenmacher, Less Hashing, Same Performance: Building a Better Bloom Filter, 2006.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

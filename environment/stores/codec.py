@@ -3,8 +3,6 @@
 Nothing is ever unpickled; what cannot be decoded raises ``msgspec.DecodeError``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

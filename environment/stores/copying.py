@@ -4,8 +4,6 @@ Copying goes on where it was left: what has arrived is told by the target itself
 the rest by a mark that is written in the same commit as what it speaks of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ by age; states, reports, connections and entries are written again without the w
 perceptions, goes last: so whoever is interrupted begins anew, with the same scope, and misses nothing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Stores in front of others, which do what nobody here does differently."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from environment.ports import Stores, Write

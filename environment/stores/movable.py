@@ -4,8 +4,6 @@ Small on purpose: what is read by the ports and written by ``Stores.commit`` and
 way in here.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass

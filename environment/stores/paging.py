@@ -1,7 +1,5 @@
 """Reading all there is of a mind in pages of bearable size."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Iterator, Sequence

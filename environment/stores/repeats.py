@@ -1,7 +1,5 @@
 """Which writes repeat what is there already."""
 
-from __future__ import annotations
-
 from environment.messages import Trace
 
 

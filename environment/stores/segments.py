@@ -1,7 +1,5 @@
 """Cutting and joining batches: what stands together in one row of the perception log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields
 from itertools import chain, islice

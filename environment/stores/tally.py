@@ -1,7 +1,5 @@
 """How much there is of something, and a digest of all of it that does not depend on the order in which it was read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any

@@ -1,7 +1,5 @@
 """The log of who did what to a mind: a line of JSON each, in a file of its own and in the log."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator

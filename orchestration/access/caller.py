@@ -1,7 +1,5 @@
 """Who calls, and what they may."""
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal

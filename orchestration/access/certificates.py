@@ -1,7 +1,5 @@
 """Certificates of a server, read again when their files change; a broken one is said, and the old one kept."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass

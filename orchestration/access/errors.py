@@ -1,7 +1,5 @@
 """Why somebody is not let in. Each class says what to do about it; all survive pickling."""
 
-from __future__ import annotations
-
 from environment.errors import FieldedError
 
 

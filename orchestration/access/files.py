@@ -1,7 +1,5 @@
 """Files that are looked at again and again, and read when they changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias

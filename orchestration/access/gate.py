@@ -1,7 +1,5 @@
 """Who is let in: the one object that gateway and feed ask."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tokens of an identity provider: JWT (RFC 7519), checked with the keys it publishes (JWKS, RFC 7517)."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Log-ins that are over before their cookie expires, known to every process that serves the mind."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping
 from contextvars import Context

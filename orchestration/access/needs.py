@@ -1,7 +1,5 @@
 """What each call needs: the schema's own as the proto files say, and the few beside them. All else: ``operate``."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Access as the settings of a mind have it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from orchestration.access.gate import Access

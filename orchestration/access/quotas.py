@@ -4,8 +4,6 @@ Counted by whoever takes perceptions in; a front, which hands them on, asks ther
 open.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Which tokens hold at present: those of the tokens file, and the one of the operator."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

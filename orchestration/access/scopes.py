@@ -1,7 +1,5 @@
 """What tokens allow, and what takes none."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Log-ins of the page: a signed cookie that stands for a token, and a brake on guessing."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import secrets

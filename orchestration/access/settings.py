@@ -1,7 +1,5 @@
 """Configuration of access: certificates, tokens, JWT, quotas, log-ins of the page, and the audit log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit

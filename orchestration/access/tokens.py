@@ -5,8 +5,6 @@ they can be guessed, and this cannot. It also lets a token be found by its diges
 nothing that he could use.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

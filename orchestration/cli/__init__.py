@@ -3,8 +3,6 @@
 Exit codes: 0 done, 1 failed, 2 used wrongly. What is expected to go wrong is told in a sentence on standard error.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os

@@ -1,7 +1,5 @@
 """Questions to a running mind: explain, search, subminds, connections, status."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

@@ -1,7 +1,5 @@
 """``submind audit``: who did what to a mind."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

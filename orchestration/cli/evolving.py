@@ -1,7 +1,5 @@
 """``submind evolve``: settings bred by replay against what somebody says is worth telling; none is put to work."""
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import math

@@ -1,7 +1,5 @@
 """What one types: an example or two for every command, shown at the end of its ``--help``."""
 
-from __future__ import annotations
-
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "run": ("submind run --mind harbour/mind.yaml --data-dir harbour/data", "submind run --example"),
     "serve": (

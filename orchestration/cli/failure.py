@@ -1,7 +1,5 @@
 """How a command ends when it cannot do what was asked: a sentence and an exit code, never a traceback."""
 
-from __future__ import annotations
-
 import sys
 
 FAILED = 1

@@ -1,7 +1,5 @@
 """What is going on in a running mind: matters, one matter, a digest."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

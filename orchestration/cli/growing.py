@@ -1,7 +1,5 @@
 """Who is born in a mind and who may be: freeze, thaw, approve, reject, growth."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Forgetting on request, and legal holds."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Sequence

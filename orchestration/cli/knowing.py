@@ -1,7 +1,5 @@
 """What a running mind knows: of somebody or something, why, what is denied, what is right, what sleep did."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

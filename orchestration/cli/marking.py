@@ -1,7 +1,5 @@
 """What people say of entries and matters: useful or not, wrong, muted, settled, remind me."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

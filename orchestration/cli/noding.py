@@ -1,7 +1,5 @@
 """Where a mind lives: nodes, drain, restart."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

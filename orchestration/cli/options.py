@@ -1,7 +1,5 @@
 """Options that several commands have, and commands that are several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``submind perceive``: lines and JSON lines to a mind."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import signal

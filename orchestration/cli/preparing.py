@@ -1,7 +1,5 @@
 """``submind init``: a mind.yaml to begin with, every setting in it with what it means."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import textwrap

@@ -1,7 +1,5 @@
 """``submind ask``: a question to a running mind, and what it knows."""
 
-from __future__ import annotations
-
 from contextlib import aclosing
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``submind recall`` and ``submind remember``: what was perceived, found again, and what is to be kept."""
 
-from __future__ import annotations
-
 import getpass
 from typing import Annotated
 

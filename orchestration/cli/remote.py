@@ -1,7 +1,5 @@
 """The running mind that a command speaks to: which one, with which token, and what it means when it does not answer."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import inspect

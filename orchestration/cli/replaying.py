@@ -1,7 +1,5 @@
 """``submind replay``: a history through the deterministic simulator. Imports neither Ray nor a server."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import os

@@ -1,7 +1,5 @@
 """Outside text made fit for a terminal."""
 
-from __future__ import annotations
-
 import re
 
 _BREAKS = re.compile(r"[\s\x85\u2028\u2029]+")

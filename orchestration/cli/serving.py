@@ -1,7 +1,5 @@
 """``submind serve``: gateway and page in a process of their own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Signals that end what a command does."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 

@@ -1,7 +1,5 @@
 """Times that people type."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """``submind token``: the tokens that callers show, made, listed and revoked."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

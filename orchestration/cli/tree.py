@@ -1,7 +1,5 @@
 """The settings as people read them: every field with its docstring, form and default."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import itertools

@@ -1,7 +1,5 @@
 """``submind watch``: the stream of consciousness as it happens."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

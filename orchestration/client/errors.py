@@ -1,7 +1,5 @@
 """What a mind may answer instead. Each class says what to do about it; all survive pickling."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

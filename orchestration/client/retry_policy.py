@@ -1,7 +1,5 @@
 """How long to try again, and when."""
 
-from __future__ import annotations
-
 import asyncio
 from random import Random
 

@@ -1,7 +1,5 @@
 """The feed as an application: everything over HTTP, put together."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Reading a request's body within its bounds: in size, in time, in form."""
 
-from __future__ import annotations
-
 import asyncio
 
 from starlette.requests import ClientDisconnect, Request

@@ -1,7 +1,5 @@
 """The calls of the schema over HTTP: paths and queries to requests, answers to JSON, streams to server-sent events."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress

@@ -1,7 +1,5 @@
 """A bound on the connections of an HTTP server, and who has to go when somebody else comes."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct

@@ -1,7 +1,5 @@
 """HTTP connections within their bounds: uvicorn's own wait for ever for the head of a request."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

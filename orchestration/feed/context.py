@@ -1,7 +1,5 @@
 """What the routes of one feed share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Streams of answers as server-sent events: resumable, bounded in number, ended with the token that asked."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any

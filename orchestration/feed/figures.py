@@ -1,7 +1,5 @@
 """What the feed counts of itself, and what Prometheus is shown of the mind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """What machines ask: is the process alive, is the mind ready, what are its figures."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from inspect import getdoc

@@ -1,7 +1,5 @@
 """Errors as RFC 9457 problems: every answer that is not a success has this form and says what would be right."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Answers with JSON, and how refusals are described."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from starlette.responses import Response

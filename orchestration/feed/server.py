@@ -1,7 +1,5 @@
 """Serving the feed inside an event loop that belongs to somebody else."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

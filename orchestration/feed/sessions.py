@@ -1,7 +1,5 @@
 """Logging in to the page: a token is shown once, and a cookie stands for it from then on."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter

@@ -1,7 +1,5 @@
 """Configuration of the feed: where HTTP is spoken, and how much of it at a time."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from environment.config import Seconds, Section

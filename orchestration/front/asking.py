@@ -1,7 +1,5 @@
 """What only the leader's process knows, asked of it: how the mind process is, nodes, orders."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context

@@ -1,7 +1,5 @@
 """What a front may answer instead, and why one does not start. All survive pickling."""
 
-from __future__ import annotations
-
 from environment.errors import FieldedError, StoreUnavailable
 from orchestration.gateway.errors import GatewayError
 

@@ -1,7 +1,5 @@
 """What it means that a leader ended an upload: it is lost, it refuses everybody alike, or one batch is at fault."""
 
-from __future__ import annotations
-
 import grpc
 from google.rpc import error_details_pb2 as details
 

@@ -1,7 +1,5 @@
 """Knowing who leads, and learning at once when somebody else does."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

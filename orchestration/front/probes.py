@@ -1,7 +1,5 @@
 """What machines ask a front: is it alive, is it ready, what are its figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from fastapi import APIRouter

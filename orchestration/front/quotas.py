@@ -1,7 +1,5 @@
 """Quotas of a front's callers, counted by whoever leads: a token has its quota once, through however many fronts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Perceptions on their way from a front to whoever leads: acknowledged when the leader says that they are durable."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Batches on their way to the leader, and what its answers mean. Nothing here waits or speaks to anybody."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence

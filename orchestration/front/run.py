@@ -1,7 +1,5 @@
 """``run_front``: a front from start to stop in this process, with its signals."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Configuration of fronts: processes that answer callers, and hand what they perceive to whoever leads."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from environment.config import Seconds, Section

@@ -1,7 +1,5 @@
 """The connection to the leader: the one place that knows how a front shows who it is, and how it knows the leader."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

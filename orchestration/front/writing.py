@@ -1,7 +1,5 @@
 """Batches on their way to the leader, written straight to the wire: the message that a front sends most often."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from environment.messages import Instant, PerceptionBatch

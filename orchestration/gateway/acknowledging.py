@@ -1,7 +1,5 @@
 """The answer to a batch of an upload, written straight to the wire: the message that is sent most often."""
 
-from __future__ import annotations
-
 from environment.messages import Receipts
 from orchestration.gateway import encode
 from orchestration.pb.submind.v1 import perception_pb2 as pb

@@ -1,7 +1,5 @@
 """What stands before every method: who calls, and whether they may."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias

@@ -1,7 +1,5 @@
 """Where a server listens: on loopback for anybody, anywhere else only where callers show a token."""
 
-from __future__ import annotations
-
 import ipaddress
 
 from orchestration.gateway.errors import UnsafeListen

@@ -1,7 +1,5 @@
 """Perceptions from the wire. Nothing is checked here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from environment.messages import NO_LABELS, Image, Instant, NewPerception, PerceptionBatch, Receipt

@@ -1,7 +1,5 @@
 """Where operators have something forgotten, or held; what they say is kept, and whoever leads does it."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How errors look to a caller: a standard code, and details (google.rpc) that name the field, the time or the quota."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn

@@ -1,7 +1,5 @@
 """Why the gateway refuses something. Each class says what to do about it; all survive pickling."""
 
-from __future__ import annotations
-
 from environment.errors import FieldedError, StoreUnavailable
 from orchestration.schema.errors import InvalidRequest
 

@@ -3,8 +3,6 @@
 A message costs more than what is done with a small batch, so what comes together is read and answered together.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

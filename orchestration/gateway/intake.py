@@ -1,7 +1,5 @@
 """Group commit: many callers, one write. Used by everything through which perceptions come in."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence

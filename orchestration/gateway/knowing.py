@@ -1,7 +1,5 @@
 """What answers the calls about knowledge."""
 
-from __future__ import annotations
-
 from orchestration.access.caller import CALLER
 from orchestration.gateway.errors import Unknown
 from orchestration.gateway.marking import MarkDesk

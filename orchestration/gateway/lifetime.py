@@ -1,7 +1,5 @@
 """How long calls last that would not end by themselves: as the server, their caller's token, and an age allow."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager

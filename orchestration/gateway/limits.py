@@ -1,7 +1,5 @@
 """What may come in: the checks behind the schema's, as narrow as they were configured, and the trust given."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

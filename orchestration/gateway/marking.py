@@ -1,7 +1,5 @@
 """Where people mark entries and matters: what they say is kept at once, and the mind, when it runs, is told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

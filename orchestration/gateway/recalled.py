@@ -1,7 +1,5 @@
 """What readers are told, for the mind to learn from."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Configuration of the gateway: where it listens, what it takes in, and how much of it at a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

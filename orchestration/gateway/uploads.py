@@ -1,7 +1,5 @@
 """Perceptions in, by the batch and by the stream."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

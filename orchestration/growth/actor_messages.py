@@ -1,7 +1,5 @@
 """From what a core proposes to what is decided, written and told: the part of growth that both drivers share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never

@@ -1,7 +1,5 @@
 """Where operators read the audit log of growth, and order."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass

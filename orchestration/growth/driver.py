@@ -1,7 +1,5 @@
 """What comes of growth, whoever brings it about: whose lives begin and end, and who is told what."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 

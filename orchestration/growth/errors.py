@@ -1,7 +1,5 @@
 """What an operator can ask in vain."""
 
-from __future__ import annotations
-
 from environment.errors import FieldedError
 from environment.population import GrowthEvent
 

@@ -1,7 +1,5 @@
 """What the policy remembers of what was decided: as much as its bounds, and whoever asks again, still need."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

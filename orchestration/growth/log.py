@@ -1,7 +1,5 @@
 """The audit log of growth, and the policy that follows it: decisions of one process that hold for all."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The one place that decides who may be born and who may end."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """What is proposed to the policy, and what it answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

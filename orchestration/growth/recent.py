@@ -1,7 +1,5 @@
 """Those members that others may still have to hear of, without looking at all who were ever born each time."""
 
-from __future__ import annotations
-
 from environment.messages import Instant
 from environment.population import Member
 from orchestration.growth import actor_messages

@@ -1,7 +1,5 @@
 """What retired subminds leave behind is removed long after: else a mind's registry would grow with every birth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from environment.population import Member

@@ -1,7 +1,5 @@
 """Configuration of growth: the bounds within which a mind may divide and retire its subminds."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

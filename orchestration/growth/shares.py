@@ -1,7 +1,5 @@
 """What each submind may spend, while those that retired may still be spending what they had."""
 
-from __future__ import annotations
-
 from environment.messages import Instant
 from orchestration.growth import actor_messages
 from orchestration.growth.policy import GrowthPolicy

@@ -1,7 +1,5 @@
 """What stands before a host's perception log: it takes in while the host leads, and no more than the mind is given."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Since when a mind's clock runs: kept beside its stores, so that mind time never goes back over a restart."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress

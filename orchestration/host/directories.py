@@ -1,7 +1,5 @@
 """Where a mind's processes meet: the lock on its data directory, and a private directory for sockets."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import secrets

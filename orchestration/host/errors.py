@@ -1,7 +1,5 @@
 """What can go wrong when a host starts. Each says what to do about it; all survive pickling."""
 
-from __future__ import annotations
-
 from environment.errors import FieldedError
 
 

@@ -1,7 +1,5 @@
 """Doing what operators asked to forget: the mind process rests meanwhile, and begins again from what is kept."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Leading a mind while one is elected, standing by while another is."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence

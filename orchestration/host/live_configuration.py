@@ -1,7 +1,5 @@
 """Following the live configuration, and keeping a record of what a mind worked with."""
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 import socket

@@ -1,7 +1,5 @@
 """Forgetting what is old and needed by nobody: raw input, retired traces, changes of connections, documents."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Collection

@@ -1,7 +1,5 @@
 """``run_host``: a mind from start to stop in this process, with its signals."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Keeping a mind process running: started, watched, started again, stopped."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

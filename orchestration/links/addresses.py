@@ -1,7 +1,5 @@
 """Where the processes of a mind take connections in, and which actor is found there."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A frame is its length (four bytes, big-endian) and its body, which begins with t
 events of one kind that follow each other are one list, so that both ends handle them in one go.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby

@@ -1,7 +1,5 @@
 """What the processes of actors and the population of a mind say to each other: about lives, not to cores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

@@ -4,8 +4,6 @@ Both ends show it and take no other (TLS 1.3, mutual): who has not got the key i
 reads nothing. It comes to each process with its orders, and is no safer than what brings those (Ray's connections).
 """
 
-from __future__ import annotations
-
 import os
 import ssl
 from dataclasses import dataclass

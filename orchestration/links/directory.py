@@ -1,7 +1,5 @@
 """The directory of a mind: every process tells it where it is, and it tells all of them who is found where."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """What processes of one mind write to each other; ``codec.py`` says how."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

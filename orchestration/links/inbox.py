@@ -1,7 +1,5 @@
 """Receiving: what arrives at a process goes to the actors that live in it, in each sender's order."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Protocol

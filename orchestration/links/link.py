@@ -1,7 +1,5 @@
 """Sending: one link to each process that somebody here writes to."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """All the mail of one process: where it listens, what it sends, what it receives, and its line to the directory."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import defaultdict

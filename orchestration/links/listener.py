@@ -1,7 +1,5 @@
 """Where a process takes connections in: a Unix socket for its own machine, a port for the others of its run."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """What waits for one peer."""
 
-from __future__ import annotations
-
 import heapq
 from collections import OrderedDict
 

@@ -1,7 +1,5 @@
 """What one process sends: to actors that live in it, to those elsewhere, and to those that are nowhere for now."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Iterable, MutableMapping

@@ -1,7 +1,5 @@
 """No coordination: one process is the leader."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress

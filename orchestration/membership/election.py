@@ -9,8 +9,6 @@ process's own clock it runs at least until that sending plus its length, if both
 leaves a tenth for clocks that do not and for the time that stopping takes (Gray & Cheriton 1989).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias

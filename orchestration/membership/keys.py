@@ -1,7 +1,5 @@
 """Where in etcd what is kept. Everything of a mind is under a prefix of its own, which ends in a slash."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 ROOT = "/submind/"

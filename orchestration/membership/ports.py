@@ -4,8 +4,6 @@ A coordination object serves one mind: no method takes a mind, so nothing can cr
 coroutines may raise ``CoordinationUnavailable`` unless they say otherwise.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager

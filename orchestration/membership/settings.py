@@ -1,7 +1,5 @@
 """Configuration of what the processes of a mind agree on."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from pydantic import Field, model_validator

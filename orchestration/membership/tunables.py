@@ -1,7 +1,5 @@
 """Which settings may change while a mind runs, and why those; and what the settings are once they have."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches

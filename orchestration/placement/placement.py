@@ -3,8 +3,6 @@
 Sans-I/O: what was seen and when comes in, ``places`` comes out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

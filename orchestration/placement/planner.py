@@ -9,8 +9,6 @@ but to even loads out, a few at a time, and only where the load it goes to would
 ``slack`` even with it: each such move lowers the sum of ``taken² / room`` by a fixed least amount, so moving ends.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ An autoscaler takes a node away once nobody lives there. Loads are evened out ov
 none would ever be empty. Sans-I/O: what is so and when comes in.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

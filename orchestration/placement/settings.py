@@ -1,7 +1,5 @@
 """Configuration of a mind on a Ray cluster that others run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import Field, field_validator

@@ -4,8 +4,6 @@ Run as a script, without site packages, so that it is small and quick. The host 
 process, but the host may be what was killed. Everything that a mind process starts is in its session.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

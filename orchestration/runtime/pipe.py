@@ -1,7 +1,5 @@
 """What a host and its mind process say to each other, on the pipes that only they hold."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

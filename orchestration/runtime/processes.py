@@ -1,7 +1,5 @@
 """The processes of a mind: they know whose they are, end with their parent, and are found and ended by their mark."""
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import hashlib

@@ -1,7 +1,5 @@
 """Configuration of the runtime: how actors listen, live and are brought back."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from environment.config import Seconds, Section

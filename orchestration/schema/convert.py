@@ -1,7 +1,5 @@
 """Between the mind's own messages (dataclasses) and those of the schema: what has one name is one thing."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields

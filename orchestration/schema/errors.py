@@ -1,7 +1,5 @@
 """What is wrong with a request, field by field."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self

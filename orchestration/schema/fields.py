@@ -1,7 +1,5 @@
 """What a field of a message is: what JSON calls it, and the words of its enumeration."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -6,8 +6,6 @@ that JSON cannot write (infinite, not a number). Times are RFC 3339 in UTC with 
 as well. A message that holds nothing but a map is that map.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from base64 import b64decode, b64encode

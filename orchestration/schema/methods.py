@@ -1,7 +1,5 @@
 """Every call of the schema: its scope, its path over HTTP, its messages. Read from the proto files' descriptors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The calls of the schema as OpenAPI, with what the proto files say of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

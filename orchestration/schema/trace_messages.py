@@ -1,7 +1,5 @@
 """Traces of the environment as the schema has them: a thought and what became of it, in one message, no vector."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from environment.messages import Thought, Trace

@@ -5,8 +5,6 @@ comes from one of two parents and is moved by a normal deviate that shrinks from
 1973; Beyer and Schwefel 2002). Chance is given, so the same seed breeds the same.
 """
 
-from __future__ import annotations
-
 import random
 import statistics
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """What may go wrong in a simulated mind, drawn from one seed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """The population of a simulated mind: the guard decides as in a living one, and who is granted life gets it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from actors.effects import Divide, Retire, Settled

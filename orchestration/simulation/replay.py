@@ -1,7 +1,5 @@
 """Replay: what would this mind have noticed? A history run through the simulator as fast as it can be computed."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The simulated world: virtual time, a network that may misbehave, actors that may crash."""
 
-from __future__ import annotations
-
 import heapq
 import random
 from collections import deque

@@ -1,7 +1,5 @@
 """Showing outside text where a control character could do harm: in a log, on a terminal."""
 
-from __future__ import annotations
-
 import re
 
 _INVISIBLE = "\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"

@@ -4,8 +4,6 @@ Every library that logs by the standard module comes out in the same form. Outsi
 a terminal's cursor nor forge a second line; secrets do not appear.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

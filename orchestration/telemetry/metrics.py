@@ -1,7 +1,5 @@
 """Counting: in an actor, to be put into its report; and in the host, where Prometheus reads all of it."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left

@@ -8,8 +8,6 @@ other is a gauge. A name may carry one label value after a colon: ``limit_hits:m
 both.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from orchestration.faculties import faculties

@@ -1,7 +1,5 @@
 """Configuration of what a mind says of its own working: logs, metrics and traces."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """What happens to connections: read in pages, and followed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from environment.messages import ChangeKind, ConnectionChange, Instant

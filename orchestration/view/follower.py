@@ -1,7 +1,5 @@
 """A reader's own index of the live traces, kept current by following the store's changes."""
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Sequence

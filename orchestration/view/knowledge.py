@@ -1,7 +1,5 @@
 """What is known of an entity and around it, read from the stores alone."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from itertools import chain

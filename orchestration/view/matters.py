@@ -1,7 +1,5 @@
 """What changes in matters and open loops, to be followed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar

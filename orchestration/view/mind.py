@@ -1,7 +1,5 @@
 """A mind as seen from outside: everything a reader may ask, answered from its stores alone."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections import Counter, deque

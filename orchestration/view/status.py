@@ -1,7 +1,5 @@
 """How a mind is, read from what its actors reported."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

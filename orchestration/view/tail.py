@@ -1,7 +1,5 @@
 """Following a log of the mind: one poller for any number of readers, no gap, no repeat, no growing buffer."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence

@@ -9,8 +9,6 @@ So any byte that was changed, left out or moved is found, and each block can be 
 is against accident: who may write the file can also write its digest.
 """
 
-from __future__ import annotations
-
 import os
 import zipfile
 from collections.abc import Callable, Iterator

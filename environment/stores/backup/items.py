@@ -4,8 +4,6 @@ Vectors are in half precision, as stores keep them. Maps by field name, so that 
 an older backup.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """A backup, out of which a mind is copied as out of a store (``copying.py``): as the same mind, or as another."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path

@@ -16,8 +16,6 @@ found after a crash, which every actor is written for:
 5. Perceptions up to the head of their log: all that is cited above.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from array import array

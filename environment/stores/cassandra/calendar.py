@@ -1,7 +1,5 @@
 """Which buckets hold rows: read in two steps, so that nobody walks through hours in which nothing happened."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeAlias
 

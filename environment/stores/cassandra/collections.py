@@ -1,7 +1,5 @@
 """Collections in Cassandra: how documents are found, and forgotten."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 

@@ -1,7 +1,5 @@
 """Documents of collections in Cassandra, and what one commit makes of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Copying out of Cassandra, and into it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence

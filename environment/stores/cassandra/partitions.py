@@ -8,8 +8,6 @@ a counter ran through ``PART``, so no rate can make it larger.
 that with the schema, with the settings, and with what is written.
 """
 
-from __future__ import annotations
-
 import math
 
 from environment.messages import Instant

@@ -1,7 +1,5 @@
 """Connections, reports and states in Cassandra."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """All the stores of one mind in one keyspace, and the one way to write to them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

@@ -1,7 +1,5 @@
 """The stream of consciousness in Cassandra."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from environment.latest import Latest

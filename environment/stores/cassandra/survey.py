@@ -1,7 +1,5 @@
 """What a cluster looks like to somebody who would rely on it: copies, servers, clocks."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from contextlib import suppress

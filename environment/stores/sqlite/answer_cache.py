@@ -1,7 +1,5 @@
 """Answers that were paid for: ``answers.db``, shared by the processes of a mind on one machine."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence

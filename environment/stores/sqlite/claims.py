@@ -1,7 +1,5 @@
 """Which life of a writer writes: what was claimed, and who comes too late."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The one place that touches SQLite connections: a file, its threads, its transactions, its errors."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

@@ -1,7 +1,5 @@
 """Collections in SQLite: all documents of all collections in one table."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Copying out of SQLite, and into it."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence

@@ -1,7 +1,5 @@
 """The perception log in SQLite: segments of perceptions that were written together, one row each."""
 
-from __future__ import annotations
-
 import math
 import sqlite3
 from array import array

@@ -1,7 +1,5 @@
 """Batches on their way into the perception log, also from one process into another."""
 
-from __future__ import annotations
-
 import sqlite3
 from array import array
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Connections, reports and states in SQLite."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 

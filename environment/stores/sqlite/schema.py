@@ -7,8 +7,6 @@ Every table carries the mind, in ``perceptions.db`` as a number within the posit
 minds that share a file do not see each other.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from typing import TypeAlias
 

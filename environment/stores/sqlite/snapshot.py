@@ -7,8 +7,6 @@ long it reads. What it costs is that the log beside each file cannot be emptied 
 is in the later of the two, which may hold perceptions that nobody had read yet, as after any crash.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

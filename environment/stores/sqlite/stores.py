@@ -1,7 +1,5 @@
 """All the stores of one mind in two SQLite files, and the one way to write to them."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping, Sequence
 from itertools import groupby

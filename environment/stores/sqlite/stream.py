@@ -1,7 +1,5 @@
 """The stream of consciousness in SQLite."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 

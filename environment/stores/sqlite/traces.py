@@ -1,7 +1,5 @@
 """Traces and their revisions in SQLite."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import AsyncIterator, Sequence

@@ -1,7 +1,5 @@
 """The process that writes a perception log, started by ``out_of_process.py`` alone."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress

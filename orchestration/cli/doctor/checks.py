@@ -1,7 +1,5 @@
 """The checks of ``submind doctor``: each looks at one thing and changes nothing that stays."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import resource

@@ -1,7 +1,5 @@
 """The checks of ``submind doctor`` on a Cassandra that answers: copies of each row, servers, clocks."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import AsyncIterator, Callable

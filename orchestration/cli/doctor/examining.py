@@ -1,7 +1,5 @@
 """``submind doctor``: what a mind needs on this machine, each fault with its fix."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Annotated

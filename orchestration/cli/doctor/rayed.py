@@ -3,8 +3,6 @@
 In a process of its own, since Ray's client ends the process that asks where it is not content with an answer.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

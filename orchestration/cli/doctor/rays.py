@@ -1,7 +1,5 @@
 """The checks of ``submind doctor`` on the Ray cluster that a mind is to live on, and on what its own Ray needs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The checks of ``submind doctor`` on secrets and certificates: who can read them, and how long they hold."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import stat

@@ -1,7 +1,5 @@
 """A line of input as a perception: plain text with the time it begins with, or a JSON object."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

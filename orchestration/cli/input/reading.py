@@ -1,7 +1,5 @@
 """Input as it comes: a file, a file that grows and is rotated, or standard input; line by line, within bounds."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """``submind clone``: another mind that begins with all that one is, in the same store or elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Requests to forget that came after a backup was taken: found in later ones beside it, or in files that are given."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

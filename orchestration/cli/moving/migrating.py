@@ -1,7 +1,5 @@
 """``submind migrate``: the tables of a mind's Cassandra, brought to this version's schema."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """How an etcd is named: ``etcd://HOST:PORT,HOST:PORT?username=…&password_file=…&ca_file=…&cert_file=…&key_file=…``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from environment.addresses import ClusterAddress, InvalidAddress, UnusableFile, parse_cluster

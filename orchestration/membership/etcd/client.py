@@ -4,8 +4,6 @@ Built on aetcd 1.0, whose client lacks TLS and whose watcher can block for good 
 set up: so a member's channel is opened here, and watching is in ``watch.py``, both with aetcd's stubs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """The live configuration: the newest version under one key, each version under one of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import AsyncIterator, Collection, Mapping

@@ -1,7 +1,5 @@
 """All that the processes of one mind agree on, in etcd."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping

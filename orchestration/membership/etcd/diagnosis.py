@@ -1,7 +1,5 @@
 """Whether an etcd can be used, and if not, why not, in one sentence."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What errors of etcd mean."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from aetcd import ClientError, rpc

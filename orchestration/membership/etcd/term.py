@@ -1,7 +1,5 @@
 """A candidacy at etcd: performs what the state machine asks for."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

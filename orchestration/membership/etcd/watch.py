@@ -1,7 +1,5 @@
 """Following keys: what is under a prefix now, and whenever it changes."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping

@@ -1,7 +1,5 @@
 """The packs that a mind is configured with, read when it starts and again whenever a file changes."""
 
-from __future__ import annotations
-
 import asyncio
 
 import structlog

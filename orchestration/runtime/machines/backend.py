@@ -1,7 +1,5 @@
 """What a mind's actors stand on: a Ray of their own, or nodes of a cluster that others run."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import abc
 from collections.abc import Callable, Mapping, Sequence

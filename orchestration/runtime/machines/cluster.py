@@ -6,8 +6,6 @@ of workers 6 % (see ``actor.py``), punctual threads of workers 1.2 % (see ``time
 (dashboard, runtime environments) held 107 MiB and thirty threads, and it starts no worker before they have started.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import logging

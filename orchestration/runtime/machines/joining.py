@@ -4,8 +4,6 @@ Ray itself waits for minutes for a cluster that is not there, and says of a toke
 no connection; so the address is asked first, in the way Ray's own processes would.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import logging

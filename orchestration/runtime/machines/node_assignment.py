@@ -1,7 +1,5 @@
 """The place of one actor, as its supervisor sees it."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Seeing the nodes of a cluster: what they offer, what is free, and whether a mind's files are there."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import secrets

@@ -1,7 +1,5 @@
 """Noticing that a file was written to, without looking: the kernel tells."""
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import os

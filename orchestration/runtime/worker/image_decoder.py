@@ -1,7 +1,5 @@
 """Looking at images in a process of its own, so that no image can hold up or end the actor that perceives it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -4,8 +4,6 @@ Each image comes on standard input as its length (four bytes, big-endian) and it
 to standard output, as msgpack. The kernel ends the process when an image takes longer than it may.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

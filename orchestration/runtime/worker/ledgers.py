@@ -1,7 +1,5 @@
 """What a mind has spent, kept in its own stores: on whichever machine it thinks next, the budget is the same."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """What the process of an actor has to do with the population, beside its core."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """How long a live actor takes for things, and what its substrate says of itself."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

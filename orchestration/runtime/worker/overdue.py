@@ -1,7 +1,5 @@
 """Noticing a core that does not come to an end with an event, naming it, and interrupting it."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

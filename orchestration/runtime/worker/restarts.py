@@ -1,7 +1,5 @@
 """When an actor that died gets another life, and when it has had its last."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import deque

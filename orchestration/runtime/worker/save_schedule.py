@@ -1,7 +1,5 @@
 """When the actors of a process save and wake together, and how each of them is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """How long a perception takes on its way: to be read, to be a trace, and to be conscious."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """How punctual the threads of this process are woken: what has no haste need not keep a processor awake."""
 
-from __future__ import annotations
-
 import ctypes
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """What the actors of one process commit at the same time is committed together."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Watching the perception log: at once while something arrives, hardly at all while nothing does."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 

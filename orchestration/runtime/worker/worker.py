@@ -7,8 +7,6 @@ The threads of an idle worker look around some thirty times a second between the
 becomes punctual again as soon as it is an actor's (``actor.py``).
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import runpy

@@ -3,8 +3,6 @@
 Its tracer is not used, because it would draw ids that no other process could know.
 """
 
-from __future__ import annotations
-
 import logging
 import socket
 from collections.abc import Callable, Mapping, Sequence

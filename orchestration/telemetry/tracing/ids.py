@@ -1,7 +1,5 @@
 """Ids of traces and spans, derived from what they name: every process finds the same, also after a restart."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

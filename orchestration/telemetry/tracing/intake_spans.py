@@ -1,7 +1,5 @@
 """Where a trace begins: a perception is accepted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from environment.identity import perception_id

@@ -18,8 +18,6 @@
 A trace is that of the perception on which a thought focuses; what else the thought rests on is linked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Spans, and the bounded queue in which those of a process wait to be sent."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tracing in a process: begun where it is configured, and nothing at all where it is not."""
 
-from __future__ import annotations
-
 import time
 from importlib.metadata import version
 

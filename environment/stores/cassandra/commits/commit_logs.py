@@ -5,8 +5,6 @@ plainly; the heads last, which say that they all are there. A writer that dies i
 whoever comes next to the log finds the head lagging and writes the rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -3,8 +3,6 @@
 Of several writes of one thing the last has the last word, so nothing is written twice by one commit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -6,8 +6,6 @@ is refused there, and of two writers one. What a mind commits goes through such 
 end of its perception log (``log/header``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

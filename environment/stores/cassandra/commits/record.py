@@ -5,8 +5,6 @@ writes them: the same rows with the same write times, so that doing it twice, or
 Fields are only ever added at the end, with a default: a record may be applied by another version than wrote it.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import msgspec

@@ -4,8 +4,6 @@ Every row is written with a time that follows from the record, never with the ti
 is deleted at its stamp, what it puts is put right after: rows that were put later stay, whoever applies it when.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Commits: which log they go through, what they decide, and what is done when somebody else was first."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random

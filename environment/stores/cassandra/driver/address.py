@@ -1,7 +1,5 @@
 """Where a mind's Cassandra is: ``cassandra://host[:port],host[:port]/keyspace?dc=...``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Rows of one partition, written as one mutation: one request, and for the servers hardly more than one row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from cassandra.query import BatchStatement, BatchType, BoundStatement, Statement

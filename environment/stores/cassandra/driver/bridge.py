@@ -1,7 +1,5 @@
 """From the driver's futures to asyncio: the one place that knows both."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

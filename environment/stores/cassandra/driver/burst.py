@@ -1,7 +1,5 @@
 """Many requests at once: when one is answered the driver's own thread sends the next, and the loop hears of the end."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

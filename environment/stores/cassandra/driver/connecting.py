@@ -1,7 +1,5 @@
 """Opening a session: the cluster, who is let in, and one sentence where that fails."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import random

@@ -1,7 +1,5 @@
 """What the driver and the servers report, in the words of the stores."""
 
-from __future__ import annotations
-
 from cassandra import (
     AuthenticationFailed,
     DriverException,

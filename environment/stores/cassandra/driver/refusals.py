@@ -1,7 +1,5 @@
 """Why a cluster could not be opened, in one sentence that says what to put right."""
 
-from __future__ import annotations
-
 import re
 import ssl
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Requests to Cassandra as coroutines: bounded, timed, repeated where that is safe, refused at once while it fails."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import random

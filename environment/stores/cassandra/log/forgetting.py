@@ -1,7 +1,5 @@
 """Forgetting old perceptions: first nobody sees them any more, then their rows go, whole partitions at a time."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

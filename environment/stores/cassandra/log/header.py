@@ -6,8 +6,6 @@ doubtful one with a commit that changes nothing (``settle``): after that, one of
 never will.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from msgspec.msgpack import decode, encode

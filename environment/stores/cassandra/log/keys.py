@@ -1,7 +1,5 @@
 """Idempotency keys as 128-bit hashes, and a filter that says which are surely new without asking anybody."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import blake2b
 

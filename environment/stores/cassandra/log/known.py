@@ -6,8 +6,6 @@ committed. The filter is filled after the start, from the newest perceptions to 
 being asked for by reads; where it would need more memory than it may have, that goes on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections import OrderedDict

@@ -17,8 +17,6 @@ The largest partitions, from the limits below and those of the gateway; none of 
 Of a large segment of which something was erased on request, the rest stands in its row: so one row changes, or none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol

@@ -4,8 +4,6 @@ What is written beyond the head is seen by nobody. One lightweight transaction f
 writer still leads; one that was overtaken is refused there, and what it wrote, or writes yet, stays unseen: ``scan``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import math

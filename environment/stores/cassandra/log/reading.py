@@ -1,7 +1,5 @@
 """Reading the perception log in Cassandra; writes nothing, so any process may."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import groupby

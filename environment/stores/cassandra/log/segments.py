@@ -1,7 +1,5 @@
 """Reading and writing the segments of a mind's perception log: which are committed, what stands in them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence

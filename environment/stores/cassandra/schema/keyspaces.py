@@ -1,7 +1,5 @@
 """Making the keyspace that minds live in."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables of a keyspace, brought up to date by numbered files, one runner at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -5,8 +5,6 @@ is written down now and then, so a start reads it and the changes since, whateve
 new ids are read for; it is never wrong about one being new.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import zlib

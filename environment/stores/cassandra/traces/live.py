@@ -9,8 +9,6 @@ Changes expire, and long before they do a generation is written down. Where that
 killed for longer than that, every trace that is kept is asked whether it is live, once.
 """
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import dataclass
 

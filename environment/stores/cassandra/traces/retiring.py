@@ -1,7 +1,5 @@
 """Forgetting traces that are retired, old, and were never conscious."""
 
-from __future__ import annotations
-
 from environment.errors import ChangesGone
 from environment.messages import Instant
 from environment.stores.cassandra import partitions

@@ -1,7 +1,5 @@
 """Every trace that is kept, one after the other: at the price of all there ever were, for who needs them all."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import AsyncGenerator
 from typing import NamedTuple

@@ -4,8 +4,6 @@ It is the only writer as a rule. Where the log says that another wrote, it forge
 change log tells, and reads that again when it needs it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The port of the traces on Cassandra: live ones, changed ones, those that are named."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing

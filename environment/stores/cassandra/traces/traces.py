@@ -1,7 +1,5 @@
 """Traces and their revisions in Cassandra."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import NamedTuple
 
