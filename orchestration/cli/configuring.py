@@ -1,7 +1,5 @@
 """``submind configure``: settings that change while a mind runs, for all its hosts at once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -17,7 +15,7 @@ from orchestration.cli.tree import as_yaml
 from orchestration.client.growth import caller
 from orchestration.clock import wall
 from orchestration.loading import load_settings, parsed
-from orchestration.membership.backends import open_coordination
+from orchestration.membership.backends import coordination_of
 from orchestration.membership.ports import ConfigurationVersion
 from orchestration.membership.tunables import tunable_paths, value_at
 from orchestration.schema.times import rfc3339
@@ -76,14 +74,12 @@ def _assignment(change: str) -> tuple[str, object]:
 async def _change(
     settings: Settings, values: Mapping[str, Any], reset: list[str], by: str, base: int | None
 ) -> ConfigurationVersion:
-    section = settings.coordination
-    async with open_coordination(section.address, settings.mind.name, settings=section, base=settings) as coordination:
+    async with coordination_of(settings) as coordination:
         return await coordination.configuration.change(values, reset=reset, by=by, at=wall(), base=base)
 
 
 async def _read(settings: Settings, limit: int, *, current: bool) -> list[ConfigurationVersion]:
-    section = settings.coordination
-    async with open_coordination(section.address, settings.mind.name, settings=section, base=settings) as coordination:
+    async with coordination_of(settings) as coordination:
         if current:
             return [await coordination.configuration.current()]
         return await coordination.configuration.history(limit)

@@ -1,25 +1,21 @@
 """What commands print: JSON one object a line, or text for people that nothing from outside can break out of."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.protobuf.message import Message
 from rich.console import Console
 from rich.text import Text
 
+from environment.ancestry import Ancestor
+from environment.messages import Instant, StreamEntry
 from environment.packs import ALWAYS
+from environment.severity import Severity
 from orchestration.cli.safety import safe
 from orchestration.schema.convert import encode
 from orchestration.schema.json import dumps, to_json
-
-if TYPE_CHECKING:
-    from environment.ancestry import Ancestor
-    from environment.messages import Instant, StreamEntry
-    from environment.severity import Severity
 
 _UNBROKEN = 100_000
 _STYLES = {"info": "dim", "notable": "", "warning": "bold", "critical": "bold red"}

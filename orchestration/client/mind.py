@@ -1,14 +1,13 @@
 """The client: one connection to one mind."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from itertools import count
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -40,9 +39,6 @@ from orchestration.view.changes import ANY_CHANGE, ChangeFilter, ChangePage
 from orchestration.view.matters import MatterChange
 from orchestration.view.status import MindStatus
 from orchestration.view.tail import EVERYTHING, EntryFilter
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 D = TypeVar("D")
 _MIB = 1024 * 1024

@@ -1,23 +1,17 @@
 """The front process: gateway and feed of a mind that another process runs."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from random import SystemRandom
 from time import monotonic
 
 import structlog
 
-from environment.addresses import endpoint_label
 from orchestration.access.opening import access_of
 from orchestration.clock import clock_of, wall
-from orchestration.embedding import LazyEmbedder, wording
-from orchestration.feed.app import create_app
 from orchestration.feed.server import FeedServer
 from orchestration.front.asking import AskedStatus, FrontGrowth, FrontView, forwarded, relayed
 from orchestration.front.errors import CannotServe
@@ -31,10 +25,9 @@ from orchestration.gateway.intake import Intake
 from orchestration.gateway.server import GatewayServer
 from orchestration.gateway.services import all_handlers
 from orchestration.host.serving_process import ServingProcess
-from orchestration.membership.backends import open_coordination
+from orchestration.membership.backends import coordination_of
 from orchestration.settings import Settings
 from orchestration.tasks import running
-from orchestration.view.mind import ViewContext
 from orchestration.view.tail import StreamTail
 
 _log = structlog.get_logger(__name__)
@@ -142,22 +135,8 @@ class Front(ServingProcess):
         tail = StreamTail(stores.stream, settings.view.tail)
         self._owned.push_async_callback(tail.close)
         asked = AskedStatus(upstream, front)
-        view = FrontView(
-            stores,
-            LazyEmbedder(settings, stores.collections),
-            settings.view,
-            mind=settings.mind.name,
-            clock=clock_of(settings.mind.clock, wall()).now,
-            wall=wall,
-            surroundings=ViewContext(
-                version=version("submind"),
-                limits=self._intake.limits(),
-                limit_hits=self._hits,
-                words=wording(settings),
-                interlocutors=settings.perception.interlocutors,
-                query_prefix=settings.substrate.embedder.query_prefix,
-            ),
-        )
+        clock = clock_of(settings.mind.clock, wall())
+        view = self._view(FrontView, stores, clock, self._intake, limit_hits=self._hits)
         view.watch_over(asked, self._hits)
         await self._owned.enter_async_context(running(view.keep(), "episodes"))
         configured = {submind.name: submind.role for submind in settings.mind.everyone()}
@@ -172,27 +151,15 @@ class Front(ServingProcess):
         age = front.connection_age
         if front.grpc:
             self._gateway = GatewayServer(self._intake, handlers, gateway, access, age=age)
-            port = await self._gateway.start()
-            host, _ = split_listen(gateway.listen)
-            grpc = leaders.own = endpoint_label(host, port)
-        app = create_app(
-            view,
-            self._intake,
-            handlers,
-            settings.feed,
-            access=access,
-            version=version("submind"),
-            more_figures=self._figures,
-            per_submind=settings.telemetry.metrics.per_submind,
-            probing=front_probes(lambda: self._log.why),
-            age=age,
-        )
+            grpc = leaders.own = await self._listen(self._gateway)
+        probing = front_probes(lambda: self._log.why)
+        app = self._app(view, self._intake, handlers, access, probing=probing, age=age)
         http = probes = ""
         if front.http:
-            http = await self._listen(FeedServer(app, settings.feed))
+            http = await self._serve(FeedServer(app, settings.feed))
         if front.probes != NONE:
             apart = settings.feed.model_copy(update={"listen": front.probes})
-            probes = await self._listen(FeedServer(app, apart, PATHS))
+            probes = await self._serve(FeedServer(app, apart, PATHS))
         self.addresses = Addresses(grpc, http, probes)
 
     async def _follow(self, leaders: Leaders) -> None:
@@ -200,14 +167,10 @@ class Front(ServingProcess):
         settings = self.settings
         if settings.front.leader:
             return
-        coordination = await self._owned.enter_async_context(
-            open_coordination(
-                settings.coordination.address, settings.mind.name, settings=settings.coordination, base=settings
-            )
-        )
+        coordination = await self._owned.enter_async_context(coordination_of(settings))
         await self._owned.enter_async_context(running(leaders.follow(coordination.leaders()), "leaders"))
 
-    async def _listen(self, server: FeedServer) -> str:
+    async def _serve(self, server: FeedServer) -> str:
         await server.start()
         self._feeds.append(server)
         return server.url

@@ -1,16 +1,11 @@
 """Perceptions and what became of them, to the wire."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from environment.messages import NewPerception, Receipt
 from orchestration.pb.submind.v1 import perception_pb2
+from orchestration.schema.errors import InvalidRequest
 from orchestration.schema.times import timestamp
-
-if TYPE_CHECKING:
-    from orchestration.schema.errors import InvalidRequest
 
 
 def perception(new: NewPerception) -> perception_pb2.Perception:

@@ -1,11 +1,9 @@
 """What answers the calls of the schema, but for perceptions that come in: one handler each, for gRPC and HTTP."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
@@ -21,6 +19,7 @@ from orchestration.gateway.errors import Unknown
 from orchestration.gateway.knowing import KnowledgeService
 from orchestration.gateway.marking import MarkDesk
 from orchestration.gateway.recalled import RecallDesk
+from orchestration.growth.admin import GrowthAdmin
 from orchestration.pb.submind.v1 import consciousness_pb2, environment_pb2, growth_pb2, matters_pb2, mind_pb2, nodes_pb2
 from orchestration.schema.convert import decode, encode
 from orchestration.schema.errors import InvalidRequest
@@ -29,14 +28,8 @@ from orchestration.schema.times import seconds_of
 from orchestration.schema.trace_messages import encode_hit, encode_trace
 from orchestration.view.changes import ChangeFilter
 from orchestration.view.matters import MatterFilter
-from orchestration.view.tail import EntryFilter, M
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from orchestration.growth.admin import GrowthAdmin
-    from orchestration.view.mind import MindView
-    from orchestration.view.tail import StreamTail, Tail
+from orchestration.view.mind import MindView
+from orchestration.view.tail import EntryFilter, M, StreamTail, Tail
 
 QUESTIONS = "view.questions_per_second"
 _AT_ONCE = 10.0

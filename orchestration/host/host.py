@@ -1,24 +1,20 @@
 """The host process: everything of a mind that people meet, and the supervisor of the rest."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from environment.addresses import endpoint_label
+from actors.substrate.settings import SubstrateSettings
 from environment.ports import Stores
 from orchestration.access.opening import access_of
 from orchestration.clock import Clock, wall
-from orchestration.embedding import LazyEmbedder, wording
 from orchestration.faculties import perceives
 from orchestration.forgetting import ForgetRun, forget_every
 from orchestration.gateway.auth import require_guard, split_listen
@@ -38,13 +34,13 @@ from orchestration.host.live_configuration import LiveConfigurationFollower
 from orchestration.host.retention import forget_once
 from orchestration.host.serving_process import ServingProcess
 from orchestration.host.supervisor import MindSupervisor
-from orchestration.membership.backends import open_coordination
+from orchestration.membership.backends import coordination_of
 from orchestration.membership.ports import Coordination
 from orchestration.placement.errors import PlacementError
 from orchestration.settings import Settings
 from orchestration.store_factory import embedded_in, log_file, settled
 from orchestration.telemetry import names
-from orchestration.view.mind import MindView, ViewContext
+from orchestration.view.mind import MindView
 from orchestration.view.status import MindState
 from orchestration.view.tail import StreamTail
 
@@ -102,11 +98,7 @@ class Host(ServingProcess):
         self.access.share(stores)
         if embedded is not None:
             await check_log_reaches_cursors(stores, _readers(settings), str(embedded))
-        coordination = await self._owned.enter_async_context(
-            open_coordination(
-                settings.coordination.address, settings.mind.name, settings=settings.coordination, base=settings
-            )
-        )
+        coordination = await self._owned.enter_async_context(coordination_of(settings))
         if embedded is not None and coordination.address != ALONE:
             _log.warning("embedded_and_coordinated", fix="where several hosts take turns, give them one --store")
         clock = clock_in(self.data_dir, settings.mind.clock, wall())
@@ -119,14 +111,15 @@ class Host(ServingProcess):
         appender = HostAppender(stores.perceptions, _STAND_BY, self._quota, told)
         self._owned.callback(appender.release)
         intake = Intake(appender, settings.gateway.intake, wall, accepted=self._begin_tracing("host"))
-        self.view = MindView(
+        self.view = self._view(
+            MindView,
             stores,
-            LazyEmbedder(settings, stores.collections),
-            settings.view,
-            mind=settings.mind.name,
-            clock=clock.now,
-            wall=wall,
-            surroundings=self._surroundings(intake),
+            clock,
+            intake,
+            process=lambda: self.supervisor.state() if self.leadership.leads.is_set() else None,
+            acknowledged=lambda: int(intake.figures()["perceptions_acknowledged_total"]),
+            limit_hits=self._limit_hits,
+            substrate=_described(settings.substrate),
         )
         for name, keep in (("access", self.access.keep), ("episodes", self.view.keep)):
             self._owned.callback(asyncio.create_task(keep(), name=name).cancel)
@@ -141,11 +134,8 @@ class Host(ServingProcess):
             MarkDesk(self.view, lambda: self._poke("marks")),
             ForgettingService(stores, wall, self._forgetter.look),
         )
-        gateway = GatewayServer(intake, self._handlers, settings.gateway, self.access)
-        self._gateway = gateway
-        port = await gateway.start()
-        host, _ = split_listen(settings.gateway.listen)
-        grpc = endpoint_label(host, port)
+        self._gateway = GatewayServer(intake, self._handlers, settings.gateway, self.access)
+        grpc = await self._listen(self._gateway)
         self._owned.push_async_callback(self.supervisor.stop)
         self.working = LiveConfigurationFollower(
             settings, coordination.configuration, self.supervisor, stores, self._audit_change
@@ -192,24 +182,12 @@ class Host(ServingProcess):
 
     async def _start_feed(self, intake: Intake) -> str:
         """Listen for HTTP; where a browser finds the page."""
-        from orchestration.feed.app import create_app  # noqa: PLC0415 - the gateway answers while this is imported
-        from orchestration.feed.server import FeedServer  # noqa: PLC0415
+        app = self._app(self.view, intake, self._handlers, self.access)
+        from orchestration.feed.server import FeedServer  # noqa: PLC0415 - as the application itself
 
-        settings = self.settings
-        app = create_app(
-            self.view,
-            intake,
-            self._handlers,
-            settings.feed,
-            access=self.access,
-            version=version("submind"),
-            more_figures=self._figures,
-            per_submind=settings.telemetry.metrics.per_submind,
-        )
-        feed = FeedServer(app, settings.feed)
-        await feed.start()
-        self._feed = feed
-        return feed.url
+        self._feed = FeedServer(app, self.settings.feed)
+        await self._feed.start()
+        return self._feed.url
 
     def _audit_change(self, by: str, version: int, changed: Sequence[str]) -> None:
         self.access.audit.record("configure", by, "done", target=", ".join(changed), version=version)
@@ -239,23 +217,6 @@ class Host(ServingProcess):
         feed = [self._feed.stop()] if self._feed is not None else []
         await asyncio.gather(self._gateway.stop(), *feed)
 
-    def _surroundings(self, intake: Intake) -> ViewContext:
-        substrate = self.settings.substrate
-        described: dict[str, float | str] = {"kind": substrate.kind, "embedder": substrate.embedder.kind}
-        if substrate.kind == "openai":
-            described |= {"fast": substrate.fast.name, "deep": substrate.deep.name or substrate.fast.name}
-        return ViewContext(
-            version=version("submind"),
-            process=lambda: self.supervisor.state() if self.leadership.leads.is_set() else None,
-            acknowledged=lambda: int(intake.figures()["perceptions_acknowledged_total"]),
-            limits=intake.limits(),
-            limit_hits=self._limit_hits,
-            substrate=described,
-            words=wording(self.settings),
-            interlocutors=self.settings.perception.interlocutors,
-            query_prefix=self.settings.substrate.embedder.query_prefix,
-        )
-
     def _limit_hits(self) -> Mapping[str, float]:
         return {**self._gateway.limit_hits(), "gateway.intake.per_second": float(self._quota.refusals)}
 
@@ -278,6 +239,14 @@ class Host(ServingProcess):
             "mind_leads": float(self.leadership.leads.is_set()),
             "mind_terms_total": float(self.leadership.terms),
         }
+
+
+def _described(substrate: SubstrateSettings) -> dict[str, float | str]:
+    """What a status says of what the mind thinks with."""
+    told: dict[str, float | str] = {"kind": substrate.kind, "embedder": substrate.embedder.kind}
+    if substrate.kind == "openai":
+        told |= {"fast": substrate.fast.name, "deep": substrate.deep.name or substrate.fast.name}
+    return told
 
 
 def _readers(settings: Settings) -> list[str]:

@@ -1,15 +1,19 @@
 """Finding agreement by address."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from orchestration.membership.alone import Alone
 from orchestration.membership.errors import BadCoordination
 from orchestration.membership.ports import Coordination
 from orchestration.membership.settings import CoordinationSettings
 from orchestration.settings import Settings
+
+
+def coordination_of(settings: Settings) -> AbstractAsyncContextManager[Coordination]:
+    """``open_coordination`` of the mind of these settings."""
+    section = settings.coordination
+    return open_coordination(section.address, settings.mind.name, settings=section, base=settings)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ray
 import structlog
@@ -28,9 +28,7 @@ from orchestration.runtime.worker.live import Ending
 from orchestration.runtime.worker.restarts import RestartPolicy, rest
 from orchestration.settings import SettingsUpdate
 from orchestration.tasks import first_of
-
-if TYPE_CHECKING:
-    from orchestration.wiring import ActorPlan
+from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
 _BIRTH_POLL = 0.1

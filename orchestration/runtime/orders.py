@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from orchestration.clock import Clock
 from orchestration.links.addresses import Endpoint
 from orchestration.links.control import BudgetTransfer
 from orchestration.settings import Settings
-
-if TYPE_CHECKING:
-    from orchestration.wiring import ActorPlan
+from orchestration.wiring import ActorPlan
 
 
 def _restore(orders: RunOrders | ActorOrders, values: Sequence[object]) -> None:

@@ -1,10 +1,7 @@
 """Saying in the registry how actors are that cannot say it themselves."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import structlog
 
@@ -12,9 +9,7 @@ from environment.errors import StoreUnavailable
 from environment.messages import SubmindReport, SubmindState
 from environment.ports import Stores, WriteReport
 from orchestration.clock import wall
-
-if TYPE_CHECKING:
-    from orchestration.wiring import ActorPlan
+from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
 _TRIES = 10

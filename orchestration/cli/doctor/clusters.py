@@ -1,21 +1,21 @@
 """The checks of ``submind doctor`` beyond this machine: where the mind is kept, agrees and lives."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator
 
 from environment.errors import SubliminalError, WrongSchema
 from environment.stores.copying import mark_of
-from environment.stores.opening import directory_of, open_stores
+from environment.stores.opening import directory_of
 from orchestration.cli.doctor.checks import Finding, State, judge
 from orchestration.cli.doctor.hosts import hosts
 from orchestration.cli.doctor.rays import rays
 from orchestration.cli.doctor.trust import certificates, exposed, issuer, secrets, served, tokens
+from orchestration.cli.options import HERE
 from orchestration.clock import wall
-from orchestration.membership.backends import open_coordination
+from orchestration.membership.backends import coordination_of
 from orchestration.membership.errors import CoordinationError
 from orchestration.settings import Settings
+from orchestration.store_factory import open_mind
 
 _SLOW = 0.1
 """Seconds for one read of a row: every acknowledgement takes a few of these."""
@@ -52,9 +52,7 @@ async def clusters(settings: Settings) -> AsyncIterator[Finding]:
 async def _store(settings: Settings) -> AsyncIterator[Finding]:
     shown = settings.store.address.partition("?")[0]
     try:
-        stores = await open_stores(
-            settings.store.address, settings.mind.name, writer="doctor", cassandra=settings.store.cassandra
-        )
+        stores = await open_mind(settings, HERE, "doctor")
     except WrongSchema as error:
         yield Finding("store", State.BAD, f"{shown}: {error}", error.advice)
         return
@@ -83,11 +81,8 @@ async def _store(settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _coordination(settings: Settings) -> AsyncIterator[Finding]:
-    wanted = settings.coordination
     try:
-        async with open_coordination(
-            wanted.address, settings.mind.name, settings=wanted, base=settings
-        ) as coordination:
+        async with coordination_of(settings) as coordination:
             figures = await coordination.figures()
             leader = await coordination.leader()
             answering = int(figures.get("coordination_members_answering", 0))

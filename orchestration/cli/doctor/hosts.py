@@ -1,7 +1,5 @@
 """The checks of ``submind doctor`` on several hosts of one mind: etcd's own state, who leads, and by what settings."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -10,16 +8,17 @@ from typing import Any
 
 from environment.configuration import read_configurations
 from environment.errors import SubliminalError
-from environment.stores.opening import open_stores
 from orchestration.cli.doctor.checks import Finding, State
+from orchestration.cli.options import HERE
 from orchestration.gateway.auth import is_loopback, split_listen
 from orchestration.gateway.errors import UnsafeListen
-from orchestration.membership.backends import open_coordination
+from orchestration.membership.backends import coordination_of
 from orchestration.membership.errors import CoordinationError
 from orchestration.membership.etcd.address import parse_address, read_credentials
 from orchestration.membership.etcd.client import EtcdMember
 from orchestration.membership.etcd.diagnosis import member_condition
 from orchestration.settings import Settings
+from orchestration.store_factory import open_mind
 
 _WITHIN = 3.0
 _SHOWN = 4
@@ -36,9 +35,7 @@ async def hosts(settings: Settings) -> AsyncIterator[Finding]:
     for told in _advertised(settings):
         yield told
     try:
-        async with open_coordination(
-            settings.coordination.address, settings.mind.name, settings=settings.coordination, base=settings
-        ) as coordination:
+        async with coordination_of(settings) as coordination:
             leader = await coordination.leader()
             changed = (await coordination.configuration.current()).values
     except CoordinationError:
@@ -112,9 +109,8 @@ async def _leader(candidate: str, settings: Settings) -> Finding:
 
 async def _configuration(settings: Settings, changed: Mapping[str, Any]) -> AsyncIterator[Finding]:
     """Whether this host would think as the one that leads does."""
-    cassandra = settings.store.cassandra
     with suppress(SubliminalError, ValueError):
-        stores = await open_stores(settings.store.address, settings.mind.name, writer="doctor", cassandra=cassandra)
+        stores = await open_mind(settings, HERE, "doctor")
         try:
             last = await read_configurations(stores.collections, 1)
         finally:

@@ -1,7 +1,5 @@
 """``submind backup``: a mind into one file, as it is at one moment, while it goes on."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os
@@ -15,11 +13,11 @@ from functools import partial
 from importlib.metadata import version
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from environment.stores.backup.archive import ArchiveWriter
+from environment.stores.backup.archive import ArchiveWriter, Manifest
 from environment.stores.backup.taking import Backup
 from environment.stores.opening import directory_of
 from orchestration.cli.failure import MISUSED, Failure
@@ -29,11 +27,7 @@ from orchestration.cli.output import clock, emit
 from orchestration.cli.signals import cancel_on
 from orchestration.clock import wall
 from orchestration.loading import load_settings
-
-if TYPE_CHECKING:
-    from environment.stores.backup.archive import Manifest
-    from orchestration.settings import Settings
-
+from orchestration.settings import Settings
 
 SUFFIX = ".submind"
 _MIB = 1 << 20

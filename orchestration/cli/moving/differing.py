@@ -1,14 +1,12 @@
 """``submind diff``: what one mind knows and another does not."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 import typer
@@ -19,17 +17,13 @@ from environment.collections import Collection
 from environment.configuration import CONFIGURATIONS
 from environment.messages import Perception, StreamEntry
 from environment.stores.backup.restored import Archived
-from environment.stores.movable import each_of
+from environment.stores.movable import Leaving, each_of
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.moving.arriving import read_at, shown
 from orchestration.cli.options import Json, MindFile
 from orchestration.cli.output import clock, console, emit
 from orchestration.cli.safety import safe
 from orchestration.loading import load_settings
-
-if TYPE_CHECKING:
-    from environment.stores.movable import Leaving
-
 
 MindPlace = Annotated[
     str, typer.Argument(metavar="MIND", help="A snapshot; or a mind, which may be running: DIR[#NAME], ADDRESS[#NAME].")

@@ -1,7 +1,5 @@
 """``submind merge``: chosen memories of one mind, told to another that runs."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import re
@@ -10,14 +8,14 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from actors.knowledge.entities import spelled
 from actors.knowledge.fact import FACTS, NAMES, Fact, FactStanding
 from environment.messages import Instant, NewPerception, Perception
-from environment.stores.movable import each_of
+from environment.stores.movable import Leaving, each_of
 from environment.stores.tally import encoded
 from orchestration.cli.failure import FAILED, MISUSED, Failure
 from orchestration.cli.moving.differing import MindPlace, mind_at, perception_line
@@ -26,13 +24,8 @@ from orchestration.cli.output import console, emit
 from orchestration.cli.remote import Server, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment_or
-from orchestration.client import NotFound
+from orchestration.client import MindClient, NotFound
 from orchestration.gateway.limits import AT_MOST
-
-if TYPE_CHECKING:
-    from environment.stores.movable import Leaving
-    from orchestration.client import MindClient
-
 
 ORIGIN = "origin"
 """The label that says of which mind a memory is, and what it was called there."""

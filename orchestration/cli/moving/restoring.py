@@ -1,7 +1,5 @@
 """``submind restore``: a mind out of a backup, into a place where there is none."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -10,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,6 +17,7 @@ from environment.configuration import CONFIGURATIONS, Configuration
 from environment.erasure import FORGOTTEN, ForgetState
 from environment.stores.backup.restored import Archived
 from environment.stores.copying import mark_of
+from environment.stores.movable import Movable
 from environment.stores.opening import directory_of, open_stores
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.moving.arriving import Arrival, counted, held, shown
@@ -29,11 +28,7 @@ from orchestration.cli.signals import cancel_on
 from orchestration.clock import wall
 from orchestration.forgetting import ForgetRun
 from orchestration.loading import load_settings
-
-if TYPE_CHECKING:
-    from environment.stores.movable import Movable
-    from orchestration.settings import Settings
-
+from orchestration.settings import Settings
 
 Forgotten = Annotated[
     list[Path] | None,

@@ -1,7 +1,5 @@
 """The population of a living mind: what is proposed goes to the guard, and what it grants comes to pass."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import secrets
@@ -10,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from contextlib import suppress
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 
@@ -41,17 +39,15 @@ from orchestration.links.control import (
     Share,
     Shared,
 )
+from orchestration.links.directory import Directory
 from orchestration.links.links import Links
+from orchestration.runtime.hosting.lifecycle import Lifecycle
 from orchestration.runtime.hosting.pack_files import PackFiles
 from orchestration.runtime.hosting.placement_map import PlacementMap
 from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.ledgers import ledgers_of
 from orchestration.tasks import log_failure
 from orchestration.wiring import plan_of
-
-if TYPE_CHECKING:
-    from orchestration.links.directory import Directory
-    from orchestration.runtime.hosting.lifecycle import Lifecycle
 
 _log = structlog.get_logger(__name__)
 _TOTALS = {

@@ -6,8 +6,6 @@ is busy in a task does not. So Ray places, starts, watches and restarts actors, 
 sockets of their own (``orchestration/links``), which takes less time as well.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import importlib
@@ -15,19 +13,24 @@ import os
 import random
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import structlog
 
 from actors.answering.episodes import EpisodeFollower
 from actors.answering.substrate import AnsweringSubstrate
 from actors.events import Configured
-from actors.substrate.budget import Limits
+from actors.shell import ActorShell, Driver
+from actors.substrate.budget import Account, Limits
+from actors.substrate.ports import Embedder, Substrate
+from actors.substrate.settings import BudgetSettings
 from environment.errors import SubliminalError
+from environment.ports import Stores
+from environment.stores.movable import Claimed
 from orchestration.backoff import backoff
 from orchestration.clock import wall
 from orchestration.links.control import Share
@@ -52,24 +55,14 @@ from orchestration.runtime.worker.timed import TimedAppends, TimedReads
 from orchestration.runtime.worker.timer_slack import PUNCTUAL, set_timer_slack
 from orchestration.runtime.worker.together import JointStores
 from orchestration.runtime.worker.watch import LogWatch
+from orchestration.settings import Settings, SettingsUpdate
 from orchestration.store_factory import log_file, open_patiently
 from orchestration.telemetry import names
 from orchestration.telemetry.logs import configure_logs
 from orchestration.telemetry.tracing.span_recorder import SpanRecorder
 from orchestration.telemetry.tracing.spans import Recorder
 from orchestration.telemetry.tracing.starting import begin
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from actors.shell import ActorShell, Driver
-    from actors.substrate.budget import Account
-    from actors.substrate.ports import Embedder, Substrate
-    from actors.substrate.settings import BudgetSettings
-    from environment.ports import Stores
-    from environment.stores.movable import Claimed
-    from orchestration.settings import Settings, SettingsUpdate
-    from orchestration.wiring import ActorPlan
+from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
 _CATCH_UP = 4.0

@@ -1,12 +1,10 @@
 """Many actors in one process: each with a life of its own, its deaths and its restarts. They may come and go."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import structlog
 
@@ -18,11 +16,9 @@ from orchestration.runtime.reporting import write_reports
 from orchestration.runtime.settings import SupervisionSettings
 from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.runtime.worker.restarts import RestartPolicy, rest
+from orchestration.settings import SettingsUpdate
 from orchestration.telemetry.logs import context
-
-if TYPE_CHECKING:
-    from orchestration.settings import SettingsUpdate
-    from orchestration.wiring import ActorPlan
+from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
 

@@ -1,28 +1,22 @@
 """What the actors of a process think with, and from which part of the budgets that is paid."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import random
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import structlog
 
-from actors.substrate.budget import Limits
+from actors.substrate.budget import Account, LedgerStore, Limits
+from actors.substrate.ports import Embedder, Substrate
 from environment.errors import StoreUnavailable, SubliminalError
+from environment.ports import Stores
 from orchestration.clock import wall
 from orchestration.links.control import BudgetTransfer
 from orchestration.runtime.orders import ActorOrders
 from orchestration.runtime.worker.ledgers import InheritedLedgers, StoreLedgers, turn
 from orchestration.store_factory import embedded_in
-
-if TYPE_CHECKING:
-    from actors.substrate.budget import Account, LedgerStore
-    from actors.substrate.ports import Embedder, Substrate
-    from environment.ports import Stores
 
 _ALL = "~all"
 """What the account of all processes is called; no actor can be called so."""

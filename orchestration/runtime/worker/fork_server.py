@@ -5,8 +5,6 @@ hands its command line, environment and output over to a child of this process, 
 on its command line, and from then on the process that names it.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json
@@ -16,15 +14,13 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orchestration.faculties import BUILT_IN
 from orchestration.runtime import processes
+from orchestration.runtime.orders import RunOrders
 from orchestration.runtime.worker.worker import FORK_SERVER, become_worker
 from orchestration.store_factory import embedded_in
-
-if TYPE_CHECKING:
-    from orchestration.runtime.orders import RunOrders
 
 _BACKLOG = 512
 _LARGEST = 1024 * 1024

@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import structlog
 
 from actors.effects import Divide, Embed, Generate, Note, Read, Retire, Settled
 from actors.events import Configured, Embedded, Event, Generated
+from actors.shell import ActorShell, Driver
 from actors.substrate.errors import SubstrateUnavailable
 from actors.substrate.ports import Embedder, Substrate
 from environment.errors import FencedOut, Outlived, StoreUnavailable
@@ -31,9 +32,6 @@ from orchestration.runtime.worker.save_schedule import ActorHealth, SaveSchedule
 from orchestration.runtime.worker.watch import LogWatch
 from orchestration.settings import SettingsUpdate
 from orchestration.tasks import log_failure
-
-if TYPE_CHECKING:
-    from actors.shell import ActorShell, Driver
 
 _log = structlog.get_logger(__name__)
 _CROWDED, _RELIEVED = 0.5, 0.25

@@ -1,17 +1,13 @@
 """Looking at what an actor does, from around its core: nothing of it where nobody looks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from actors.core import Core, Description
 from actors.effects import Divide, Effect, Embed, Generate, Note, Read, Retire, Settled
 from actors.events import Event
+from actors.shell import Driver
 from environment.messages import Instant, Perception
-
-if TYPE_CHECKING:
-    from actors.shell import Driver
 
 
 class Observer(Protocol):
