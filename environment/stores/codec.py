@@ -9,16 +9,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.msgpack import Decoder, Encoder
 
-from environment.messages import (
-    NO_LABELS,
-    Connection,
-    Image,
-    Instant,
-    PerceptionBatch,
-    StreamEntry,
-    SubmindReport,
-    Thought,
-)
+from environment import messages
 from environment.vectors import decode_vector, encode_vector
 
 T = TypeVar("T")
@@ -29,11 +20,11 @@ class _Columns(msgspec.Struct, omit_defaults=True):
 
     count: int
     source: list[str]
-    time: list[Instant]
-    received: list[Instant]
+    time: list[messages.Instant]
+    received: list[messages.Instant]
     text: list[str | None] = []
     telemetry: list[dict[str, float] | None] = []
-    image: list[Image | None] = []
+    image: list[messages.Image | None] = []
     key: list[str | None] = []
     labels: list[dict[str, str]] = []
     trust: list[float] = []
@@ -43,11 +34,11 @@ _TRUST = 0.5
 """Of ``NewPerception``."""
 _encoder = Encoder(enc_hook=encode_vector)
 _columns = Decoder(_Columns)
-decode_thought = Decoder(Thought, dec_hook=decode_vector).decode
+decode_thought = Decoder(messages.Thought, dec_hook=decode_vector).decode
 """A thought, its vector as float32."""
-decode_entry = Decoder(StreamEntry, dec_hook=decode_vector).decode
+decode_entry = Decoder(messages.StreamEntry, dec_hook=decode_vector).decode
 """An entry of the stream."""
-decode_report = Decoder(SubmindReport).decode
+decode_report = Decoder(messages.SubmindReport).decode
 """An actor's report."""
 decode_history = Decoder(tuple[tuple[float, str], ...]).decode
 """The history of a connection, oldest first."""
@@ -55,7 +46,7 @@ decode_names = Decoder(tuple[str, ...]).decode
 """A tuple of names."""
 
 
-def encode(message: Thought | StreamEntry | SubmindReport) -> bytes:
+def encode(message: messages.Thought | messages.StreamEntry | messages.SubmindReport) -> bytes:
     """One message as msgpack; equal messages give equal bytes."""
     return _encoder.encode(message)
 
@@ -65,12 +56,12 @@ def encode_names(names: tuple[str, ...]) -> bytes:
     return _encoder.encode(names)
 
 
-def encode_history(connection: Connection) -> bytes:
+def encode_history(connection: messages.Connection) -> bytes:
     """The history of a connection."""
     return _encoder.encode(connection.history)
 
 
-def encode_perceptions(batch: PerceptionBatch) -> bytes:
+def encode_perceptions(batch: messages.PerceptionBatch) -> bytes:
     """Perceptions that are kept together; equal batches give equal bytes."""
     columns = _Columns(
         len(batch),
@@ -94,11 +85,11 @@ def _once(column: Sequence[T]) -> list[T]:
     return column if isinstance(column, list) else list(column)
 
 
-def decode_perceptions(body: bytes) -> PerceptionBatch:
+def decode_perceptions(body: bytes) -> messages.PerceptionBatch:
     """What was encoded together, every column in full."""
     columns = _columns.decode(body)
     count = columns.count
-    return PerceptionBatch(
+    return messages.PerceptionBatch(
         _each(columns.source, count, ""),
         _each(columns.time, count, 0.0),
         _each(columns.received, count, 0.0),
@@ -106,7 +97,7 @@ def decode_perceptions(body: bytes) -> PerceptionBatch:
         _each(columns.telemetry, count, None),
         _each(columns.image, count, None),
         _each(columns.key, count, None),
-        _each(columns.labels, count, NO_LABELS),
+        _each(columns.labels, count, messages.NO_LABELS),
         _each(columns.trust, count, _TRUST),
     )
 

@@ -12,19 +12,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from environment import ports
 from environment.collections import LOCAL, Collection, Document, WriteDocument
 from environment.errors import MoveRefused
 from environment.messages import Connection, ConnectionChange, Perception
-from environment.ports import (
-    LAST_EPOCH,
-    Write,
-    WriteConnections,
-    WriteEntries,
-    WriteLevel,
-    WriteReport,
-    WriteState,
-    WriteTrace,
-)
 from environment.stores.movable import Leaving, Movable, MovedTrace
 from environment.stores.paging import runs
 from environment.stores.tally import Tally, encoded
@@ -45,7 +36,7 @@ Tell: TypeAlias = Callable[[str, int], None]
 
 def margin(epoch: int) -> int:
     """``MARGIN``, or less where a mind was copied so often that terms would run out: a store counts no further."""
-    return max(0, min(MARGIN, (LAST_EPOCH // 2 - epoch) // _MOVES))
+    return max(0, min(MARGIN, (ports.LAST_EPOCH // 2 - epoch) // _MOVES))
 
 
 def _nobody(_kind: str, _count: int) -> None:
@@ -124,7 +115,7 @@ class Copy:
             told = ", ".join(held)
             raise MoveRefused(f"there is a mind of this name already, with {told}: give a place where there is none")
 
-    async def _commit(self, writes: Sequence[Write], mark: Mark) -> None:
+    async def _commit(self, writes: Sequence[ports.Write], mark: Mark) -> None:
         await self.target.commit([*writes, MOVING.write(_MARK, mark)], self._fence)
 
     async def _copy(self, mark: Mark) -> None:
@@ -180,42 +171,42 @@ def differences(source: dict[str, Tally], target: dict[str, Tally]) -> list[str]
     return [kind for kind in KINDS if source[kind] != target[kind]]
 
 
-def _of_traces(traces: Sequence[MovedTrace]) -> Iterator[tuple[Write, int]]:
+def _of_traces(traces: Sequence[MovedTrace]) -> Iterator[tuple[ports.Write, int]]:
     """Traces as writes, with their bytes. Writing a version again changes nothing."""
     for trace in traces:
         for revision in trace.revisions:
-            yield WriteTrace(revision), len(encoded(revision))
+            yield ports.WriteTrace(revision), len(encoded(revision))
         now = trace.standing
         if now.level != trace.revisions[-1].level:
-            yield WriteLevel(now.id, now.level, now.live, now.conscious), 0
+            yield ports.WriteLevel(now.id, now.level, now.live, now.conscious), 0
 
 
-def _of_connections(connections: Sequence[Connection]) -> Iterator[tuple[Write, int]]:
+def _of_connections(connections: Sequence[Connection]) -> Iterator[tuple[ports.Write, int]]:
     for owner, kept in groupby(connections, key=lambda each: each.owner):
-        yield WriteConnections(owner, tuple(kept), (), ()), 0
+        yield ports.WriteConnections(owner, tuple(kept), (), ()), 0
 
 
-def _of_changes(changes: Sequence[ConnectionChange]) -> Iterator[tuple[Write, int]]:
+def _of_changes(changes: Sequence[ConnectionChange]) -> Iterator[tuple[ports.Write, int]]:
     """Of no weight: all of a page go with its mark, since writing one again would list it twice."""
     for owner, made in groupby(changes, key=lambda each: each.owner):
-        yield WriteConnections(owner, (), (), tuple(made)), 0
+        yield ports.WriteConnections(owner, (), (), tuple(made)), 0
 
 
-_WRITES: Mapping[str, Callable[[Sequence[Any]], Iterable[tuple[Write, int]]]] = {
+_WRITES: Mapping[str, Callable[[Sequence[Any]], Iterable[tuple[ports.Write, int]]]] = {
     "traces": _of_traces,
-    "entries": lambda page: [(WriteEntries(tuple(page)), 0)],
+    "entries": lambda page: [(ports.WriteEntries(tuple(page)), 0)],
     "connections": _of_connections,
     "changes": _of_changes,
-    "states": lambda page: [(WriteState(each.name, each.state), len(each.state)) for each in page],
-    "reports": lambda page: [(WriteReport(each), 0) for each in page],
+    "states": lambda page: [(ports.WriteState(each.name, each.state), len(each.state)) for each in page],
+    "reports": lambda page: [(ports.WriteReport(each), 0) for each in page],
     "documents": lambda page: [(WriteDocument(each), len(each.body)) for each in page],
 }
 """What writes a page of each kind, with the bytes of each write."""
 
 
-def _bounded(writes: Iterable[tuple[Write, int]]) -> list[list[Write]]:
+def _bounded(writes: Iterable[tuple[ports.Write, int]]) -> list[list[ports.Write]]:
     """Writes as commits of bearable size."""
-    commits: list[list[Write]] = []
+    commits: list[list[ports.Write]] = []
     size = _COMMIT_BYTES
     for write, weight in writes:
         if size >= _COMMIT_BYTES:

@@ -16,17 +16,7 @@ from environment.errors import StoreBroken, StoreFull, StoreUnavailable
 from environment.lineage import UnknownId
 from environment.stores.erasing import UnderHold
 from orchestration.access.errors import Forbidden, LoginThrottled, OverAllowance, Unauthenticated
-from orchestration.gateway.errors import (
-    Aged,
-    IntakeBusy,
-    OverQuota,
-    StandingBy,
-    Stopping,
-    TooLarge,
-    TooMany,
-    TooSlow,
-    Unknown,
-)
+from orchestration.gateway import errors
 from orchestration.growth.errors import GrowthError
 from orchestration.placement.errors import PlacementError
 from orchestration.schema.errors import FieldViolation, InvalidRequest
@@ -88,33 +78,33 @@ def describe(error: Exception) -> ErrorAnswer:
     match error:
         case InvalidRequest():
             return told(code.INVALID_ARGUMENT, 422, "invalid-field", text, violations=error.violations)
-        case IntakeBusy():
+        case errors.IntakeBusy():
             waits = error.retry_after
             return told(code.RESOURCE_EXHAUSTED, 429, "busy", text, retry_after=waits, quota="gateway.intake.pending")
-        case TooMany():
+        case errors.TooMany():
             return told(code.RESOURCE_EXHAUSTED, 503, "too-many", text, retry_after=error.retry_after, quota=error.name)
-        case OverQuota() | OverAllowance():
+        case errors.OverQuota() | OverAllowance():
             return told(
                 code.RESOURCE_EXHAUSTED, 429, "over-quota", text, retry_after=error.retry_after, quota=error.quota
             )
-        case TooLarge():
+        case errors.TooLarge():
             return told(code.RESOURCE_EXHAUSTED, 413, "too-large", text, quota=error.name)
         case StoreFull():
             return told(code.RESOURCE_EXHAUSTED, 503, "store-full", text, retry_after=error.retry_after, quota="disk")
-        case StandingBy():
+        case errors.StandingBy():
             led = _info("STANDING_BY", leader=error.leader)
             return told(code.UNAVAILABLE, 503, "standing-by", text, [led], retry_after=error.retry_after)
         case StoreUnavailable():
             return told(code.UNAVAILABLE, 503, "store-unavailable", text, retry_after=error.retry_after)
         case SubstrateUnavailable():
             return told(code.UNAVAILABLE, 503, "substrate-unavailable", text, retry_after=error.retry_after)
-        case TooSlow():
+        case errors.TooSlow():
             return told(code.ABORTED, 408, "too-slow", text, retry_after=1.0)
-        case Stopping():
+        case errors.Stopping():
             return told(code.UNAVAILABLE, 503, "stopping", text, retry_after=1.0)
-        case Aged():
+        case errors.Aged():
             return told(code.UNAVAILABLE, 503, "aged", text, retry_after=0.0)
-        case Unknown():
+        case errors.Unknown():
             which = details.ResourceInfo(resource_type=error.kind, resource_name=error.name)
             return told(code.NOT_FOUND, 404, "unknown-id", text, [which])
         case UnknownId():

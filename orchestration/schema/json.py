@@ -18,22 +18,8 @@ from typing import Any, TypeAlias
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
+from orchestration.schema import fields
 from orchestration.schema.errors import FieldViolation, InvalidRequest
-from orchestration.schema.fields import (
-    DURATION,
-    FLOATS,
-    INTEGERS,
-    STRUCT,
-    TIMESTAMP,
-    full_name,
-    held,
-    is_map,
-    json_name,
-    map_alone,
-    named,
-    numbers,
-    words,
-)
 from orchestration.schema.times import duration, instant, rfc3339, seconds_of, timestamp
 from orchestration.telemetry.escape import escape_json
 
@@ -61,13 +47,13 @@ def to_json(message: Message) -> JsonObject:
 
 @cache
 def _writers(message: Descriptor) -> list[tuple[str, _Write]]:
-    return [(name, _writer(field)) for name, field in named(message).items()]
+    return [(name, _writer(field)) for name, field in fields.named(message).items()]
 
 
 def _writer(field: FieldDescriptor) -> _Write:
     name = field.name
-    if is_map(field):
-        value = _item(held(field).fields_by_name["value"])
+    if fields.is_map(field):
+        value = _item(fields.held(field).fields_by_name["value"])
         return lambda message: {str(key): value(each) for key, each in sorted(getattr(message, name).items())}
     one = _item(field)
     if field.is_repeated:
@@ -78,21 +64,21 @@ def _writer(field: FieldDescriptor) -> _Write:
 
 
 def _item(field: FieldDescriptor) -> _Write:
-    name = full_name(field)
-    if name == TIMESTAMP:
+    name = fields.full_name(field)
+    if name == fields.TIMESTAMP:
         return lambda sent: rfc3339(seconds_of(sent))
-    if name == DURATION:
+    if name == fields.DURATION:
         return seconds_of
-    if name == STRUCT:
+    if name == fields.STRUCT:
         return lambda sent: {key: _finite(value) for key, value in sorted(sent.items())}
-    if name and (only := map_alone(held(field))) is not None:
+    if name and (only := fields.map_alone(fields.held(field))) is not None:
         return _writer(only)
     if name:
         return to_json
     if field.enum_type is not None:
-        known = words(field.enum_type)
+        known = fields.words(field.enum_type)
         return lambda number: known.get(number, str(number))
-    if field.cpp_type in FLOATS:
+    if field.cpp_type in fields.FLOATS:
         return _finite
     if field.type == FieldDescriptor.TYPE_BYTES:
         return lambda raw: b64encode(raw).decode()
@@ -136,14 +122,14 @@ def _parsed(text: bytes, place: str) -> Any:
 def _fill(message: Message, told: Any, path: str, found: list[FieldViolation]) -> None:
     """Take in an object; what is wrong with it goes to ``found``."""
     described: Any = message.DESCRIPTOR
-    if (only := map_alone(described)) is not None:
+    if (only := fields.map_alone(described)) is not None:
         _put(message, only, told, path, found)
         return
     if not isinstance(told, dict):
         needed = "a JSON object is needed"
         found.append(FieldViolation(path, needed) if path else FieldViolation("body", f"{needed}, as {_MEDIA_TYPE}"))
         return
-    known = named(described)
+    known = fields.named(described)
     for name, value in told.items():
         if len(found) >= _VIOLATIONS:
             return
@@ -154,7 +140,7 @@ def _fill(message: Message, told: Any, path: str, found: list[FieldViolation]) -
         elif value is None:
             continue
         elif field.containing_oneof is not None and message.WhichOneof(field.containing_oneof.name):
-            others = ", ".join(json_name(other) for other in field.containing_oneof.fields)
+            others = ", ".join(fields.json_name(other) for other in field.containing_oneof.fields)
             found.append(FieldViolation(at, f"exactly one is needed of {others}"))
         else:
             _put(message, field, value, at, found)
@@ -164,8 +150,8 @@ def _put(message: Message, field: FieldDescriptor, value: Any, at: str, found: l
     """Take in what a field is told, at the path ``at``."""
     into, item, place = getattr(message, field.name), field, at
     try:
-        if is_map(field):
-            item = held(field).fields_by_name["value"]
+        if fields.is_map(field):
+            item = fields.held(field).fields_by_name["value"]
             for name, each in _such(value, dict, "a JSON object").items():
                 place = f"{at}.{name[:_SHOWN]}"
                 into[name] = _plain(item, each)
@@ -174,13 +160,13 @@ def _put(message: Message, field: FieldDescriptor, value: Any, at: str, found: l
                 if len(found) >= _VIOLATIONS:
                     return
                 place = f"{at}[{number}]"
-                if full_name(field):
+                if fields.full_name(field):
                     _fill(into.add(), each, place, found)
                 else:
                     into.append(_plain(field, each))
-        elif full_name(field) in {TIMESTAMP, DURATION}:
+        elif fields.full_name(field) in {fields.TIMESTAMP, fields.DURATION}:
             into.CopyFrom(_plain(field, value))
-        elif full_name(field):
+        elif fields.full_name(field):
             into.SetInParent()
             _fill(into, value, at, found)
         else:
@@ -204,18 +190,18 @@ def _such(value: Any, kind: Any, needed: str) -> Any:
 
 def _plain(field: FieldDescriptor, value: Any) -> Any:
     """A value that JSON tells, as the field takes it. Raises ``ValueError`` or ``OverflowError``."""
-    name = full_name(field)
-    if name == TIMESTAMP:
+    name = fields.full_name(field)
+    if name == fields.TIMESTAMP:
         return timestamp(instant(str(value)))
-    if name == DURATION:
+    if name == fields.DURATION:
         return duration(_such(value, int | float, "a number of seconds"))
     if field.enum_type is not None:
         return _value(field, _such(value, str, "a word"))
     if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
         return _such(value, bool, "true or false")
-    if field.cpp_type in INTEGERS:
+    if field.cpp_type in fields.INTEGERS:
         return _such(value, int, "a whole number")
-    if field.cpp_type in FLOATS:
+    if field.cpp_type in fields.FLOATS:
         return float(_such(value, int | float, "a number"))
     text = _such(value, str, "text")
     if field.type == FieldDescriptor.TYPE_BYTES:
@@ -231,7 +217,7 @@ def read_query(message: Message, asked: Iterable[tuple[str, str]], given: Iterab
 
     ``given``: fields that the path says already. A name that is not known is refused, not left out.
     """
-    known = {name: field for name, field in named(message.DESCRIPTOR).items() if name not in set(given)}
+    known = {name: field for name, field in fields.named(message.DESCRIPTOR).items() if name not in set(given)}
     for name, text in asked:
         field = known.get(name)
         if field is None:
@@ -255,7 +241,7 @@ def read_text(message: Message, field: FieldDescriptor, name: str, text: str) ->
     """Take in one field of a query or a path. Raises ``InvalidRequest``, under ``name``."""
     try:
         value = _value(field, text)
-        if full_name(field) == TIMESTAMP:
+        if fields.full_name(field) == fields.TIMESTAMP:
             getattr(message, field.name).CopyFrom(value)
         elif field.is_repeated:
             getattr(message, field.name).append(value)
@@ -266,10 +252,10 @@ def read_text(message: Message, field: FieldDescriptor, name: str, text: str) ->
 
 
 def _value(field: FieldDescriptor, text: str) -> Any:
-    if full_name(field) == TIMESTAMP:
+    if fields.full_name(field) == fields.TIMESTAMP:
         return timestamp(instant(text))
     if field.enum_type is not None:
-        known = numbers(field.enum_type)
+        known = fields.numbers(field.enum_type)
         if text not in known:
             raise ValueError(f"this is none of {', '.join(known)}")
         return known[text]
@@ -277,10 +263,10 @@ def _value(field: FieldDescriptor, text: str) -> Any:
         if text.lower() not in _TRUE | _FALSE:
             raise ValueError("this is neither true nor false")
         return text.lower() in _TRUE
-    if field.cpp_type in INTEGERS:
+    if field.cpp_type in fields.INTEGERS:
         if not text.removeprefix("-").isdecimal() or not text.isascii():
             raise ValueError("this is not a whole number")
         return int(text)
-    if field.cpp_type in FLOATS:
+    if field.cpp_type in fields.FLOATS:
         return float(text)
     return text

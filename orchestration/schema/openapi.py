@@ -6,19 +6,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from orchestration.pb.comments import COMMENTS
-from orchestration.schema.fields import (
-    DURATION,
-    FLOATS,
-    INTEGERS,
-    STRUCT,
-    TIMESTAMP,
-    full_name,
-    held,
-    is_map,
-    map_alone,
-    named,
-    words,
-)
+from orchestration.schema import fields
 from orchestration.schema.methods import Method
 
 LINES = ("application/x-ndjson", "application/jsonl")
@@ -39,7 +27,7 @@ def describe(into: dict[str, Any], methods: Iterable[Method], refusals: Callable
             continue
         answer: Any = method.answer.DESCRIPTOR
         if method.answered:
-            answer = held(answer.fields_by_name[method.answered])
+            answer = fields.held(answer.fields_by_name[method.answered])
         form = {"schema": _message(answer, parts)}
         kinds = ["text/event-stream"] if method.gives_stream else []
         kinds += ["application/json"] if method.ends else []
@@ -51,7 +39,7 @@ def describe(into: dict[str, Any], methods: Iterable[Method], refusals: Callable
 
 def _call(method: Method, parts: dict[str, Any], refusals: Callable[..., dict[Any, Any]]) -> dict[str, Any]:
     request: Any = method.request.DESCRIPTOR
-    in_path = [name for name in named(request) if f"{{{name}}}" in method.path]
+    in_path = [name for name in fields.named(request) if f"{{{name}}}" in method.path]
     ordered = method.verb == "POST"
     call: dict[str, Any] = {
         "tags": [method.path.split("/")[2]],
@@ -61,16 +49,16 @@ def _call(method: Method, parts: dict[str, Any], refusals: Callable[..., dict[An
         "parameters": [
             {"name": name, "in": "path" if name in in_path else "query", "required": name in in_path,
              "description": COMMENTS.get(field.full_name, ""), "schema": _field(field, parts)}
-            for name, field in named(request).items()
+            for name, field in fields.named(request).items()
             if name in in_path or not ordered
         ],
         "responses": {str(status): told for status, told in refusals(*_ORDERS if ordered else _QUESTIONS).items()},
     }  # fmt: skip
     if ordered:
-        body = held(request.fields_by_name[method.body]) if method.body else request
+        body = fields.held(request.fields_by_name[method.body]) if method.body else request
         content = {"application/json": {"schema": _message(body, parts)}}
         if method.lines:
-            content[LINES[0]] = {"schema": _message(held(request.fields_by_name[method.lines]), parts)}
+            content[LINES[0]] = {"schema": _message(fields.held(request.fields_by_name[method.lines]), parts)}
         call["requestBody"] = {"required": True, "content": content}
     return call
 
@@ -82,14 +70,14 @@ def _message(message: Descriptor, parts: dict[str, Any]) -> dict[str, Any]:
         parts[message.name] = made
         made["properties"] = {
             name: {**_field(field, parts), "description": COMMENTS.get(field.full_name, "")}
-            for name, field in named(message).items()
+            for name, field in fields.named(message).items()
         }
     return {"$ref": f"{_SCHEMAS}{message.name}"}
 
 
 def _field(field: FieldDescriptor, parts: dict[str, Any]) -> dict[str, Any]:
-    if is_map(field):
-        return {"type": "object", "additionalProperties": _item(held(field).fields_by_name["value"], parts)}
+    if fields.is_map(field):
+        return {"type": "object", "additionalProperties": _item(fields.held(field).fields_by_name["value"], parts)}
     one = _item(field, parts)
     if field.is_repeated:
         return {"type": "array", "items": one}
@@ -97,19 +85,19 @@ def _field(field: FieldDescriptor, parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _item(field: FieldDescriptor, parts: dict[str, Any]) -> dict[str, Any]:
-    name = full_name(field)
-    if name == TIMESTAMP:
+    name = fields.full_name(field)
+    if name == fields.TIMESTAMP:
         return {"type": "string", "format": "date-time"}
-    if name == STRUCT:
+    if name == fields.STRUCT:
         return {"type": "object"}
-    if name == DURATION or field.cpp_type in FLOATS:
+    if name == fields.DURATION or field.cpp_type in fields.FLOATS:
         return {"type": "number"}
-    if name and (only := map_alone(held(field))) is not None:
+    if name and (only := fields.map_alone(fields.held(field))) is not None:
         return _field(only, parts)
     if name:
-        return _message(held(field), parts)
+        return _message(fields.held(field), parts)
     if field.enum_type is not None:
-        return {"type": "string", "enum": [word for number, word in words(field.enum_type).items() if number]}
-    if field.cpp_type in INTEGERS:
+        return {"type": "string", "enum": [word for number, word in fields.words(field.enum_type).items() if number]}
+    if field.cpp_type in fields.INTEGERS:
         return {"type": "integer"}
     return {"type": "boolean" if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL else "string"}

@@ -5,32 +5,16 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from environment import ports
 from environment.collections import RemoveDocument, WriteDocument
 from environment.errors import FencedOut, StoreBroken
-from environment.ports import (
-    Write,
-    WriteConnections,
-    WriteEntries,
-    WriteLevel,
-    WriteRemoved,
-    WriteReport,
-    WriteState,
-    WriteTrace,
-)
-from environment.stores.sqlite import schema
+from environment.stores.sqlite import registry, schema
 from environment.stores.sqlite.claims import EPOCH, Claim, remove_claims
 from environment.stores.sqlite.connection_executor import ConnectionExecutor, Synchronous, transaction
 from environment.stores.sqlite.documents import SqliteCollections, write_document
 from environment.stores.sqlite.moving import SqliteMoving
 from environment.stores.sqlite.out_of_process import OutOfProcessPerceptions
 from environment.stores.sqlite.perceptions import SqlitePerceptions
-from environment.stores.sqlite.registry import (
-    SqliteRegistry,
-    remove_actors,
-    write_connections,
-    write_report,
-    write_state,
-)
 from environment.stores.sqlite.stream import SqliteStream, append_entries, redact_entries
 from environment.stores.sqlite.traces import SqliteTraces, TraceWriter, encode_traces
 
@@ -58,7 +42,7 @@ class SqliteStores:
         self.perceptions = OutOfProcessPerceptions(perceptions, mind) if apart else SqlitePerceptions(perceptions, mind)
         self.traces = SqliteTraces(mind_executor, mind)
         self.stream = SqliteStream(mind_executor, mind)
-        self.registry = SqliteRegistry(mind_executor, mind)
+        self.registry = registry.SqliteRegistry(mind_executor, mind)
         self.collections = SqliteCollections(mind_executor, mind)
         self.moving = SqliteMoving(self, self.perceptions, mind_executor, mind)
 
@@ -67,47 +51,47 @@ class SqliteStores:
         await self._perception_executor.write(lambda connection: schema.migrate(connection, schema.PERCEPTIONS))
         await self._executor.write(lambda connection: schema.migrate(connection, schema.MIND))
 
-    async def commit(self, writes: Sequence[Write], fence: int = 0) -> None:
+    async def commit(self, writes: Sequence[ports.Write], fence: int = 0) -> None:
         if writes:
             await self._executor.write(lambda connection: self._commit(connection, writes, fence))
 
-    def _commit(self, connection: sqlite3.Connection, writes: Sequence[Write], fence: int) -> None:
+    def _commit(self, connection: sqlite3.Connection, writes: Sequence[ports.Write], fence: int) -> None:
         # Runs of one kind go to the database together; their order, and so the last word, stays the caller's.
         runs = [(kind, list(run)) for kind, run in groupby(writes, type)]
         bodies = {
-            index: encode_traces([write for write in run if isinstance(write, WriteTrace)])
+            index: encode_traces([write for write in run if isinstance(write, ports.WriteTrace)])
             for index, (kind, run) in enumerate(runs)
-            if kind is WriteTrace
+            if kind is ports.WriteTrace
         }
         with transaction(connection):
             if fence:
                 self._claim.check(connection, fence)
             writer: TraceWriter | None = None
             for index, (kind, run) in enumerate(runs):
-                if kind in {WriteTrace, WriteLevel}:
+                if kind in {ports.WriteTrace, ports.WriteLevel}:
                     writer = writer or TraceWriter(connection, self._mind)
-                    if kind is WriteTrace:
+                    if kind is ports.WriteTrace:
                         writer.traces(bodies[index])
                     else:
-                        writer.levels([write for write in run if isinstance(write, WriteLevel)])
+                        writer.levels([write for write in run if isinstance(write, ports.WriteLevel)])
                     continue
                 for write in run:
                     self._other(connection, write)
             if writer is not None:
                 writer.finish()
 
-    def _other(self, connection: sqlite3.Connection, write: Write) -> None:
+    def _other(self, connection: sqlite3.Connection, write: ports.Write) -> None:
         match write:
-            case WriteEntries(entries, redacted):
+            case ports.WriteEntries(entries, redacted):
                 (redact_entries if redacted else append_entries)(connection, self._mind, entries)
-            case WriteConnections():
-                write_connections(connection, self._mind, write)
-            case WriteState():
-                write_state(connection, self._mind, write)
-            case WriteReport():
-                write_report(connection, self._mind, write)
-            case WriteRemoved(names, states):
-                remove_actors(connection, self._mind, names, states)
+            case ports.WriteConnections():
+                registry.write_connections(connection, self._mind, write)
+            case ports.WriteState():
+                registry.write_state(connection, self._mind, write)
+            case ports.WriteReport():
+                registry.write_report(connection, self._mind, write)
+            case ports.WriteRemoved(names, states):
+                registry.remove_actors(connection, self._mind, names, states)
                 remove_claims(connection, self._mind, names)
             case WriteDocument() | RemoveDocument():
                 write_document(connection, self._mind, write)

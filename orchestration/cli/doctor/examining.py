@@ -7,22 +7,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from orchestration.cli import options
 from orchestration.cli.doctor import checks
 from orchestration.cli.doctor.checks import Finding, State
 from orchestration.cli.doctor.clusters import clusters
-from orchestration.cli.options import (
-    HERE,
-    Ca,
-    Cert,
-    CoordinationAddress,
-    DataDir,
-    Grpc,
-    Json,
-    Key,
-    MindFile,
-    StoreAddress,
-    TokenFile,
-)
 from orchestration.cli.output import console, emit
 from orchestration.cli.safety import safe
 from orchestration.loading import SettingsError, load_settings
@@ -32,17 +20,17 @@ _MARKS = {State.GOOD: ("✓", "green"), State.DOUBTFUL: ("!", "yellow"), State.B
 
 
 def doctor(
-    mind: MindFile = None,
-    data_dir: DataDir = HERE,
-    store: StoreAddress = None,
-    coordination: CoordinationAddress = None,
-    grpc: Grpc = None,
+    mind: options.MindFile = None,
+    data_dir: options.DataDir = options.HERE,
+    store: options.StoreAddress = None,
+    coordination: options.CoordinationAddress = None,
+    grpc: options.Grpc = None,
     http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="The page.")] = None,
-    token_file: TokenFile = None,
-    ca: Ca = None,
-    cert: Cert = None,
-    key: Key = None,
-    json: Json = False,
+    token_file: options.TokenFile = None,
+    ca: options.Ca = None,
+    cert: options.Cert = None,
+    key: options.Key = None,
+    json: options.Json = False,
 ) -> None:
     """Check what a mind needs on this machine. Exit code 1 when something keeps it from running."""
     flags: dict[str, tuple[str, object]] = {

@@ -11,28 +11,7 @@ import structlog
 from aetcd.transactions import Mod, Put, Value, Version
 
 from environment.messages import Instant
-from orchestration.membership.election import (
-    BeginTerm,
-    Campaign,
-    Candidacy,
-    Elected,
-    ElectionAction,
-    ElectionEvent,
-    EndTerm,
-    Failed,
-    Grant,
-    Granted,
-    LeaderRead,
-    Phase,
-    ReadLeader,
-    Renew,
-    Renewed,
-    Resign,
-    Revoke,
-    TimePassed,
-    Vacated,
-    Wake,
-)
+from orchestration.membership import election
 from orchestration.membership.errors import CoordinationError, CoordinationUnavailable, NotLeading
 from orchestration.membership.etcd.client import EtcdClient, Kv
 from orchestration.membership.etcd.watch import mirror
@@ -84,10 +63,10 @@ class EtcdTerm:
         self._retry = retry
         # Members are asked one after the other, so that one which froze costs one request's time and not the term.
         self._patience = self._settings.request_timeout * min(len(self._client.members), _ASKED)
-        self._machine = Candidacy(self._settings.lease, retry)
+        self._machine = election.Candidacy(self._settings.lease, retry)
         self._since: Instant = 0.0
         self._also: int | None = None  # a token that may have replaced this one
-        self._inbox: asyncio.Queue[ElectionEvent] = asyncio.Queue()
+        self._inbox: asyncio.Queue[election.ElectionEvent] = asyncio.Queue()
         self._wake_at: float | None = None
         self._asking: set[asyncio.Task[None]] = set()
         self._complaint = ""
@@ -95,7 +74,7 @@ class EtcdTerm:
             asyncio.create_task(self._run(), name=f"candidacy-{self.candidate}"),
             asyncio.create_task(self._look_out(), name=f"leader-watch-{self.candidate}"),
         ]
-        self._inbox.put_nowait(TimePassed())
+        self._inbox.put_nowait(election.TimePassed())
 
     @property
     def token(self) -> int | None:
@@ -130,18 +109,18 @@ class EtcdTerm:
                 ):
                     return self._replaced(self._also)
                 if leader_of(await self._client.get(self._keys.leader)) != Leader(self.candidate, token, self._since):
-                    self._inbox.put_nowait(Vacated())
+                    self._inbox.put_nowait(election.Vacated())
         raise CoordinationUnavailable(f"{self.candidate} could not agree on a larger token")
 
     async def end(self) -> None:
         """Resign: the next one may be elected at once."""
-        steps = self._machine.handle(Resign(), self.lease_clock())
+        steps = self._machine.handle(election.Resign(), self.lease_clock())
         self._over("it resigned")
         for task in (*self._tasks, *self._asking):
             task.cancel()
         await asyncio.gather(*self._tasks, *self._asking, return_exceptions=True)
         for step in steps:
-            if isinstance(step, Revoke):
+            if isinstance(step, election.Revoke):
                 with suppress(CoordinationError):
                     await self._client.revoke(step.lease)
 
@@ -151,7 +130,7 @@ class EtcdTerm:
 
     async def _run(self) -> None:
         try:
-            while self._machine.phase is not Phase.OVER:
+            while self._machine.phase is not election.Phase.OVER:
                 told = await self._next()
                 for step in self._machine.handle(told, self.lease_clock()):
                     self._perform(step)
@@ -162,14 +141,14 @@ class EtcdTerm:
             if self.elected.is_set():
                 self._over("it ended")
 
-    async def _next(self) -> ElectionEvent:
+    async def _next(self) -> election.ElectionEvent:
         within = None if self._wake_at is None else max(0.0, self._wake_at - self.lease_clock())
         try:
             async with asyncio.timeout(within):
                 return await self._inbox.get()
         except TimeoutError:
             self._wake_at = None
-            return TimePassed()
+            return election.TimePassed()
 
     async def _look_out(self) -> None:
         """Tell when the leader changes."""
@@ -177,37 +156,39 @@ class EtcdTerm:
         async for state in mirror(self._client, self._keys.leader, self._settings.lease, self._retry):
             leader = state.get(self._keys.leader)
             if leader != before or leader is None:
-                self._inbox.put_nowait(Vacated())
+                self._inbox.put_nowait(election.Vacated())
             before = leader
 
-    def _perform(self, step: ElectionAction) -> None:
+    def _perform(self, step: election.ElectionAction) -> None:
         match step:
-            case ReadLeader():
+            case election.ReadLeader():
                 self._ask(step.turn, lambda: self._look(step.turn))
-            case Grant():
+            case election.Grant():
                 self._ask(step.turn, lambda: self._grant(step.turn))
-            case Campaign():
+            case election.Campaign():
                 self._ask(step.turn, lambda: self._campaign(step))
-            case Renew():
+            case election.Renew():
                 self._ask(step.turn, lambda: self._renew(step))
-            case Revoke():
+            case election.Revoke():
                 self._ask(None, lambda: self._client.revoke(step.lease))
-            case Wake():
+            case election.Wake():
                 self._wake_at = step.at
-            case BeginTerm():
+            case election.BeginTerm():
                 _log.info("elected", candidate=self.candidate, token=step.token)
                 self.elected.set()
-            case EndTerm():
+            case election.EndTerm():
                 self._over(step.reason)
 
-    def _ask(self, turn: int | None, request: Callable[[], Awaitable[ElectionEvent | None]]) -> None:
+    def _ask(self, turn: int | None, request: Callable[[], Awaitable[election.ElectionEvent | None]]) -> None:
         task = asyncio.create_task(self._answered(turn, request))
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
 
-    async def _answered(self, turn: int | None, request: Callable[[], Awaitable[ElectionEvent | None]]) -> None:
+    async def _answered(
+        self, turn: int | None, request: Callable[[], Awaitable[election.ElectionEvent | None]]
+    ) -> None:
         """Put the answer in, or that there is none."""
-        told: ElectionEvent | None
+        told: election.ElectionEvent | None
         try:
             async with asyncio.timeout(self._patience):
                 told = await request()
@@ -217,33 +198,33 @@ class EtcdTerm:
             if reason != self._complaint:
                 self._complaint = reason
                 _log.warning("coordination_silent", candidate=self.candidate, reason=reason)
-            told = Failed(turn, reason) if turn is not None else None
+            told = election.Failed(turn, reason) if turn is not None else None
         if told is not None:
             self._inbox.put_nowait(told)
 
-    async def _look(self, turn: int) -> ElectionEvent:
+    async def _look(self, turn: int) -> election.ElectionEvent:
         leader = await self._client.get(self._keys.leader)
         counter, revision = (0, 0) if leader is not None else _count(await self._client.get(self._keys.token))
-        return LeaderRead(turn, leader is not None, counter, revision)
+        return election.LeaderRead(turn, leader is not None, counter, revision)
 
-    async def _grant(self, turn: int) -> ElectionEvent:
+    async def _grant(self, turn: int) -> election.ElectionEvent:
         sent = self.lease_clock()
         lease, ttl = await self._client.grant(self._settings.lease)
-        return Granted(turn, lease, ttl, sent)
+        return election.Granted(turn, lease, ttl, sent)
 
-    async def _campaign(self, step: Campaign) -> ElectionEvent:
+    async def _campaign(self, step: election.Campaign) -> election.ElectionEvent:
         self._since = self.wall()
         won = await self._client.transact(
             [Version(self._keys.leader) == 0, Mod(self._keys.token) == step.counter_revision],
             self._claim(step.token, step.lease),
         )
-        return Elected(step.turn, step.lease, won)
+        return election.Elected(step.turn, step.lease, won)
 
-    async def _renew(self, step: Renew) -> ElectionEvent:
+    async def _renew(self, step: election.Renew) -> election.ElectionEvent:
         sent = self.lease_clock()
         ttl = await self._client.renew(step.lease)
         leader = await self._client.get(self._keys.leader) if ttl > 0 else None
-        return Renewed(step.turn, ttl, sent, None if leader is None else leader.lease)
+        return election.Renewed(step.turn, ttl, sent, None if leader is None else leader.lease)
 
     def _claim(self, token: int, lease: int) -> list[Put]:
         return [

@@ -29,16 +29,7 @@ from orchestration.growth.driver import GrowthDriver, Told
 from orchestration.growth.proposals import GrowthVerdict
 from orchestration.growth.retention import remove_retired
 from orchestration.growth.shares import BudgetShares
-from orchestration.links.control import (
-    POPULATION,
-    Alive,
-    HasSettled,
-    Left,
-    ProposedDivision,
-    ProposedEnd,
-    Share,
-    Shared,
-)
+from orchestration.links import control
 from orchestration.links.directory import Directory
 from orchestration.links.links import Links
 from orchestration.runtime.hosting.lifecycle import Lifecycle
@@ -109,10 +100,12 @@ class PopulationControl:
                 await self._stores.commit(await self._unconnected(member.name), self._fence)
         return living
 
-    def share(self, name: str) -> Share:
+    def share(self, name: str) -> control.Share:
         """What an actor has of a configured one's budgets, and whose spending it took over with it."""
         now = wall()
-        return Share(self._shares.of(name), self._shares.predecessors(name, now), self.placement_map.moves(name, now))
+        return control.Share(
+            self._shares.of(name), self._shares.predecessors(name, now), self.placement_map.moves(name, now)
+        )
 
     def part(self, name: str) -> float:
         """The first of that alone."""
@@ -142,7 +135,7 @@ class PopulationControl:
             credentials=run.credentials,
             host=directory.host,
         )
-        self._links.register(POPULATION, self)
+        self._links.register(control.POPULATION, self)
         await self._links.open()
         self._working = asyncio.create_task(self._work(), name="population")
         self._do(self._remind(), "reminding")
@@ -194,13 +187,13 @@ class PopulationControl:
         """Take in what actors say; never waits."""
         for event, _ in envelopes:
             match event:
-                case Shared(name, value):
+                case control.Shared(name, value):
                     if name in self._shared and value == self.part(name):
                         self._shared[name].set()
-                case Left(name):
+                case control.Left(name):
                     if name in self._left:
                         self._left[name].set()
-                case ProposedDivision() | ProposedEnd() | HasSettled() | Alive():
+                case control.ProposedDivision() | control.ProposedEnd() | control.HasSettled() | control.Alive():
                     self._heard.put_nowait(event)
                 case _:
                     _log.warning("not_for_the_population", kind=type(event).__name__)
@@ -229,11 +222,11 @@ class PopulationControl:
             event = await self._heard.get()
             try:
                 match event:
-                    case Alive(name):
+                    case control.Alive(name):
                         await self._returned(name)
-                    case HasSettled(owner, name):
+                    case control.HasSettled(owner, name):
                         await self.log.settle(name, owner)
-                    case ProposedDivision(owner, effect) | ProposedEnd(owner, effect):
+                    case control.ProposedDivision(owner, effect) | control.ProposedEnd(owner, effect):
                         await self._consider(owner, effect)
             except StoreUnavailable as error:
                 _log.warning("growth_not_decided", reason=str(error))  # whoever proposed proposes again
@@ -356,7 +349,7 @@ class PopulationControl:
         for to, event in told:
             self._say(to, event)
 
-    def _say(self, to: str, event: Event | Share) -> None:
+    def _say(self, to: str, event: Event | control.Share) -> None:
         if self._links is not None:
             self._links.outboxes.put(to, event, 1.0)  # type: ignore[arg-type]  # a ``Share`` no core ever sees
 

@@ -7,15 +7,7 @@ from functools import partial
 from actors.effects import Divide, Retire, Settled
 from actors.growth import Gone
 from environment.latest import Latest
-from orchestration.links.control import (
-    POPULATION,
-    ControlMessage,
-    HasSettled,
-    ProposedDivision,
-    ProposedEnd,
-    Share,
-    Shared,
-)
+from orchestration.links import control
 from orchestration.links.links import Links
 
 
@@ -55,7 +47,7 @@ class InPopulation:
 
     _name: str
     _links: Links
-    _shared: Callable[[str, Share, Callable[[], None]], None] | None = None
+    _shared: Callable[[str, control.Share, Callable[[], None]], None] | None = None
     _forwarding: ForwardingTable = field(default_factory=ForwardingTable)
 
     def __post_init__(self) -> None:
@@ -65,8 +57,8 @@ class InPopulation:
     def takes(self, event: object) -> bool:
         """Whether something is said to the process rather than to the core; it is done at once."""
         match event:
-            case Share(value):
-                confirm = partial(self.say, Shared(self._name, value))
+            case control.Share(value):
+                confirm = partial(self.say, control.Shared(self._name, value))
                 if self._shared is None:
                     confirm()
                 else:
@@ -87,12 +79,12 @@ class InPopulation:
         """Pass on what a core proposes."""
         match effect:
             case Divide():
-                self.say(ProposedDivision(owner, effect))
+                self.say(control.ProposedDivision(owner, effect))
             case Retire():
-                self.say(ProposedEnd(owner, effect))
+                self.say(control.ProposedEnd(owner, effect))
             case Settled(name):
-                self.say(HasSettled(owner, name))
+                self.say(control.HasSettled(owner, name))
 
-    def say(self, word: ControlMessage) -> None:
+    def say(self, word: control.ControlMessage) -> None:
         """Tell the population."""
-        self._links.outboxes.put(POPULATION, word, 1.0)  # type: ignore[arg-type]  # no core ever sees it
+        self._links.outboxes.put(control.POPULATION, word, 1.0)  # type: ignore[arg-type]  # no core ever sees it

@@ -21,21 +21,8 @@ A trace is that of the perception on which a thought focuses; what else the thou
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from actors import events
 from actors.effects import Commit, Effect, Generate, Note, Send
-from actors.events import (
-    Broadcast,
-    Conscious,
-    Crawl,
-    Event,
-    Found,
-    Generated,
-    Message,
-    Perceived,
-    Post,
-    Refused,
-    Revise,
-    Salient,
-)
 from actors.names import ATTENTION, ENVIRONMENT
 from environment.identity import entry_id
 from environment.latest import Latest
@@ -78,7 +65,7 @@ class SpanRecorder:
         """The core was asked what is to be embedded of perceptions that it is about to be handed."""
         self._reading = self._recorder.clock()
 
-    def handle(self, event: Event, work: Callable[[], list[Effect]]) -> list[Effect]:
+    def handle(self, event: events.Event, work: Callable[[], list[Effect]]) -> list[Effect]:
         """Have the core do its work; what it asks for."""
         self._began = self._recorder.clock()
         effects = work()
@@ -95,35 +82,35 @@ class SpanRecorder:
 
     # --- what it took in ---
 
-    def _took(self, event: Event, effects: Sequence[Effect]) -> Place | None:
+    def _took(self, event: events.Event, effects: Sequence[Effect]) -> Place | None:
         match event:
-            case Message(thought, sender):
+            case events.Message(thought, sender):
                 return self._hear("hear", thought, ("tell", thought.id, sender, self._actor), (thought.id, self._actor))
-            case Broadcast(entry, focus) if focus is not None:
+            case events.Broadcast(entry, focus) if focus is not None:
                 mark = (entry.id, self._actor)
                 return self._hear("aware", focus.thought, ("append", entry.id), mark, {"submind.entry": entry.seq})
-            case Found(token, traces):
+            case events.Found(token, traces):
                 return self._answered("crawl", token, {"submind.found": len(traces)})
-            case Generated(token, generation):
+            case events.Generated(token, generation):
                 cost: dict[str, Value] = {"submind.tokens": generation.tokens_out}
                 return self._answered("generate", token, {**cost, "submind.fallback": bool(generation.fallback)})
-            case Perceived():
+            case events.Perceived():
                 self._perceive(event)
-            case Crawl() if event.about:
+            case events.Crawl() if event.about:
                 self._walk(event, effects)
-            case Post(_, thoughts):
+            case events.Post(_, thoughts):
                 for thought in thoughts:
                     self._leave(thought, thought.id, 1)
-            case Revise(trace_id, base, _, thought):
-                if not any(isinstance(effect, Send) and isinstance(effect.event, Refused) for effect in effects):
+            case events.Revise(trace_id, base, _, thought):
+                if not any(isinstance(effect, Send) and isinstance(effect.event, events.Refused) for effect in effects):
                     self._leave(thought, trace_id, base + 1)
-            case Salient(traces, _, again) if not again:
+            case events.Salient(traces, _, again) if not again:
                 for trace in traces:
                     if self._actor == ATTENTION:
                         self._attend(trace.thought, trace.id, trace.version)
                     else:
                         self._follow(trace.thought, trace.id, trace.version)
-            case Conscious(candidate):
+            case events.Conscious(candidate):
                 self._receive(candidate.focus.thought, candidate.id)
         return None
 
@@ -155,7 +142,7 @@ class SpanRecorder:
         self._recorder.record(replace(span, attributes={"submind.actor": self._actor, **figures}))
         return asked
 
-    def _perceive(self, event: Perceived) -> None:
+    def _perceive(self, event: events.Perceived) -> None:
         began = min(self._reading or self._began, self._began)
         self._reading = 0
         end = self._recorder.clock()
@@ -167,11 +154,11 @@ class SpanRecorder:
                 told = {"submind.actor": self._actor, "submind.perception": perception.id}
                 self._recorder.record(Span("perceive", trace, mark, parent, began, end, Kind.CONSUMER, told))
 
-    def _walk(self, crawl: Crawl, effects: Sequence[Effect]) -> None:
+    def _walk(self, crawl: events.Crawl, effects: Sequence[Effect]) -> None:
         trace = self._recorder.ids.traced(crawl.about)
         if trace is None:
             return
-        found = sum(len(e.event.traces) for e in effects if isinstance(e, Send) and isinstance(e.event, Found))
+        found = sum(len(e.event.traces) for e in effects if isinstance(e, Send) and isinstance(e.event, events.Found))
         asker = (crawl.sender, crawl.token)
         mark, parent = span_id(trace, "walk", *asker), span_id(trace, "crawl", *asker)
         told: dict[str, Value] = {
@@ -214,17 +201,17 @@ class SpanRecorder:
 
     def _made(self, effect: Effect, place: Place | None) -> Effect:
         match effect:
-            case Send(to, Message(thought, sender)):
+            case Send(to, events.Message(thought, sender)):
                 self._pass(thought, sender, to)
-            case Send(_, Post(_, thoughts)):
+            case Send(_, events.Post(_, thoughts)):
                 for thought in thoughts:
                     self._think(thought)
-            case Send(_, Revise(_, _, _, thought)):
+            case Send(_, events.Revise(_, _, _, thought)):
                 self._think(thought)
-            case Send(to, Crawl() as crawl) if to == ENVIRONMENT and place is not None:
+            case Send(to, events.Crawl() as crawl) if to == ENVIRONMENT and place is not None:
                 self._ask("crawl", crawl.token, place)
                 return replace(effect, event=replace(crawl, about=place.perception))
-            case Send(_, Conscious(candidate)):
+            case Send(_, events.Conscious(candidate)):
                 self._choose(candidate.focus.thought, candidate.focus.id, candidate.focus.version, candidate.id)
             case Generate(token):
                 cause = place or self._offered.get(token)

@@ -9,19 +9,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from environment import ports
 from environment.collections import RemoveDocument, WriteDocument
 from environment.errors import DuplicateEntry, SequenceGap, StaleRevision
 from environment.messages import ConnectionChange, Level, StreamEntry
-from environment.ports import (
-    Write,
-    WriteConnections,
-    WriteEntries,
-    WriteLevel,
-    WriteRemoved,
-    WriteReport,
-    WriteState,
-    WriteTrace,
-)
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.record import DOCUMENTS, STREAM, TRACES, Counters, Row, family_of
 from environment.stores.cassandra.documents import DocumentDraft, DocumentMeta, DocumentReader, Place
@@ -76,7 +67,7 @@ class Draft:
     _there: dict[str, TraceStatus] = field(default_factory=dict)
     _before: dict[str, bool | None] = field(default_factory=dict)
     """Whether each trace that is written was live before; None: it was not there."""
-    _versions: dict[str, dict[int, tuple[WriteTrace, bytes]]] = field(default_factory=dict)
+    _versions: dict[str, dict[int, tuple[ports.WriteTrace, bytes]]] = field(default_factory=dict)
     _statuses: dict[str, _Status] = field(default_factory=dict)
     _states: dict[str, bytes] = field(default_factory=dict)
 
@@ -90,37 +81,37 @@ class Draft:
         """What that of the stream has."""
         return self.before.get(STREAM, Counters())
 
-    async def add(self, writes: Sequence[Write]) -> None:
+    async def add(self, writes: Sequence[ports.Write]) -> None:
         """Take in writes, in their order. Raises ``StaleRevision``, ``SequenceGap`` or ``DuplicateEntry``."""
-        ids = [write.trace.id for write in writes if isinstance(write, WriteTrace)]
-        ids += [write.trace_id for write in writes if isinstance(write, WriteLevel)]
+        ids = [write.trace.id for write in writes if isinstance(write, ports.WriteTrace)]
+        ids += [write.trace_id for write in writes if isinstance(write, ports.WriteLevel)]
         if ids:
             self._there = await self.known.statuses.of(ids)
         known = await self.known.numbers.of(
-            entry.id for write in writes if isinstance(write, WriteEntries) for entry in write.entries
+            entry.id for write in writes if isinstance(write, ports.WriteEntries) for entry in write.entries
         )
         documents = [write for write in writes if isinstance(write, WriteDocument | RemoveDocument)]
         if documents:
             await self._draft_documents([_place(write) for write in documents])
         for write in writes:
             match write:
-                case WriteTrace():
+                case ports.WriteTrace():
                     await self._trace(write)
-                case WriteLevel(name, level, live, conscious):
+                case ports.WriteLevel(name, level, live, conscious):
                     there = self._there.get(name)
                     if there is not None:
                         self._stand(name, _Status(there.newest, live, conscious or 0, level))
-                case WriteEntries(entries, redacted):
+                case ports.WriteEntries(entries, redacted):
                     for entry in entries if redacted else ():
                         self._put("entry", 2, partitions.entry_chunk(entry.seq), entry.seq, encode(entry))
                     self._append(() if redacted else entries, known)
-                case WriteConnections():
+                case ports.WriteConnections():
                     self._connect(write)
-                case WriteState(name, state):
+                case ports.WriteState(name, state):
                     self._states[name] = _bearable(state, f"the state of {name}", partitions.STATE_MOST)
-                case WriteReport(report):
+                case ports.WriteReport(report):
                     self._put("report", 1, report.name, _bearable(encode(report), f"the report of {report.name}"))
-                case WriteRemoved(names, states):
+                case ports.WriteRemoved(names, states):
                     self._remove(names, states)
                 case WriteDocument() | RemoveDocument():
                     document = write.document
@@ -200,7 +191,7 @@ class Draft:
             self._put("bucket", 4, scope, era, bucket, part)
             self._put("era", 2, scope, era)
 
-    async def _trace(self, write: WriteTrace) -> None:
+    async def _trace(self, write: ports.WriteTrace) -> None:
         trace = write.trace
         newest = self._there[trace.id].newest if trace.id in self._there else 0
         ours = self._versions.setdefault(trace.id, {})
@@ -281,7 +272,7 @@ class Draft:
             self._put("no state", 1, name)
             self._put("no name", 2, partitions.STATE, name)
 
-    def _connect(self, write: WriteConnections) -> None:
+    def _connect(self, write: ports.WriteConnections) -> None:
         for topic, peer in write.gone:
             self.rows.pop(("connection", write.owner, topic, peer), None)
             self._put("no connection", 3, write.owner, topic, peer)
@@ -295,9 +286,9 @@ def _place(write: WriteDocument | RemoveDocument) -> Place:
     return write.document.collection, write.document.key
 
 
-def changes_of(writes: Iterable[Write]) -> list[ConnectionChange]:
+def changes_of(writes: Iterable[ports.Write]) -> list[ConnectionChange]:
     """What is to be listed in the history of connections."""
-    return [change for write in writes if isinstance(write, WriteConnections) for change in write.changes]
+    return [change for write in writes if isinstance(write, ports.WriteConnections) for change in write.changes]
 
 
 def _bearable(body: bytes, what: str, most: int = partitions.BODY_MOST) -> bytes:

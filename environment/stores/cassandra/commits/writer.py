@@ -12,17 +12,9 @@ from environment.errors import DuplicateEntry, FencedOut, Outlived, SequenceGap,
 from environment.latest import Latest
 from environment.messages import ConnectionChange
 from environment.ports import Write, WriteEntries, WriteLevel, WriteTrace
+from environment.stores.cassandra.commits import record
 from environment.stores.cassandra.commits.commit_logs import NO_CLAIMS, CommitLogs, Decided, LogView
 from environment.stores.cassandra.commits.drafts import Draft, Known, changes_of
-from environment.stores.cassandra.commits.record import (
-    CORE,
-    DOCUMENTS,
-    STREAM,
-    TRACES,
-    Counters,
-    WriterLife,
-    family_of,
-)
 from environment.stores.cassandra.driver.errors import OutcomeUnknown
 
 _TRIES = 200
@@ -60,7 +52,7 @@ class CommitWriter:
         """By family, logs with a commit of which nobody told what became, until another is decided there."""
         self._untold = Latest[ConnectionChange, None](_UNTOLD)
         """Changes that may be listed although who asked for them was told that they might not be."""
-        self._claims: dict[str, Mapping[str, WriterLife]] = {}
+        self._claims: dict[str, Mapping[str, record.WriterLife]] = {}
         """By family, what this opening claimed."""
 
     async def commit(self, writes: Sequence[Write], fence: int) -> None:
@@ -91,8 +83,10 @@ class CommitWriter:
 
     async def claim(self, fence: int, life: int, *, numbers: bool) -> None:
         """See ``Claimed.claim``."""
-        families = {family_of(self._writer): [self._writer]} | ({CORE: [TRACES, STREAM, DOCUMENTS]} if numbers else {})
-        self._claims = {family: {self._writer: WriterLife(fence, life)} for family in families}
+        families = {record.family_of(self._writer): [self._writer]} | (
+            {record.CORE: [record.TRACES, record.STREAM, record.DOCUMENTS]} if numbers else {}
+        )
+        self._claims = {family: {self._writer: record.WriterLife(fence, life)} for family in families}
         for family, names in families.items():
             async with self._turn(family):
                 await self._finish(family)
@@ -111,9 +105,9 @@ class CommitWriter:
 
     async def decide_on(self, log: str, fill: Fill) -> None:
         """Decide on something in a log of the core that no ``Write`` says."""
-        async with self._turn(CORE):
-            await self._finish(CORE)
-            await self._decide(CORE, [log], fill, 0, ())
+        async with self._turn(record.CORE):
+            await self._finish(record.CORE)
+            await self._decide(record.CORE, [log], fill, 0, ())
 
     async def supersede(self) -> None:
         """Put an empty record in the place of the last one of each log, whose rows are there."""
@@ -123,11 +117,11 @@ class CommitWriter:
                 await self._look(family, [log])
                 await self._decide(family, [log], _nothing, 0, (), settling=True)
 
-    async def traces_counted(self) -> Counters:
+    async def traces_counted(self) -> record.Counters:
         """What the log of the traces has counted."""
-        async with self._turn(CORE):
-            await self._finish(CORE)
-            (view,) = await self._look(CORE, [TRACES])
+        async with self._turn(record.CORE):
+            await self._finish(record.CORE)
+            (view,) = await self._look(record.CORE, [record.TRACES])
             return view.counters
 
     async def lead(self, token: int | None) -> int:
@@ -140,12 +134,12 @@ class CommitWriter:
         """Numbers are given by logs that all who write share; all else goes through the own one."""
         names = []
         if any(isinstance(write, WriteTrace | WriteLevel) for write in writes):
-            names.append(TRACES)
+            names.append(record.TRACES)
         if any(isinstance(write, WriteEntries) for write in writes):
-            names.append(STREAM)
+            names.append(record.STREAM)
         if any(isinstance(write, WriteDocument | RemoveDocument) for write in writes):
-            names.append(DOCUMENTS)
-        return (CORE, names) if names else (family_of(self._writer), [self._writer])
+            names.append(record.DOCUMENTS)
+        return (record.CORE, names) if names else (record.family_of(self._writer), [self._writer])
 
     def _turn(self, family: str) -> asyncio.Lock:
         return self._turns.setdefault(family, asyncio.Lock())
@@ -172,11 +166,11 @@ class CommitWriter:
                 raise FencedOut(fence, current)
             if _hold(seen, ours) and claiming:
                 return
-            counters = {view.row.log: view.counters for view in seen} if family == CORE else {}
+            counters = {view.row.log: view.counters for view in seen} if family == record.CORE else {}
             draft = Draft(self.logs.stamp(seen), self._known, counters, history=seen[0].counters.history)
             try:
-                if TRACES in counters and not claiming and not settling:
-                    await self._known.statuses.follow(counters[TRACES])
+                if record.TRACES in counters and not claiming and not settling:
+                    await self._known.statuses.follow(counters[record.TRACES])
                 await fill(draft)
             except (StaleRevision, SequenceGap, DuplicateEntry):
                 if await self._is_current(seen):
@@ -211,7 +205,7 @@ class CommitWriter:
         await self.logs.apply(decided)
         for view in decided.views:
             self._views[view.place] = view
-            if view.place == (CORE, TRACES) and decided.rows:
+            if view.place == (record.CORE, record.TRACES) and decided.rows:
                 self._known.statuses.wrote(view.counters, draft.statuses(), draft.forgotten)
         self._known.numbers.wrote(draft.entries)
         del self._unfinished[family]
@@ -236,7 +230,7 @@ async def _nothing(draft: Draft) -> None:
     """What is written with a claim."""
 
 
-def _hold(views: Sequence[LogView], ours: Mapping[str, WriterLife]) -> bool:
+def _hold(views: Sequence[LogView], ours: Mapping[str, record.WriterLife]) -> bool:
     """Whether all logs hold our claims. Raises ``Outlived`` where one holds that of a later life."""
     for view in views:
         for writer, claim in ours.items():
@@ -246,9 +240,9 @@ def _hold(views: Sequence[LogView], ours: Mapping[str, WriterLife]) -> bool:
     return all(view.claims.get(writer) == claim for view in views for writer, claim in ours.items())
 
 
-def _counted(views: Sequence[LogView], draft: Draft) -> list[Counters]:
+def _counted(views: Sequence[LogView], draft: Draft) -> list[record.Counters]:
     """What each log has counted with the commit; changes of connections are counted by the first."""
-    own = draft.counted() if views[0].row.family == CORE else {}
+    own = draft.counted() if views[0].row.family == record.CORE else {}
     counted = [own.get(view.row.log, view.counters) for view in views]
     first = counted[0]
     counted[0] = msgspec.structs.replace(first, history=first.history + len(draft.changed))

@@ -12,20 +12,9 @@ from environment.errors import StoreBroken
 from environment.latest import Latest
 from environment.messages import PerceptionBatch
 from environment.stores.cassandra.driver.session import Prepared, Session, Values
+from environment.stores.cassandra.log import layout
 from environment.stores.cassandra.log.header import Header
 from environment.stores.cassandra.log.keys import KEY, NO_KEY, each_key
-from environment.stores.cassandra.log.layout import (
-    AFTER_ALL,
-    INLINE,
-    LARGEST_BODY,
-    Segment,
-    chunk_of,
-    first_of,
-    last_of,
-    parts_of,
-    scan,
-    split,
-)
 from environment.stores.codec import decode_perceptions, encode_perceptions
 from environment.stores.segments import choose, cut, erased, mask
 
@@ -62,7 +51,7 @@ class _Index:
     """The committed segments of a chunk, from its beginning to where they were last looked at."""
 
     following: int
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[layout.Segment] = field(default_factory=list)
 
 
 class SegmentTable:
@@ -78,16 +67,16 @@ class SegmentTable:
         self._indexes: OrderedDict[int, _Index] = OrderedDict()
         self._decoded = Latest[int, PerceptionBatch](_DECODED)
 
-    async def index(self, chunk: int, head: int) -> Sequence[Segment]:
+    async def index(self, chunk: int, head: int) -> Sequence[layout.Segment]:
         """The segments of a chunk up to ``head``, a number that was committed; short where there is a gap."""
         index = self._indexes.get(chunk)
         if index is None:
-            index = _Index(first_of(chunk))
-        end = min(last_of(chunk), head)
+            index = _Index(layout.first_of(chunk))
+        end = min(layout.last_of(chunk), head)
         if index.following <= end:
             statement = await self._session.prepare(_INDEX)
             rows = await self._session.execute(statement, (self._mind, chunk, index.following), idempotent=True)
-            found = list(scan(rows, index.following, end))
+            found = list(layout.scan(rows, index.following, end))
             if found:  # a list of its own: another reader may have been at it meanwhile
                 index = _Index(found[-1].end + 1, index.segments + found)
                 self._remember(chunk, index)
@@ -103,11 +92,11 @@ class SegmentTable:
         while sum(len(each.segments) for each in self._indexes.values()) > _KEPT and len(self._indexes) > 1:
             self._indexes.popitem(last=False)
 
-    async def bodies(self, segments: Sequence[Segment]) -> list[PerceptionBatch | None]:
+    async def bodies(self, segments: Sequence[layout.Segment]) -> list[PerceptionBatch | None]:
         """What stands in them; None where that is not there."""
         return list(await asyncio.gather(*map(self._body, segments)))
 
-    async def _body(self, segment: Segment) -> PerceptionBatch | None:
+    async def _body(self, segment: layout.Segment) -> PerceptionBatch | None:
         known = self._decoded.get(segment.position)
         if known is not None:
             self._decoded.move_to_end(segment.position)
@@ -130,13 +119,13 @@ class SegmentTable:
             self._decoded[segment.position] = batch
         return batch
 
-    async def _inline(self, segment: Segment) -> bytes | None:
+    async def _inline(self, segment: layout.Segment) -> bytes | None:
         statement = await self._session.prepare(_BODY)
-        values = (self._mind, chunk_of(segment.position), segment.position)
+        values = (self._mind, layout.chunk_of(segment.position), segment.position)
         rows = await self._session.execute(statement, values, idempotent=True)
         return bytes(rows[0].body) or None if rows else None
 
-    async def _parts(self, segment: Segment) -> bytes | None:
+    async def _parts(self, segment: layout.Segment) -> bytes | None:
         statement = await self._session.prepare(_PART)
         values = (self._mind, segment.position, segment.parts)
         rows = await self._session.execute(statement, values, idempotent=True, page_rows=_PAGE)
@@ -153,7 +142,7 @@ class SegmentTable:
     async def keys_between(self, first: int, last: int, head: int) -> bytes:
         """The hashes of the keys of committed numbers, all in one chunk, one for each."""
         made: list[bytes] = []
-        for segment in await self.index(chunk_of(first), head):
+        for segment in await self.index(layout.chunk_of(first), head):
             if segment.end < first or segment.position > last:
                 continue
             start, stop = max(0, first - segment.position), min(segment.count, last + 1 - segment.position)
@@ -163,15 +152,15 @@ class SegmentTable:
 
     async def key_at(self, seq: int, head: int) -> bytes:
         """The hash of the key of a committed number; empty where it has none, or is not there."""
-        for segment in await self.index(chunk_of(seq), head):
+        for segment in await self.index(layout.chunk_of(seq), head):
             if segment.position <= seq <= segment.end:
                 at = (seq - segment.position) * KEY
                 return (await self._keys_of(segment))[at : at + KEY]
         return b""
 
-    async def _keys_of(self, segment: Segment) -> bytes:
+    async def _keys_of(self, segment: layout.Segment) -> bytes:
         statement = await self._session.prepare(_KEYS_OF)
-        values = (self._mind, chunk_of(segment.position), segment.position)
+        values = (self._mind, layout.chunk_of(segment.position), segment.position)
         rows = await self._session.execute(statement, values, idempotent=True)
         return bytes(rows[0].keys) if rows else b""
 
@@ -180,30 +169,32 @@ class SegmentTable:
         if position <= header.low:
             return True
         statement = await self._session.prepare(_WRITTEN)
-        rows = await self._session.execute(statement, (self._mind, chunk_of(position), position), idempotent=True)
+        rows = await self._session.execute(
+            statement, (self._mind, layout.chunk_of(position), position), idempotent=True
+        )
         return bool(rows) and rows[0].written == at
 
-    async def gone(self, chunk: int) -> list[tuple[Segment, bytes, int]]:
+    async def gone(self, chunk: int) -> list[tuple[layout.Segment, bytes, int]]:
         """All committed segments of a whole chunk with the hashes of their keys and when they were written."""
         statement = await self._session.prepare(_GONE)
         rows = await self._session.execute(statement, (self._mind, chunk), idempotent=True)
         by_position = {row.position: row for row in rows}
         return [
             (each, by_position[each.position].keys, by_position[each.position].written)
-            for each in scan(rows, first_of(chunk), last_of(chunk))
+            for each in layout.scan(rows, layout.first_of(chunk), layout.last_of(chunk))
         ]
 
-    async def delete(self, chunk: int, segments: Sequence[Segment]) -> None:
+    async def delete(self, chunk: int, segments: Sequence[layout.Segment]) -> None:
         """Delete a chunk and what belongs to its segments; it is never written again. May be repeated."""
         parts, rows = await self._session.prepare(_DELETE_PARTS), await self._session.prepare(_DELETE)
-        large = [(parts, (AFTER_ALL, self._mind, each.position)) for each in segments if each.parts]
+        large = [(parts, (layout.AFTER_ALL, self._mind, each.position)) for each in segments if each.parts]
         await self._session.execute_all(large, idempotent=True)
-        await self._session.execute(rows, (AFTER_ALL, self._mind, chunk), idempotent=True)
+        await self._session.execute(rows, (layout.AFTER_ALL, self._mind, chunk), idempotent=True)
         self._indexes.pop(chunk, None)
         for each in segments:
             self._decoded.pop(each.position, None)
 
-    async def erase(self, segment: Segment, places: Sequence[int], written: int) -> tuple[int, bytes]:
+    async def erase(self, segment: layout.Segment, places: Sequence[int], written: int) -> tuple[int, bytes]:
         """Leave nothing at some places of a committed segment; how many stood there, and the hashes of their keys.
 
         One row changes, so all of it is done or nothing; may be repeated. Its body stands in it from now on.
@@ -213,14 +204,14 @@ class SegmentTable:
             return 0, b""
         count, gone = sum(bool(batch.source[at]) for at in places), b"".join(keys[at] for at in places if keys)
         left = b"".join(NO_KEY if at in set(places) else key for at, key in enumerate(keys))
-        place = self._mind, chunk_of(segment.position), segment.position
+        place = self._mind, layout.chunk_of(segment.position), segment.position
         statement = await self._session.prepare(_ERASE)
         values = (written, left, encode_perceptions(erased(batch, places)), *place)
         await self._session.execute(statement, values, idempotent=True)
         if segment.parts:
             parts = await self._session.prepare(_DELETE_PARTS)
-            await self._session.execute(parts, (AFTER_ALL, self._mind, segment.position), idempotent=True)
-        self._indexes.pop(chunk_of(segment.position), None)
+            await self._session.execute(parts, (layout.AFTER_ALL, self._mind, segment.position), idempotent=True)
+        self._indexes.pop(layout.chunk_of(segment.position), None)
         self._decoded.pop(segment.position, None)
         return count, gone
 
@@ -234,9 +225,9 @@ class SegmentTable:
         for batch, body in batches:
             for piece, encoded in _pieces(position, batch, body):
                 own = keys[(position - first) * KEY : (position - first + len(piece)) * KEY]
-                parts = list(parts_of(encoded)) if len(encoded) > INLINE else []
+                parts = list(layout.parts_of(encoded)) if len(encoded) > layout.INLINE else []
                 made += [(part, (self._mind, position, number, data, written)) for number, data in parts]
-                place = (self._mind, chunk_of(position), position)
+                place = (self._mind, layout.chunk_of(position), position)
                 columns = (len(piece), max(piece.received), mask(piece), len(parts))
                 hashes = own if any(own) else b""
                 made.append((row, (*place, *columns, hashes, b"" if parts else encoded, written)))
@@ -247,8 +238,8 @@ class SegmentTable:
         """What writes segments that nothing stands in, for numbers that are never given."""
         row = await self._session.prepare(_WRITE)
         made: list[Request] = []
-        for start, stop in split(first, last - first + 1):
-            place = (self._mind, chunk_of(first + start), first + start)
+        for start, stop in layout.split(first, last - first + 1):
+            place = (self._mind, layout.chunk_of(first + start), first + start)
             made.append((row, (*place, stop - start, 0.0, 0, 0, b"", b"", written)))
         return made
 
@@ -259,8 +250,8 @@ class SegmentTable:
 
 def _pieces(position: int, batch: PerceptionBatch, body: bytes | None) -> Iterator[tuple[PerceptionBatch, bytes]]:
     """A batch as segments, encoded: cut where a chunk ends, and where one would be long or large."""
-    ranges = list(split(position, len(batch)))
-    if body is not None and len(ranges) == 1 and len(body) <= LARGEST_BODY:
+    ranges = list(layout.split(position, len(batch)))
+    if body is not None and len(ranges) == 1 and len(body) <= layout.LARGEST_BODY:
         yield batch, body
         return
     for start, stop in ranges:
@@ -271,7 +262,7 @@ def _pieces(position: int, batch: PerceptionBatch, body: bytes | None) -> Iterat
 
 def _bounded(batch: PerceptionBatch) -> Iterator[tuple[PerceptionBatch, bytes]]:
     body = encode_perceptions(batch)
-    if len(body) <= LARGEST_BODY or len(batch) == 1:
+    if len(body) <= layout.LARGEST_BODY or len(batch) == 1:
         yield batch, body
         return
     middle = len(batch) // 2
