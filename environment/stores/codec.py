@@ -4,7 +4,7 @@ Nothing is ever unpickled; what cannot be decoded raises ``msgspec.DecodeError``
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.msgpack import Decoder, Encoder
@@ -54,6 +54,13 @@ def encode(message: messages.Thought | messages.StreamEntry | messages.SubmindRe
 def encode_names(names: tuple[str, ...]) -> bytes:
     """A tuple of names."""
     return _encoder.encode(names)
+
+
+def decode_connection(row: Sequence[Any]) -> messages.Connection:
+    """A connection from its columns, in the order of its fields."""
+    owner, topic, label, peer, weight, ltp, uses, credited, last, history = row
+    told = owner, topic, label, peer, weight, bool(ltp), uses, credited, last
+    return messages.Connection(*told, decode_history(history))
 
 
 def encode_history(connection: messages.Connection) -> bytes:

@@ -4,7 +4,7 @@ from orchestration.access.caller import CALLER
 from orchestration.gateway.errors import Unknown
 from orchestration.gateway.marking import MarkDesk
 from orchestration.gateway.recalled import RecallDesk
-from orchestration.pb.submind.v1 import knowledge_pb2
+from orchestration.pb.submind.v1 import knowledge_pb2 as pb
 from orchestration.schema.convert import encode
 from orchestration.schema.times import seconds_of
 from orchestration.view.knowledge import KnowledgeView
@@ -19,52 +19,48 @@ class KnowledgeService:
     def __init__(self, view: MindView, desk: MarkDesk, recalls: RecallDesk) -> None:
         self._view, self._known, self._desk, self._recalls = view, KnowledgeView(view), desk, recalls
 
-    async def know(self, request: knowledge_pb2.KnowRequest) -> knowledge_pb2.KnowResponse:
+    async def know(self, request: pb.KnowRequest) -> pb.KnowResponse:
         """Everything of an entity."""
         at = seconds_of(request.at) if request.HasField("at") else self._view.now()
         known = seconds_of(request.known) if request.HasField("known") else None
         page = await self._known.know(request.entity, at, known)
         if page is None:
             raise Unknown("entity", request.entity)
-        return encode(knowledge_pb2.KnowResponse, page=page)
+        return encode(pb.KnowResponse, page=page)
 
-    async def list_entities(self, request: knowledge_pb2.ListEntitiesRequest) -> knowledge_pb2.ListEntitiesResponse:
+    async def list_entities(self, request: pb.ListEntitiesRequest) -> pb.ListEntitiesResponse:
         """Whom and what some words name."""
         found = await self._known.entities(request.text, request.limit or _LISTED)
-        return encode(knowledge_pb2.ListEntitiesResponse, entities=found)
+        return encode(pb.ListEntitiesResponse, entities=found)
 
-    async def get_neighbourhood(
-        self, request: knowledge_pb2.GetNeighbourhoodRequest
-    ) -> knowledge_pb2.GetNeighbourhoodResponse:
+    async def get_neighbourhood(self, request: pb.GetNeighbourhoodRequest) -> pb.GetNeighbourhoodResponse:
         """What is nearest to it."""
         found = await self._known.neighbourhood(request.entity, request.limit or _NEAR)
         if found is None:
             raise Unknown("entity", request.entity)
-        return encode(knowledge_pb2.GetNeighbourhoodResponse, neighbourhood=found)
+        return encode(pb.GetNeighbourhoodResponse, neighbourhood=found)
 
-    async def believe(self, request: knowledge_pb2.BelieveRequest) -> knowledge_pb2.BelieveResponse:
+    async def believe(self, request: pb.BelieveRequest) -> pb.BelieveResponse:
         """Why something is believed of it."""
         found = await self._known.believe(request.entity, request.relation)
         if found is None:
             raise Unknown("entity", request.entity)
         if request.relation:
             self._recalls.note(one.fact.evidence[-1].id for one in found if one.fact.open)
-        return encode(knowledge_pb2.BelieveResponse, beliefs=found)
+        return encode(pb.BelieveResponse, beliefs=found)
 
-    async def correct(self, request: knowledge_pb2.CorrectRequest) -> knowledge_pb2.CorrectResponse:
+    async def correct(self, request: pb.CorrectRequest) -> pb.CorrectResponse:
         """Say what is right."""
         signed = CALLER.get().signs(request.by)
         made = await self._desk.correct(request.entity, request.relation, request.value, signed)
-        return encode(knowledge_pb2.CorrectResponse, mark=made)
+        return encode(pb.CorrectResponse, mark=made)
 
-    async def list_contradictions(
-        self, request: knowledge_pb2.ListContradictionsRequest
-    ) -> knowledge_pb2.ListContradictionsResponse:
+    async def list_contradictions(self, request: pb.ListContradictionsRequest) -> pb.ListContradictionsResponse:
         """What is denied."""
         found = await self._known.contradictions(settled=request.all)
-        return encode(knowledge_pb2.ListContradictionsResponse, contradictions=found[: request.limit or _LIMIT])
+        return encode(pb.ListContradictionsResponse, contradictions=found[: request.limit or _LIMIT])
 
-    async def list_sleeps(self, request: knowledge_pb2.ListSleepsRequest) -> knowledge_pb2.ListSleepsResponse:
+    async def list_sleeps(self, request: pb.ListSleepsRequest) -> pb.ListSleepsResponse:
         """What sleep did."""
         found = await self._known.sleeps(request.limit or 1)
-        return encode(knowledge_pb2.ListSleepsResponse, sleeps=found)
+        return encode(pb.ListSleepsResponse, sleeps=found)

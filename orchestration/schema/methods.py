@@ -3,38 +3,18 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from orchestration.pb.submind.v1 import (
-    consciousness_pb2,
-    environment_pb2,
-    forgetting_pb2,
-    forwarding_pb2,
-    growth_pb2,
-    knowledge_pb2,
-    matters_pb2,
-    mind_pb2,
-    nodes_pb2,
-    options_pb2,
-    perception_pb2,
-)
+from orchestration.pb.submind import v1
+from orchestration.pb.submind.v1 import options_pb2
 
-_FILES = (
-    consciousness_pb2,
-    environment_pb2,
-    forgetting_pb2,
-    forwarding_pb2,
-    growth_pb2,
-    knowledge_pb2,
-    matters_pb2,
-    mind_pb2,
-    nodes_pb2,
-    perception_pb2,
-)
+_FILES = sorted(each.name for each in iter_modules(v1.__path__) if each.name.endswith("_pb2"))
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
@@ -117,7 +97,8 @@ def _method(found: MethodDescriptor) -> Method:
 
 def _methods() -> Iterator[Method]:
     for file in _FILES:
-        for service in file.DESCRIPTOR.services_by_name.values():
+        described = import_module(f"{v1.__name__}.{file}").DESCRIPTOR
+        for service in described.services_by_name.values():
             yield from map(_method, service.methods)
 
 

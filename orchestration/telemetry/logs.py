@@ -11,7 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -37,19 +37,6 @@ _QUIET = ("uvicorn.access", "uvicorn.error", "httpx", "httpcore", "asyncio", "ca
 _LEAST_SECRET = 8
 _SAY_EVERY = 60.0
 """Seconds between two sentences about a log that cannot be written."""
-
-
-def context(
-    *,
-    mind: str | None = None,
-    submind: str | None = None,
-    request: str | None = None,
-    trace_id: str | None = None,
-    span_id: str | None = None,
-) -> AbstractContextManager[None]:
-    """Within it every log line of this task, and of tasks started in it, names these ids."""
-    given = {"mind": mind, "submind": submind, "request": request, "trace_id": trace_id, "span_id": span_id}
-    return structlog.contextvars.bound_contextvars(**{key: value for key, value in given.items() if value is not None})
 
 
 def configure_logs(

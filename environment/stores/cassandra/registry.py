@@ -17,8 +17,8 @@ from environment.messages import (
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.calendar import EVER, buckets_of, work_off
 from environment.stores.cassandra.documents import read_pieces
-from environment.stores.cassandra.driver.session import Row, Session
-from environment.stores.codec import decode_history, decode_report
+from environment.stores.cassandra.driver.session import CassandraTable, Row
+from environment.stores.codec import decode_connection, decode_report
 
 _INT, _LONG = 1 << 31, 1 << 63
 _NAMES = "SELECT name FROM names WHERE mind = ? AND kind = ? AND name > ? LIMIT ?"
@@ -58,14 +58,14 @@ class _Span:
     before: _Place = _NEWEST
 
 
-class CassandraRegistry:
-    """``RegistryStore`` in the tables of the registry."""
+@dataclass(eq=False, repr=False)
+class CassandraRegistry(CassandraTable):
+    """``RegistryStore`` in the tables of the registry.
 
-    def __init__(self, session: Session, mind: str, clock: Callable[[], float]) -> None:
-        """``clock`` gives what write times are taken from, in seconds."""
-        self._session = session
-        self._mind = mind
-        self._clock = clock
+    ``clock`` gives what write times are taken from, in seconds.
+    """
+
+    _clock: Callable[[], float]
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         owners = [owner] if owner is not None else await self._owners()
@@ -73,7 +73,7 @@ class CassandraRegistry:
         answers = await self._session.execute_all(
             [(statement, (self._mind, each)) for each in owners], idempotent=True, concurrency=16
         )
-        found = [_connection(row) for rows in answers for row in rows]
+        found = [decode_connection(row) for rows in answers for row in rows]
         return sorted(found, key=lambda c: (-c.weight, c.owner, c.topic, c.peer))
 
     async def history(
@@ -196,11 +196,6 @@ class CassandraRegistry:
 
 def _most(limit: int | None) -> int:
     return _LARGEST if limit is None else min(max(limit, 1), _LARGEST)
-
-
-def _connection(row: Row) -> Connection:
-    owner, topic, label, peer, weight, ltp, uses, credited, last_use, history = row
-    return Connection(owner, topic, label, peer, weight, ltp, uses, credited, last_use, decode_history(history))
 
 
 def _change(owner: str, row: Row) -> ConnectionChange:

@@ -7,7 +7,7 @@ from environment.messages import StreamEntry
 from environment.stores.cassandra import partitions
 from environment.stores.cassandra.commits.commit_logs import head_of
 from environment.stores.cassandra.commits.record import CORE, STREAM
-from environment.stores.cassandra.driver.session import Session
+from environment.stores.cassandra.driver.session import CassandraTable
 from environment.stores.codec import decode_entry
 
 _READ = "SELECT body FROM stream_entries WHERE mind = ? AND chunk = ? AND seq >= ? AND seq <= ? LIMIT ?"
@@ -16,12 +16,10 @@ _REMEMBERED = 4096
 _LARGEST = (1 << 31) - 1
 
 
-class EntryNumbers:
+class EntryNumbers(CassandraTable):
     """Under which number the stream holds an entry, for who appends to it."""
 
-    def __init__(self, session: Session, mind: str) -> None:
-        self._session = session
-        self._mind = mind
+    def __post_init__(self) -> None:
         self._numbers = Latest[str, int](_REMEMBERED)
 
     async def of(self, ids: Iterable[str]) -> dict[str, int]:
@@ -41,12 +39,8 @@ class EntryNumbers:
         self._numbers.update(entries)
 
 
-class CassandraStream:
+class CassandraStream(CassandraTable):
     """``StreamLog`` in the tables ``stream_entries…``; it ends where the head says, so it has no gap."""
-
-    def __init__(self, session: Session, mind: str) -> None:
-        self._session = session
-        self._mind = mind
 
     async def head(self) -> int:
         return (await head_of(self._session, self._mind, STREAM, CORE)).entries

@@ -3,9 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, Synchronous
+from environment.stores.sqlite.connection_executor import ConnectionExecutor, SqliteTable
 from environment.stores.sqlite.schema import Migrations, migrate
 
 ANSWERS: Migrations = (
@@ -18,7 +19,8 @@ ANSWERS: Migrations = (
 )
 
 
-class SqliteAnswers:
+@dataclass(eq=False, repr=False)
+class SqliteAnswers(SqliteTable):
     """A cache of answers bounded by rows. Values are bytes that this class never reads.
 
     Guarantees: what ``put`` was given is durable when it returns; the least recently used answers go first; minds that
@@ -26,10 +28,9 @@ class SqliteAnswers:
     written; it may be called again).
     """
 
-    def __init__(self, executor: ConnectionExecutor, mind: str, rows: int) -> None:
-        self._executor = executor
-        self._mind = mind
-        self._rows = rows
+    _rows: int
+
+    def __post_init__(self) -> None:
         self._met: dict[str, None] = {}
 
     async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
@@ -79,19 +80,9 @@ class SqliteAnswers:
         await self._executor.close()
 
 
-async def open_answers(
-    directory: Path,
-    mind: str,
-    *,
-    rows: int = 100_000,
-    inline: bool = False,
-    synchronous: Synchronous = "FULL",
-    busy_timeout: float = 5.0,
-) -> SqliteAnswers:
+async def open_answers(directory: Path, mind: str, *, rows: int = 100_000) -> SqliteAnswers:
     """Open ``directory/answers.db``, creating it where it is not there. Raises ``StoreBroken`` or ``WrongSchema``."""
-    executor = ConnectionExecutor(
-        directory / "answers.db", inline=inline, synchronous=synchronous, busy_timeout=busy_timeout
-    )
+    executor = ConnectionExecutor(directory / "answers.db", inline=False, synchronous="FULL", busy_timeout=5.0)
     try:
         await executor.write(lambda connection: migrate(connection, ANSWERS))
     except BaseException:

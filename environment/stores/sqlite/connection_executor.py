@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -274,3 +275,14 @@ class ConnectionExecutor:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+
+@dataclass(eq=False, repr=False)
+class SqliteTable:
+    """What is kept of one mind in a file."""
+
+    _executor: ConnectionExecutor
+    _mind: str
+
+    def __post_init__(self) -> None:
+        """What else it begins with."""

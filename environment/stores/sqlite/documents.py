@@ -8,7 +8,7 @@ from typing import TypeAlias
 from environment.collections import Document, RemoveDocument, WriteDocument, beyond
 from environment.errors import ChangesGone, StaleRevision
 from environment.messages import Instant
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
+from environment.stores.sqlite.connection_executor import SqliteTable, fit
 from environment.stores.sqlite.schema import counter, set_counter
 from environment.vectors import packed, unpacked
 
@@ -52,12 +52,8 @@ def write_document(connection: sqlite3.Connection, mind: str, write: WriteDocume
     )
 
 
-class SqliteCollections:
+class SqliteCollections(SqliteTable):
     """``Collections`` in ``mind.db``."""
-
-    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
-        self._executor = executor
-        self._mind = mind
 
     async def get(self, collection: str, keys: Sequence[str]) -> dict[str, Document]:
         among = " AND key IN (SELECT value FROM json_each(?)) AND removed = 0"

@@ -11,8 +11,8 @@ from environment.messages import (
     SubmindReport,
 )
 from environment.ports import WriteConnections, WriteReport, WriteState
-from environment.stores.codec import decode_history, decode_report, encode, encode_history
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
+from environment.stores.codec import decode_connection, decode_report, encode, encode_history
+from environment.stores.sqlite.connection_executor import SqliteTable, fit
 
 CHANGE = "owner, topic, peer, at, kind, weight, reason, label, number"
 _LAST = 2**63 - 1
@@ -71,42 +71,22 @@ def remove_actors(connection: sqlite3.Connection, mind: str, names: Sequence[str
     connection.executemany("DELETE FROM states WHERE mind = ? AND name = ?", gone)
 
 
-def _connection(row: tuple[str, str, str, str, float, int, int, int, float, bytes]) -> Connection:
-    owner, topic, peer, label, weight, ltp, uses, credited, last_use, history = row
-    return Connection(
-        owner=owner,
-        topic=topic,
-        label=label,
-        peer=peer,
-        weight=weight,
-        ltp=bool(ltp),
-        uses=uses,
-        credited=credited,
-        last_use=last_use,
-        history=decode_history(history),
-    )
-
-
 def change_of(row: tuple[str, str, str, float, str, float, str, str, int]) -> ConnectionChange:
     """A change from the columns of ``CHANGE``."""
     owner, topic, peer, at, kind, weight, reason, label, number = row
     return ConnectionChange(owner, topic, peer, at, ChangeKind(kind), weight, reason, label, str(number))
 
 
-class SqliteRegistry:
+class SqliteRegistry(SqliteTable):
     """``RegistryStore`` in ``mind.db``."""
-
-    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
-        self._executor = executor
-        self._mind = mind
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         whose = () if owner is None else (owner,)
         statement = (
-            "SELECT owner, topic, peer, label, weight, ltp, uses, credited, last_use, history FROM connections "  # noqa: S608 - the words are ours
+            "SELECT owner, topic, label, peer, weight, ltp, uses, credited, last_use, history FROM connections "  # noqa: S608 - the words are ours
             f"WHERE mind = ?{' AND owner = ?' if whose else ''} ORDER BY weight DESC, owner, topic, peer"
         )
-        return await self._executor.rows(_connection, statement, (self._mind, *whose))
+        return await self._executor.rows(decode_connection, statement, (self._mind, *whose))
 
     async def history(
         self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from environment.errors import DuplicateEntry, SequenceGap
 from environment.messages import StreamEntry
 from environment.stores.codec import decode_entry, encode
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
+from environment.stores.sqlite.connection_executor import SqliteTable, fit
 
 
 def _head(connection: sqlite3.Connection, mind: str) -> int:
@@ -47,12 +47,8 @@ def _entry(row: tuple[bytes]) -> StreamEntry:
     return decode_entry(row[0])
 
 
-class SqliteStream:
+class SqliteStream(SqliteTable):
     """``StreamLog`` in ``mind.db``."""
-
-    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
-        self._executor = executor
-        self._mind = mind
 
     async def head(self) -> int:
         return await self._executor.read(lambda connection: _head(connection, self._mind))

@@ -11,7 +11,7 @@ from environment.ports import Progress, WriteLevel, WriteTrace
 from environment.stores.codec import decode_names, decode_thought, encode, encode_names
 from environment.stores.movable import MovedTrace
 from environment.stores.repeats import same_content
-from environment.stores.sqlite.connection_executor import ConnectionExecutor, fit
+from environment.stores.sqlite.connection_executor import SqliteTable, fit
 from environment.stores.sqlite.schema import counter, set_counter
 
 _Rows: TypeAlias = list[tuple[object, ...]]
@@ -42,14 +42,8 @@ _PUT = """INSERT INTO traces (mind, id, version, content, live, conscious, value
 
 def _trace(row: tuple[int, int, int | None, float, float, float, bytes, bytes]) -> Trace:
     version, live, conscious, value, at, half_life, authors, body = row[:8]
-    return Trace(
-        thought=decode_thought(body),
-        version=version,
-        level=Level(value, at, half_life),
-        live=bool(live),
-        conscious=conscious,
-        authors=decode_names(authors),
-    )
+    level = Level(value, at, half_life)
+    return Trace(decode_thought(body), version, level, bool(live), conscious, decode_names(authors))
 
 
 def _revisions(connection: sqlite3.Connection, mind: str, trace_id: str) -> list[Trace]:
@@ -172,12 +166,8 @@ def encode_traces(writes: Sequence[WriteTrace]) -> list[tuple[WriteTrace, bytes]
     return [(write, encode(write.trace.thought)) for write in writes]
 
 
-class SqliteTraces:
+class SqliteTraces(SqliteTable):
     """``TraceStore`` in ``mind.db``."""
-
-    def __init__(self, executor: ConnectionExecutor, mind: str) -> None:
-        self._executor = executor
-        self._mind = mind
 
     async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
         found = await self._executor.rows(_trace, _SELECT + _AMONG, (self._mind, json.dumps(list(ids))))

@@ -21,32 +21,22 @@ _SLOW = 0.1
 """Seconds for one read of a row: every acknowledgement takes a few of these."""
 
 
-async def clusters(settings: Settings) -> AsyncIterator[Finding]:
+async def clusters(settings: Settings) -> list[Finding]:
     """Store and coordination, where they are not of this machine alone."""
-    address = settings.store.address
+    address, now, found = settings.store.address, wall(), list[Finding]()
     if address and directory_of(address) is None:
-        async for finding in _store(settings):
-            yield finding
-            if finding.state is State.BAD:
-                break
-        else:
+        found += [one async for one in _store(settings)]
+        if all(one.state is not State.BAD for one in found):
             from orchestration.cli.doctor.databases import databases  # noqa: PLC0415 - the driver, where it is used
 
-            async for finding in databases(settings):
-                yield finding
+            found += [one async for one in databases(settings)]
     if settings.coordination.address:
-        async for finding in _coordination(settings):
-            yield finding
-        async for finding in hosts(settings):
-            yield finding
-    for told in (*secrets(settings), *tokens(settings, wall()), *certificates(settings, wall()), *exposed(settings)):
-        yield told
-    async for finding in issuer(settings):
-        yield finding
-    async for finding in served(settings, wall()):
-        yield finding
-    async for finding in rays(settings):
-        yield finding
+        for check in (_coordination, hosts):
+            found += [one async for one in check(settings)]
+    found += (*secrets(settings), *tokens(settings, now), *certificates(settings, now), *exposed(settings))
+    for told in (issuer(settings), served(settings, now), rays(settings)):
+        found += [one async for one in told]
+    return found
 
 
 async def _store(settings: Settings) -> AsyncIterator[Finding]:

@@ -52,7 +52,7 @@ def doctor(
         findings += [Finding("settings", State.BAD, problem, "correct that place") for problem in error.problems]
     findings += checks.embedder(settings)
     findings += checks.place(data_dir)
-    findings += asyncio.run(_clusters(settings))
+    findings += asyncio.run(clusters(settings))
     status, running = asyncio.run(checks.server(_showing(token_file, settings)))
     findings += checks.ports(settings, running=running)
     findings.append(status)
@@ -66,10 +66,6 @@ def _showing(token_file: Path | None, settings: Settings) -> Settings:
     if token_file is None:
         return settings
     return settings.model_copy(update={"client": settings.client.model_copy(update={"token_file": token_file})})
-
-
-async def _clusters(settings: Settings) -> list[Finding]:
-    return [finding async for finding in clusters(settings)]
 
 
 def _show(finding: Finding, *, json: bool) -> None:

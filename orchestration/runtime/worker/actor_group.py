@@ -17,7 +17,6 @@ from orchestration.runtime.settings import SupervisionSettings
 from orchestration.runtime.worker.live import Ending, LiveActor
 from orchestration.runtime.worker.restarts import RestartPolicy, rest
 from orchestration.settings import SettingsUpdate
-from orchestration.telemetry.logs import context
 from orchestration.wiring import ActorPlan
 
 _log = structlog.get_logger(__name__)
@@ -246,7 +245,7 @@ class ActorGroup:
 
     async def _keep(self, member: GroupMember, before: int) -> Ending:
         """Live after life of one of them."""
-        with context(submind=member.plan.name):
+        with structlog.contextvars.bound_contextvars(submind=member.plan.name):
             while True:
                 try:
                     return await member.actor.live(before + member.policy.restarts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
-from orchestration.telemetry.logs import context
+import structlog
 
 _LOW = (1 << 64) - 1
 _TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
@@ -92,11 +92,8 @@ def called(traceparent: str, request: str) -> Iterator[None]:
     caller = caller_of(traceparent) if traceparent else None
     before = CALLING.set(caller)
     try:
-        with context(
-            request=request,
-            trace_id=hex_trace(caller.trace) if caller else None,
-            span_id=hex_span(caller.span) if caller else None,
-        ):
+        spans = {"trace_id": hex_trace(caller.trace), "span_id": hex_span(caller.span)} if caller else {}
+        with structlog.contextvars.bound_contextvars(request=request, **spans):
             yield
     finally:
         CALLING.reset(before)

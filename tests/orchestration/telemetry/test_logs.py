@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestration.telemetry.escape import escape
-from orchestration.telemetry.logs import configure_logs, context
+from orchestration.telemetry.logs import configure_logs
 from orchestration.telemetry.settings import LogSettings
 
 ROOT = str(Path(__file__).parents[3])
@@ -55,8 +55,8 @@ def lines(file):
 
 def test_a_line_says_what_where_and_in_whose_name(tmp_path):
     log = logging_to(tmp_path / "submind.log")
-    with context(mind="alpha", request="r1"):
-        with context(submind="causes", trace_id="t-1"):
+    with structlog.contextvars.bound_contextvars(mind="alpha", request="r1"):
+        with structlog.contextvars.bound_contextvars(submind="causes", trace_id="t-1"):
             log.info("posted", count=3)
         log.warning("slow")
     log.info("idle")

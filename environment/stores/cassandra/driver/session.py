@@ -359,3 +359,14 @@ def _worth_repeating(error: BaseException, *, repeatable: bool) -> bool:
     if isinstance(error, CircuitOpen | SessionClosed) or not isinstance(error, StoreUnavailable):
         return False
     return repeatable or not isinstance(error, OutcomeUnknown)
+
+
+@dataclass(eq=False, repr=False)
+class CassandraTable:
+    """What is kept of one mind on a cluster."""
+
+    _session: Session
+    _mind: str
+
+    def __post_init__(self) -> None:
+        """What else it begins with."""

@@ -11,7 +11,7 @@ from msgspec import DecodeError
 from environment.errors import StoreBroken
 from environment.latest import Latest
 from environment.messages import PerceptionBatch
-from environment.stores.cassandra.driver.session import Prepared, Session, Values
+from environment.stores.cassandra.driver.session import CassandraTable, Prepared, Values
 from environment.stores.cassandra.log import layout
 from environment.stores.cassandra.log.header import Header
 from environment.stores.cassandra.log.keys import KEY, NO_KEY, each_key
@@ -54,16 +54,14 @@ class _Index:
     segments: list[layout.Segment] = field(default_factory=list)
 
 
-class SegmentTable:
+class SegmentTable(CassandraTable):
     """The segments of one mind.
 
     What is committed never changes, so its places are remembered, those used last the longest.
     Every method may raise ``StoreUnavailable``, and ``StoreBroken`` where something that was committed is missing.
     """
 
-    def __init__(self, session: Session, mind: str) -> None:
-        self._session = session
-        self._mind = mind
+    def __post_init__(self) -> None:
         self._indexes: OrderedDict[int, _Index] = OrderedDict()
         self._decoded = Latest[int, PerceptionBatch](_DECODED)
 

@@ -17,7 +17,7 @@ import msgspec
 from environment.errors import ChangesGone, StoreUnavailable
 from environment.messages import Instant
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.driver.session import Session
+from environment.stores.cassandra.driver.session import CassandraTable
 from environment.stores.cassandra.traces.scan import scan_traces
 from environment.stores.cassandra.traces.traces import TraceReader
 
@@ -50,13 +50,11 @@ class _Gone(Exception):
     """A generation was dropped while it was read."""
 
 
-class LiveSet:
+@dataclass(eq=False, repr=False)
+class LiveSet(CassandraTable):
     """The ids of the live traces of one mind. Every method may raise ``StoreUnavailable``."""
 
-    def __init__(self, session: Session, mind: str, reader: TraceReader) -> None:
-        self._session = session
-        self._mind = mind
-        self._reader = reader
+    _reader: TraceReader
 
     async def ids(self, change: int) -> set[str]:
         """What was live after ``change``, which must have been reached; later, where the changes since have expired."""

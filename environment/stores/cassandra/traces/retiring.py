@@ -1,5 +1,7 @@
 """Forgetting traces that are retired, old, and were never conscious."""
 
+from dataclasses import dataclass
+
 from environment.errors import ChangesGone
 from environment.messages import Instant
 from environment.stores.cassandra import partitions
@@ -7,7 +9,7 @@ from environment.stores.cassandra.calendar import work_off
 from environment.stores.cassandra.commits.drafts import Draft
 from environment.stores.cassandra.commits.record import TRACES
 from environment.stores.cassandra.commits.writer import CommitWriter
-from environment.stores.cassandra.driver.session import Row, Session
+from environment.stores.cassandra.driver.session import CassandraTable, Row
 from environment.stores.cassandra.traces.traces import TraceReader, Written
 
 _OLDEST = """SELECT at, id, stamp FROM traces_retired WHERE mind = ? AND hour = ? AND part = ? AND at < ?
@@ -16,14 +18,12 @@ _DONE = "DELETE FROM traces_retired USING TIMESTAMP ? WHERE mind = ? AND hour = 
 _AT_ONCE = 500
 
 
-class Retiring:
+@dataclass(eq=False, repr=False)
+class Retiring(CassandraTable):
     """Works through the index of retired traces, oldest first. What it has looked at it deletes there, as one range."""
 
-    def __init__(self, session: Session, mind: str, reader: TraceReader, writer: CommitWriter) -> None:
-        self._session = session
-        self._mind = mind
-        self._reader = reader
-        self._writer = writer
+    _reader: TraceReader
+    _writer: CommitWriter
 
     async def forget(self, before: Instant, limit: int) -> int:
         """See ``TraceStore.forget``."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from itertools import islice
 
 from environment.errors import ChangesGone
@@ -10,7 +11,7 @@ from environment.messages import Instant, Trace
 from environment.ports import Progress
 from environment.stores.cassandra.commits.commit_logs import head_of
 from environment.stores.cassandra.commits.record import CORE, TRACES
-from environment.stores.cassandra.driver.session import Row, Session
+from environment.stores.cassandra.driver.session import CassandraTable, Row
 from environment.stores.cassandra.traces.live import LiveSet
 from environment.stores.cassandra.traces.retiring import Retiring
 from environment.stores.cassandra.traces.traces import TraceReader, last_changes
@@ -18,15 +19,13 @@ from environment.stores.cassandra.traces.traces import TraceReader, last_changes
 _WINDOW = 5000
 
 
-class CassandraTraces:
+@dataclass(eq=False, repr=False)
+class CassandraTraces(CassandraTable):
     """``TraceStore``; whoever reads sees a commit when all its rows are there, as the head says."""
 
-    def __init__(self, session: Session, mind: str, reader: TraceReader, live: LiveSet, retiring: Retiring) -> None:
-        self._session = session
-        self._mind = mind
-        self._reader = reader
-        self._live = live
-        self._retiring = retiring
+    _reader: TraceReader
+    _live: LiveSet
+    _retiring: Retiring
 
     async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
         return {trace.id: trace for trace, *_ in await self._reader.newest(dict.fromkeys(ids))}

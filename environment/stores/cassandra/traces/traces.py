@@ -6,7 +6,7 @@ from typing import NamedTuple
 from environment.errors import ChangesGone
 from environment.messages import Level, Trace
 from environment.stores.cassandra import partitions
-from environment.stores.cassandra.driver.session import Row, Session
+from environment.stores.cassandra.driver.session import CassandraTable, Row, Session
 from environment.stores.codec import decode_names, decode_thought
 
 _NEWEST = """SELECT version, first_value, first_at, first_half_life, part, authors, body,
@@ -34,12 +34,8 @@ class Written(NamedTuple):
     part: int
 
 
-class TraceReader:
+class TraceReader(CassandraTable):
     """Reads the traces of one mind. Every method may raise ``StoreUnavailable``."""
-
-    def __init__(self, session: Session, mind: str) -> None:
-        self._session = session
-        self._mind = mind
 
     async def newest(self, ids: Iterable[str], *, patient: bool = False) -> list[Changed]:
         """Those of ``ids`` that are there, in their order, read concurrently; ``patient`` as in ``execute_all``."""
@@ -84,26 +80,16 @@ class TraceReader:
             chunk = partitions.version_chunk(row.newest)
             rows = await self._session.execute(statement, (self._mind, trace_id, chunk, row.newest), idempotent=True)
             content = rows[0] if rows else row
-        trace = Trace(
-            thought=decode_thought(content.body),
-            version=content.version,
-            level=Level(row.value, row.at, row.half_life),
-            live=row.live,
-            conscious=row.conscious or None,
-            authors=decode_names(content.authors),
-        )
+        thought, level = decode_thought(content.body), Level(row.value, row.at, row.half_life)
+        authors = decode_names(content.authors)
+        trace = Trace(thought, content.version, level, row.live, row.conscious or None, authors)
         written = Level(content.first_value, content.first_at, content.first_half_life)
         return Changed(trace, row.change, written)
 
 
 def _written(row: Row) -> Written:
-    trace = Trace(
-        thought=decode_thought(row.body),
-        version=row.version,
-        level=Level(row.first_value, row.first_at, row.first_half_life),
-        live=False,
-        authors=decode_names(row.authors),
-    )
+    level = Level(row.first_value, row.first_at, row.first_half_life)
+    trace = Trace(decode_thought(row.body), row.version, level, live=False, authors=decode_names(row.authors))
     return Written(trace, row.part)
 
 
