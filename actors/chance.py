@@ -1,7 +1,5 @@
 """Chance that survives a crash: the n-th draw of a name and seed is always the same."""
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 _MASK = (1 << 64) - 1

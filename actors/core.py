@@ -1,7 +1,5 @@
 """What every actor of a mind is inside: a pure core, driven by a shell."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """What no core may ask for: who lives, what each may spend, and what another one keeps is not for a submind to say."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import get_args
 

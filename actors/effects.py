@@ -1,7 +1,5 @@
 """What a core may ask for. A core returns effects; the shell performs them, writes before sends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """What can happen to a core. Frozen; everything from another actor arrives as one of these."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What a faculty of the mind says of itself, once; who builds, configures, restarts, counts and shows it reads this."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar

@@ -1,7 +1,5 @@
 """What can happen to a core when a mind grows or shrinks: neurogenesis and apoptosis, as events."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from actors.handover import HandoverState

@@ -4,8 +4,6 @@ Source: the agentic design ("they have the ability to spawn a new agent to offlo
 connections, partitioned by topic"). Everything here travels and is kept by the snapshot codec.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

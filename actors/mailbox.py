@@ -1,7 +1,5 @@
 """A bounded mailbox in which weight decides the order and waiting raises priority, so that nothing starves."""
 
-from __future__ import annotations
-
 import heapq
 from collections import deque
 from dataclasses import dataclass

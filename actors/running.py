@@ -1,7 +1,5 @@
 """Running statistics in bounded memory, with which every stream calibrates itself."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable

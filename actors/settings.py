@@ -1,7 +1,5 @@
 """Configuration of the actors: one section per room, composed by the orchestration's tree."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from environment.config import Seconds, Section, Share

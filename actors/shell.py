@@ -4,8 +4,6 @@ Both drivers of a mind, the live one under Ray and the deterministic simulator, 
 only in the ``Driver`` they hand it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol

@@ -1,7 +1,5 @@
 """How cores write their snapshots: msgpack of typed structures, vectors kept exactly. Nothing is ever unpickled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Addresses of servers as people write them: ``HOST:PORT``, and ``SCHEME://HOST:PORT,HOST:PORT/…?OPTION=VALUE``."""
 
-from __future__ import annotations
-
 import re
 import ssl
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Which minds a mind was before it was itself: of whom it is a clone, and what both have in common."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from environment.collections import RESERVED, Collection, Collections, Document

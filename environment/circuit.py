@@ -1,7 +1,5 @@
 """Leaving a failing server alone for a while, so that a mind does not wait for it with every thought."""
 
-from __future__ import annotations
-
 
 class Circuit:
     """Closed while answers come; open for ``cooldown`` seconds after ``failures`` in a row; then one request probes.

@@ -5,8 +5,6 @@ lies in a future that may be years away. So an actor's life ends when its clock 
 is dated anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache

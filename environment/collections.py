@@ -5,8 +5,6 @@ What a new part of the mind needs of a store is here: no table, migration, copy,
 (``Commit(MEMORIES.write(key, value))``), and are read through ``Stores.collections``.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass

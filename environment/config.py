@@ -1,7 +1,5 @@
 """The base of every configuration section, and the units they are written in."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

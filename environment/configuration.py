@@ -1,7 +1,5 @@
 """The record of what a mind worked with: every configuration that was put to work."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from environment.collections import RESERVED, Collection, Collections, WriteDocument

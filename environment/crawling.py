@@ -1,7 +1,5 @@
 """Walking the environment: by meaning, along shared associations, at random. Reads only; nothing is changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random

@@ -1,7 +1,5 @@
 """Why a thought became conscious just then."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

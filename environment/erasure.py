@@ -5,8 +5,6 @@ that is read is compared by the digests of its words: the record alone is enough
 again in a mind that was restored from an older backup. Who holds a record can try names on it, and learn no others.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

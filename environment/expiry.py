@@ -1,7 +1,5 @@
 """The live traces in the order in which they sink: who is least salient, and who crosses the floor next, unscanned."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heapreplace

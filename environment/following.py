@@ -1,7 +1,5 @@
 """A reader's own copy of a collection, which follows what changes."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """Ids derived from what they name, so that doing something again names the same thing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from hashlib import blake2b
 

@@ -1,7 +1,5 @@
 """What is remembered only lately: dictionaries that are bounded."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import TypeVar

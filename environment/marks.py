@@ -1,7 +1,5 @@
 """What people say of entries and matters, one document each: useful or not, wrong, muted, settled, remind me."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Innate knowledge: packs of documents and facts that a mind is born with, apart from all that it perceives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Who was born in a mind beside those it is configured with, and the audit log of every decision about that."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """What readers were lately told, so that the mind learns which of its memories are of use."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from environment.collections import LOCAL, Collection

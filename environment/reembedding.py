@@ -3,8 +3,6 @@
 What a trace says is never written again, so its new vector stands beside it, until it has evaporated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Why two thoughts belong together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """How a thought that builds on a trace becomes the trace's next version."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from environment.messages import PerceptionRef, Thought, Trace, Via

@@ -3,8 +3,6 @@
 All functions are pure. Salience is in 0..1, times are instants, half-lives are seconds.
 """
 
-from __future__ import annotations
-
 import math
 
 from environment.messages import Instant, Level

@@ -1,7 +1,5 @@
 """Searching the live traces by meaning, with filters. What has evaporated is out of the index and not found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ A trace has a *level*, which evaporates and is reinforced (``environment.salienc
 in the stream or compared with a setting, it is the chance that stands for that level. The order is the same.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from enum import StrEnum

@@ -4,8 +4,6 @@ Pure: no clock, no chance, no I/O. What must become durable is returned as write
 it answers anybody.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random

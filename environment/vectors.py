@@ -3,8 +3,6 @@
 On unit vectors the cosine moves by less than 1e-3.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

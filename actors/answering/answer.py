@@ -1,7 +1,5 @@
 """An answer by rule: the sentences that answer best, each with its time and its source, or plainly that none does."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """An answer from facts: a question is read as the sentence that would tell it, by the rules that facts are read by."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a mind answers with: from what was perceived, by rule, and in a model's words where there is one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace

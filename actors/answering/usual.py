@@ -1,7 +1,5 @@
 """What usually happens: questions that a gist of many episodes answers better than any one of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

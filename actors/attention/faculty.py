@@ -1,7 +1,5 @@
 """Attention declares itself."""
 
-from __future__ import annotations
-
 from actors.attention.settings import AttentionSettings
 from actors.core import Core
 from actors.events import Broadcast, Marked, Muted, Propose, Salient

@@ -1,7 +1,5 @@
 """What marks keep back, lower and raise: what somebody muted or found useful or not, but never what is critical."""
 
-from __future__ import annotations
-
 import math
 from collections import OrderedDict
 from collections.abc import Sequence

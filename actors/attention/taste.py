@@ -5,8 +5,6 @@ Laplace step of Chapelle and Li, 2011): a few marks move a source a little, many
 have in common is left out, so that a severe reader does not silence the mind.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 

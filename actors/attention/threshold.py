@@ -1,7 +1,5 @@
 """How high a winner must stand, as far as metacognition moved it, and how widely what was said is inhibited."""
 
-from __future__ import annotations
-
 import math
 
 from actors.events import Proposal

@@ -1,7 +1,5 @@
 """What a trace is worth as a candidate, and what made it so."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from actors.attention.inhibition import Inhibition

@@ -1,7 +1,5 @@
 """The subliminal environment declares itself."""
 
-from __future__ import annotations
-
 from actors.core import Core
 from actors.effects import Note
 from actors.events import Broadcast, Crawl, Diminish, Post, Reinforce, Revise, Salient, Survey

@@ -1,7 +1,5 @@
 """What somebody says to be so, before anything is decided."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from actors.knowledge.fact import FactKind

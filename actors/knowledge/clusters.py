@@ -1,7 +1,5 @@
 """Episodes that tell of the same thing: lines of a source in the same or like words, and when they came."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """What becomes of facts as time goes by: what comes to mind grows stronger, what is one is folded, what faded goes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from actors.knowledge.fact import Fact, FactStanding

@@ -1,7 +1,5 @@
 """Reads what is said for facts, and keeps them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from itertools import permutations
 

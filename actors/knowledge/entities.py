@@ -1,7 +1,5 @@
 """Who and what is known: names that are one, and how strongly each has to do with others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

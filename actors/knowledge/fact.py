@@ -1,7 +1,5 @@
 """What is kept of a fact, of an entity and of a contradiction. Pure values: time is given."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

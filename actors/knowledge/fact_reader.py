@@ -1,7 +1,5 @@
 """Facts by rule from text: who speaks, what each clause claims, what "it" is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Knowledge declares itself."""
 
-from __future__ import annotations
-
 from actors.core import Core
 from actors.events import Broadcast, Marked
 from actors.faculty import BuildContext, Faculty

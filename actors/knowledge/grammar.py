@@ -1,7 +1,5 @@
 """The language that facts are read from, as ``english.toml`` has it: words, patterns of sentences, rules."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Which lines are read: one that its source says over and over, or too fast for anybody to mean it, is passed over."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 from actors.knowledge.settings import KnowledgeSettings

@@ -1,7 +1,5 @@
 """What packs say becomes facts: beside those that were learnt, superseded and withdrawn with their packs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Facts as they are held: said again, changed, corrected, ended, denied. Nothing is overwritten without a trace."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

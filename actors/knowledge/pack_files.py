@@ -1,7 +1,5 @@
 """Packs as people write them: Markdown, CSV and JSON-LD, checked where they are read."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

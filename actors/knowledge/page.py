@@ -1,7 +1,5 @@
 """What is known of an entity, and why something is believed, as it is told to whoever asks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

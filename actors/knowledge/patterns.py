@@ -1,7 +1,5 @@
 """What a clause says of its subject: readings of what the patterns of the language find in it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Names, nouns and states, as far as they can be told from other words without a dictionary."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Times as people write them: weekdays, dates, hours. Fast, English, and far from all there is (see dateparser)."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

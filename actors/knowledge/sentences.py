@@ -1,7 +1,5 @@
 """What a sentence is before it is read for facts: who says it, whether it claims anything, from when and until when."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Configuration of facts, entities and what becomes of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import Field

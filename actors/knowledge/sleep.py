@@ -1,7 +1,5 @@
 """What sleep makes of memory: gists of many episodes, and a report of what became of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

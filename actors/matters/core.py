@@ -1,7 +1,5 @@
 """Follows matters: what belongs to them, where they stand, what is owed, and when it is over."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a line says of a matter: when something is due, that it is promised or asked for, that it is over."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The follower of matters declares itself."""
 
-from __future__ import annotations
-
 from actors.core import Core
 from actors.effects import Note
 from actors.events import Broadcast, Marked, Posted, Salient

@@ -1,7 +1,5 @@
 """What marks do to matters: settle them, take lines out, mute them, remind; and what undoing takes back."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

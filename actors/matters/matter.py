@@ -1,7 +1,5 @@
 """What is kept of a matter and of an open loop, and how a line joins one. Pure values: time is given."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The lines of open matters by meaning and by what they name: to which matter a new one belongs."""
 
-from __future__ import annotations
-
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """What is owed: promises, requests and deadlines with a time, questions without one; opened, closed and asked after."""
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Control: proposes changes of attention when monitoring notices a trouble, and takes them back when it is over."""
 
-from __future__ import annotations
-
 import msgspec
 
 from actors.core import Description, Inward

@@ -3,8 +3,6 @@
 Source: Nelson and Narens (1990), "Metamemory: a theoretical framework and new findings".
 """
 
-from __future__ import annotations
-
 from actors.core import Core
 from actors.events import Broadcast, Observed, Posted, Vitals
 from actors.faculty import BuildContext, Faculty

@@ -1,7 +1,5 @@
 """Monitoring: watches rates, loops, repetition and budget, and says what it notices."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 
 import msgspec

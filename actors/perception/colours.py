@@ -3,8 +3,6 @@
 Hue angles are never averaged: the mean of red and blue is no colour of the image.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 

@@ -1,7 +1,5 @@
 """The perceptual submind: reads the perception log from its cursor and leaves what is worth a thought as traces."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar

@@ -6,8 +6,6 @@ alarms is about the same for steady, noisy and bursting series. An alarm is told
 nothing was surprising for a while.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Perceptual subminds declare themselves: one for each modality."""
 
-from __future__ import annotations
-
 from actors.core import Core
 from actors.events import Credit, Posted, Register
 from actors.faculty import BuildContext, Faculty

@@ -1,7 +1,5 @@
 """What the next number of a series should be: by the latest ones, its level, the time of day, the hour of the week."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import median_high

@@ -1,7 +1,5 @@
 """What can be said of an image without a model: a pure function of its bytes that never raises."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """How machines call what they measure, and how people say it."""
 
-from __future__ import annotations
-
 import math
 import re
 

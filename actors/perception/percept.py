@@ -1,7 +1,5 @@
 """What an interpreter makes of raw input, before it becomes a thought."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol

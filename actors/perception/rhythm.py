@@ -1,7 +1,5 @@
 """Regularity: what comes at equal intervals, and its silence."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
 from typing import TypeAlias

@@ -4,8 +4,6 @@ Sources: RFC 5424 (priority in angle brackets), klog's leading letter, level fie
 or brackets, status codes of HTTP. A declaration is believed as far as it is rare where it comes from.
 """
 
-from __future__ import annotations
-
 import re
 
 DEBUG, WARNING, ERROR, CRITICAL, EMERGENCY = 0, 2, 3, 4, 5

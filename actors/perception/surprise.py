@@ -5,8 +5,6 @@ logarithm is surprise in nats. What is not known of a source is taken from all o
 that nothing surprises who knows nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections import OrderedDict, deque
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ Fouque, Termier and Largouet, 2017), here fitted by its first two moments. A ser
 value than a steady one does.
 """
 
-from __future__ import annotations
-
 import math
 
 import msgspec

@@ -1,7 +1,5 @@
 """What can be read off a text without a model: clean words, templates, and the terms it can be met again by."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Temporal binding and the stream of consciousness: ordered within a window, then numbered once and for ever."""
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import replace

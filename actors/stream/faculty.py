@@ -1,7 +1,5 @@
 """The stream of consciousness declares itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from actors.core import Core

@@ -1,7 +1,5 @@
 """Configuration of the stream of consciousness."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from environment.config import Seconds, Section

@@ -1,7 +1,5 @@
 """Apoptosis: a submind that was born here and has had nothing to do for long leaves what it has to its nearest peer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from actors.effects import Retire

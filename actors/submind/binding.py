@@ -5,8 +5,6 @@ multi-head attention, the best k of each category remain, every combination of t
 a thought.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

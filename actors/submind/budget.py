@@ -1,7 +1,5 @@
 """A token bucket on mind time: how many thoughts something may have an hour."""
 
-from __future__ import annotations
-
 from environment.messages import Instant
 
 

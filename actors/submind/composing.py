@@ -1,7 +1,5 @@
 """From a binding to a request to the substrate, and from its answer to a thought."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The cognitive submind: binds what it is told and what it finds, under a goal, into thoughts of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ high message volume, they have the ability to spawn a new agent to offload objec
 connections").
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """Cognitive subminds declare themselves."""
 
-from __future__ import annotations
-
 from actors.core import Core
 from actors.events import Broadcast, Credit, Found, Message, Posted, Refused, Register
 from actors.faculty import BuildContext, Faculty

@@ -4,8 +4,6 @@ Source: the agentic design (associative binding by multi-head attention over eve
 projections score at chance, and a z-score within five candidates cannot exceed 2, hence features and running moments.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ every such line, and what says the same again adds nothing. The figures here wer
 annotated chat; ``benchmarks/binding.py`` measures them on the rest.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence

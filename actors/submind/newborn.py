@@ -1,7 +1,5 @@
 """The first state of a child: the ordinary snapshot of a core that holds what its parent gave."""
 
-from __future__ import annotations
-
 from actors.chance import Chance
 from actors.handover import HandoverState
 from actors.peers import PeerDirectory

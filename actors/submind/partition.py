@@ -4,8 +4,6 @@ Sources: spherical k-means (Dhillon and Modha, 2001), here with two centres and 
 the silhouette (Rousseeuw, 1987), with distances and mean weighted alike.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

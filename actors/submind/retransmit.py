@@ -1,7 +1,5 @@
 """Posting that survives loss: a thought is posted again until the environment says that it is durable."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 

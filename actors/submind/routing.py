@@ -1,7 +1,5 @@
 """Whom a thought is sent to. What is learned can be measured against what is not: a router is given its routing."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol

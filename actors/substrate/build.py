@@ -1,7 +1,5 @@
 """From settings to a substrate and an embedder: the one place that picks."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

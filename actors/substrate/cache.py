@@ -1,7 +1,5 @@
 """The same request is never paid for twice: a bounded cache of answers, and one flight for equal requests."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The embedded default embedder: static word embeddings that come inside a wheel. No download, no GPU."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

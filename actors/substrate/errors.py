@@ -1,7 +1,5 @@
 """What can go wrong with a substrate. Each class says what to do about it; all survive pickling."""
 
-from __future__ import annotations
-
 from environment.errors import FieldedError
 
 

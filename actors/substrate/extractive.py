@@ -4,8 +4,6 @@ Every word of an answer stands in the material or in ``CONNECTIVES``. Curly doub
 own, so that outside text cannot end a quotation or forge a citation inside one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

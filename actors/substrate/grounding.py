@@ -4,8 +4,6 @@ Judged by form alone, in whatever language: a word with a capital inside a sente
 asks too much costs a model's wording, one that asks too little tells people what never happened.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

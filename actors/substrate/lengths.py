@@ -4,8 +4,6 @@ Where a model's vectors are as long as those of one before it, zeros behind them
 no cosine. So whatever kept a vector knows whether it still means something by comparing its length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An embedder of one's own: any ONNX sentence model with its tokenizer, on this machine's processors."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os

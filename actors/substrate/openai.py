@@ -1,7 +1,5 @@
 """Thinking and embedding with a server that speaks the OpenAI protocol."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import math

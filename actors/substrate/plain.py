@@ -1,7 +1,5 @@
 """Outside text made fit to be shown and quoted: one line, nothing invisible, nothing that steers a terminal."""
 
-from __future__ import annotations
-
 import re
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")

@@ -1,7 +1,5 @@
 """What a submind thinks with: a generator of text and an embedder."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -4,8 +4,6 @@ A quoted string is JSON: a quote or the end of a line inside it is escaped, so t
 go on as if it were the prompt. Small models follow this; fences with a hash they repeated instead of answering.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Requests to a server that speaks the OpenAI protocol: timed, bounded, retried; its answers read with distrust."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

@@ -1,7 +1,5 @@
 """Reading a text without a model: its sentences, the most telling of them, its subjects, what two have in common."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from math import sqrt

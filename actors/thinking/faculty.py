@@ -1,7 +1,5 @@
 """Active thinking declares itself."""
 
-from __future__ import annotations
-
 from actors.core import Core
 from actors.events import Broadcast, Found, Posted
 from actors.faculty import BuildContext, Faculty

@@ -1,7 +1,5 @@
 """Working memory: a few slots whose activation decays; what leaves them stays latent, and returns by a cue."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

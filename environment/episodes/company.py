@@ -1,7 +1,5 @@
 """Who speaks with whom: learned from times alone, so that two sides of a conversation are read as one."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The time that a text speaks of: a day, a week, a month or a year, what lies before or after one, or what happened."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Words as they are looked for: in lower case, without their endings, numbers as figures."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What the environment needs of an index by meaning. The store is the truth; an index is a cache of what is live."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

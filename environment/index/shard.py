@@ -1,7 +1,5 @@
 """The FAISS shard: exact while small, divided into cells (IVF) once grown. The only module that imports FAISS."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """An inverted index of associations: which live traces share a name, a host, a part number, a keyphrase."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
