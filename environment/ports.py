@@ -4,29 +4,13 @@ A store object serves one mind: no method takes a mind, so nothing can cross bet
 coroutines, so a backend may be a server. Each may raise ``StoreUnavailable`` (nothing was written; call it again).
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Protocol, TypeAlias
 
+from environment import messages
 from environment.collections import Collections, RemoveDocument, WriteDocument
-from environment.messages import (
-    Connection,
-    ConnectionChange,
-    Instant,
-    Level,
-    Modality,
-    NewPerception,
-    Perception,
-    PerceptionBatch,
-    Receipt,
-    Receipts,
-    StreamEntry,
-    SubmindReport,
-    Trace,
-)
 
 LAST_EPOCH = (1 << 22) - 1
 """The largest epoch, of any store: a write time of Cassandra has no more bits for it."""
@@ -38,7 +22,7 @@ class PreparedBatch(Protocol):
     """A batch made ready by the log that will take it, which may keep more in it."""
 
     @property
-    def perceptions(self) -> PerceptionBatch: ...
+    def perceptions(self) -> messages.PerceptionBatch: ...
 
     def __len__(self) -> int: ...
 
@@ -54,10 +38,10 @@ class Appender(Protocol):
         ``AppendSkipped``, where the log still answers, so that nothing is written behind a gap.
         """
 
-    def prepare(self, batch: PerceptionBatch) -> PreparedBatch:
+    def prepare(self, batch: messages.PerceptionBatch) -> PreparedBatch:
         """The part of appending that need not wait for its turn; writes nothing."""
 
-    async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[Receipts]:
+    async def append_batches(self, batches: Sequence[PreparedBatch]) -> list[messages.Receipts]:
         """What ``PerceptionLog.append`` does, for many callers at once: all are written, in their order, or none is.
 
         The batches were prepared by this log.
@@ -76,22 +60,26 @@ class PerceptionLog(Appender, Protocol):
         who shares a log with others leads, so as to learn that it was overtaken.
         """
 
-    async def append(self, batch: Sequence[NewPerception]) -> list[Receipt]:
+    async def append(self, batch: Sequence[messages.NewPerception]) -> list[messages.Receipt]:
         """Write and sync; what is answered is durable. A known (source, key) answers its first receipt, ``new`` false.
 
         All of the batch is written or none of it. Raises ``StoreFull`` when the device has no room.
         """
 
-    async def read(self, after: int, limit: int, modality: Modality | None = None) -> list[Perception]:
+    async def read(
+        self, after: int, limit: int, modality: messages.Modality | None = None
+    ) -> list[messages.Perception]:
         """Perceptions with ``seq > after``, oldest first, at most ``limit``."""
 
-    async def get(self, ids: Sequence[str]) -> dict[str, Perception]:
+    async def get(self, ids: Sequence[str]) -> dict[str, messages.Perception]:
         """Those of ``ids`` that are there."""
 
     async def head(self) -> int:
         """The highest sequence number ever given, 0 before the first; forgetting does not lower it."""
 
-    async def forget(self, received_before: Instant, up_to: int, limit: int = 10_000, believed: Instant = inf) -> int:
+    async def forget(
+        self, received_before: messages.Instant, up_to: int, limit: int = 10_000, believed: messages.Instant = inf
+    ) -> int:
         """Delete what was received before and is at or below sequence ``up_to``; how many perceptions went.
 
         What says that it came after ``believed`` is of a wrong clock: it goes once something behind it may go. What was
@@ -109,19 +97,19 @@ class PerceptionLog(Appender, Protocol):
 class TraceStore(Protocol):
     """Reads of the traces and their revisions; writing goes through ``Stores.commit``."""
 
-    async def get(self, ids: Sequence[str]) -> dict[str, Trace]:
+    async def get(self, ids: Sequence[str]) -> dict[str, messages.Trace]:
         """Those of ``ids`` that are there, at their newest version, live or not."""
 
-    async def revisions(self, trace_id: str) -> list[Trace]:
+    async def revisions(self, trace_id: str) -> list[messages.Trace]:
         """All versions, oldest first; empty when unknown."""
 
-    def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[Trace]]:
+    def live(self, batch: int = 1000, progress: Progress | None = None) -> AsyncIterator[list[messages.Trace]]:
         """Every live trace at its newest version, in batches: what an index is rebuilt from.
 
         The cost follows the live set, not the age of the mind. ``progress`` is told of every batch, before it comes.
         """
 
-    async def changes(self, after: int, limit: int) -> tuple[int, list[Trace]]:
+    async def changes(self, after: int, limit: int) -> tuple[int, list[messages.Trace]]:
         """Traces changed since change number ``after`` (0: all) at their newest version, and the number reached.
 
         Lets a reader elsewhere keep an index of its own current. Level-only changes count as changes. They are not kept
@@ -132,7 +120,7 @@ class TraceStore(Protocol):
     async def head(self) -> int:
         """The latest change number, 0 at first. Read it before ``live`` to know where ``changes`` goes on."""
 
-    async def forget(self, before: Instant, limit: int = 10_000) -> int:
+    async def forget(self, before: messages.Instant, limit: int = 10_000) -> int:
         """Delete traces that are retired, were never conscious and whose level was last set before ``before``.
 
         All their revisions go with them; how many traces went (call again while ``limit`` went).
@@ -145,29 +133,29 @@ class StreamLog(Protocol):
     async def head(self) -> int:
         """The last sequence number, 0 when empty."""
 
-    async def read(self, from_seq: int, limit: int) -> list[StreamEntry]:
+    async def read(self, from_seq: int, limit: int) -> list[messages.StreamEntry]:
         """Entries with ``seq >= from_seq`` in order, at most ``limit``."""
 
-    async def find(self, entry_id: str) -> StreamEntry | None:
+    async def find(self, entry_id: str) -> messages.StreamEntry | None:
         """The entry with that id."""
 
 
 class RegistryStore(Protocol):
     """Reads of connections, reports and saved states; writing goes through ``Stores.commit``."""
 
-    async def connections(self, owner: str | None = None) -> list[Connection]:
+    async def connections(self, owner: str | None = None) -> list[messages.Connection]:
         """All connections, or one submind's; strongest first."""
 
     async def history(
-        self, owner: str | None = None, limit: int = 1000, *, since: Instant | None = None, before: str = ""
-    ) -> list[ConnectionChange]:
+        self, owner: str | None = None, limit: int = 1000, *, since: messages.Instant | None = None, before: str = ""
+    ) -> list[messages.ConnectionChange]:
         """The latest changes, newest first by mind time, each with its mark; of one submind, at ``since`` or after.
 
         ``before`` is the mark of the last one read: those that stand behind it follow, none left out or twice, whatever
         is written meanwhile. Raises ``ValueError`` for what is no mark of this store.
         """
 
-    async def written(self, after: str, limit: int) -> list[ConnectionChange]:
+    async def written(self, after: str, limit: int) -> list[messages.ConnectionChange]:
         """Changes in the order in which this store took them in: the first ``limit`` behind the mark ``after``.
 
         Empty: from the first that is kept. Who reads on behind the last one it was given gets each change that is kept
@@ -180,13 +168,13 @@ class RegistryStore(Protocol):
     async def owners(self, after: str = "", limit: int | None = None) -> list[str]:
         """Who has, or had, connections: names behind ``after`` in the order of their UTF-8, at most ``limit``."""
 
-    async def reports(self, after: str = "", limit: int | None = None) -> list[SubmindReport]:
+    async def reports(self, after: str = "", limit: int | None = None) -> list[messages.SubmindReport]:
         """The last report of each actor, by name: of those behind ``after``, at most ``limit``."""
 
     async def state(self, name: str) -> bytes | None:
         """The state an actor last saved, to restore it from."""
 
-    async def forget(self, before: Instant, limit: int = 10_000) -> int:
+    async def forget(self, before: messages.Instant, limit: int = 10_000) -> int:
         """Delete changes of connections older than ``before``, at most ``limit``; how many went."""
 
 
@@ -194,7 +182,7 @@ class RegistryStore(Protocol):
 class WriteTrace:
     """A new trace (``version`` 1) or a revision. Writing the same (id, version) twice changes nothing."""
 
-    trace: Trace
+    trace: messages.Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +190,7 @@ class WriteLevel:
     """The salience of a trace changed, or it was retired, or it became conscious; its content did not change."""
 
     trace_id: str
-    level: Level
+    level: messages.Level
     live: bool
     conscious: int | None
 
@@ -214,7 +202,7 @@ class WriteEntries:
     Writing the same (seq, id) twice changes nothing, so a commit whose answer was lost can be repeated.
     """
 
-    entries: tuple[StreamEntry, ...]
+    entries: tuple[messages.StreamEntry, ...]
     redacted: bool = False
     """Whether they take the place of those of their numbers and ids instead: the one way in which an entry changes."""
 
@@ -224,10 +212,10 @@ class WriteConnections:
     """A registry changed: connections as they now are, those that went, and the events that tell why."""
 
     owner: str
-    kept: tuple[Connection, ...]
+    kept: tuple[messages.Connection, ...]
     gone: tuple[tuple[str, str], ...]
     """(topic, peer) pairs."""
-    changes: tuple[ConnectionChange, ...]
+    changes: tuple[messages.ConnectionChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +230,7 @@ class WriteState:
 class WriteReport:
     """An actor's report, replacing the one before."""
 
-    report: SubmindReport
+    report: messages.SubmindReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ Source: the agentic design (attentional modulation of the global neuronal worksp
 measurement over unlike streams; ``benchmarks/coverage.py`` measures it.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 
+from actors import events
 from actors.attention.contest import Contest, Held, Loudness, SavedContest, origin_of
 from actors.attention.inhibition import Inhibition, SavedInhibition
 from actors.attention.marks import StandingMutes
@@ -21,21 +20,6 @@ from actors.attention.threshold import Threshold
 from actors.attention.weighing import Weighing
 from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Note, Send, WakeAt
-from actors.events import (
-    Broadcast,
-    Candidate,
-    Configured,
-    Conscious,
-    Event,
-    Generated,
-    Marked,
-    Muted,
-    Propose,
-    Salient,
-    Started,
-    Survey,
-    Tick,
-)
 from actors.growth import Born, Gone
 from actors.names import ENVIRONMENT, STREAM
 from actors.peers import PeerDirectory
@@ -103,25 +87,25 @@ class AttentionCore(Inward):
         self._rarity = Rarity()
         self._judged: OrderedDict[str, int] = OrderedDict()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
-        self._handed: OrderedDict[str, tuple[Candidate, Instant]] = OrderedDict()
+        self._handed: OrderedDict[str, tuple[events.Candidate, Instant]] = OrderedDict()
         self._wording: dict[str, _Wording] = {}
         self._threshold, self._passing = Threshold(settings.bend), 1.0
         self._surveyed_at: Instant = 0.0
 
-    def handle(self, event: Event, now: Instant) -> list[Effect]:
+    def handle(self, event: events.Event, now: Instant) -> list[Effect]:
         match event:
-            case Salient():
+            case events.Salient():
                 return self._offered(event, now)
-            case Tick():
+            case events.Tick():
                 return [*self._decide_due(now), *self._tend(now)]
-            case Generated():
+            case events.Generated():
                 return self._worded(event, now)
-            case Broadcast():
+            case events.Broadcast():
                 self._handed.pop(event.entry.id, None)
                 return []
-            case Propose():
+            case events.Propose():
                 return self._consider(event)
-            case Marked() | Muted():
+            case events.Marked() | events.Muted():
                 return self._mutes.take(event)
             case Born():
                 self._peers = self._peers.adding(event.peer)
@@ -129,9 +113,9 @@ class AttentionCore(Inward):
             case Gone():
                 self._peers = self._peers.without(event.name)
                 return []
-            case Configured(section=AttentionSettings() as settings):
+            case events.Configured(section=AttentionSettings() as settings):
                 return self._configured(settings, now)
-            case Started():
+            case events.Started():
                 self._surveyed_at = float("-inf")
                 return [*self._decide_due(now), *self._tend(now)]
             case _:
@@ -155,7 +139,7 @@ class AttentionCore(Inward):
     def _contests(self) -> tuple[Contest, Contest]:
         return self._drowned, self._all
 
-    def _offered(self, salient: Salient, now: Instant) -> list[Effect]:
+    def _offered(self, salient: events.Salient, now: Instant) -> list[Effect]:
         effects, offered = self._decide_due(now), salient.passed
         for source, times in salient.sources.items():
             self._loudness.hear(source, times)
@@ -262,18 +246,18 @@ class AttentionCore(Inward):
         memories = (material(Role.MEMORY, t.thought, apart(t.thought.time, time)) for t in bound)
         return Request(Act.BIND, self.name, (material(Role.EVENT, focus.thought, clock_time(time)), *memories))
 
-    def _worded(self, generated: Generated, now: Instant) -> list[Effect]:
+    def _worded(self, generated: events.Generated, now: Instant) -> list[Effect]:
         wording = self._wording.pop(generated.token, None)
         if wording is None:
             return []
         return self._hand_over(self._candidate(wording, generated.generation), now)
 
-    def _candidate(self, wording: _Wording, found: Generation | None = None) -> Candidate:
+    def _candidate(self, wording: _Wording, found: Generation | None = None) -> events.Candidate:
         """In the words that the substrate found, or in those of its focus."""
         focus, bound, own = wording.focus, wording.bound, wording.focus.thought
         salience = salience_of(wording.value)
         quoted = not found and own.author == Modality.TEXT and not own.insights  # which are put beside what was said
-        return Candidate(
+        return events.Candidate(
             id=entry_id(focus.id, focus.version),
             kind=EntryKind.THOUGHT,
             text=found.text if found else own.text,
@@ -290,10 +274,10 @@ class AttentionCore(Inward):
             why=replace(wording.why, quoted=quoted),
         )
 
-    def _hand_over(self, candidate: Candidate, now: Instant) -> list[Effect]:
+    def _hand_over(self, candidate: events.Candidate, now: Instant) -> list[Effect]:
         self._handed[candidate.id] = (candidate, now)
         return [
-            Send(STREAM, Conscious(candidate), 1.0),
+            Send(STREAM, events.Conscious(candidate), 1.0),
             Count("thoughts_conscious_total"),
             Count(f"severity_total:{candidate.severity}"),
             WakeAt(now + self._settings.resend_after),
@@ -309,7 +293,7 @@ class AttentionCore(Inward):
         near = self._peers.apart(focus.thought.vector, self._settings.concerned)
         return tuple(dict.fromkeys([*authors, *(peer.name for peer in near)]))
 
-    def _consider(self, event: Propose) -> list[Effect]:
+    def _consider(self, event: events.Propose) -> list[Effect]:
         self._threshold.consider(event.proposal)
         self._inhibition.widen(self._threshold.breadth)
         fields = {"proposal": event.proposal.value, "by": event.sender, "reason": event.reason}
@@ -320,7 +304,7 @@ class AttentionCore(Inward):
         for key, (candidate, at) in list(self._handed.items()):
             if now - at >= self._settings.resend_after:
                 self._handed[key] = (candidate, now)
-                effects.append(Send(STREAM, Conscious(candidate), 1.0))
+                effects.append(Send(STREAM, events.Conscious(candidate), 1.0))
         for token, wording in list(self._wording.items()):
             if now - wording.at >= self._settings.wording_patience:  # its own words will do
                 del self._wording[token]
@@ -329,7 +313,7 @@ class AttentionCore(Inward):
             effects.append(WakeAt(now + self._settings.resend_after))
         if now - self._surveyed_at >= self._settings.survey_every:
             self._surveyed_at = now
-            effects.append(Send(ENVIRONMENT, Survey(self.name, _SURVEYED)))
+            effects.append(Send(ENVIRONMENT, events.Survey(self.name, _SURVEYED)))
         return [*effects, WakeAt(self._surveyed_at + self._settings.survey_every)]
 
     def describe(self) -> Description:
@@ -383,5 +367,5 @@ class _Saved(msgspec.Struct):
     judged: list[tuple[str, int]]
     steps: tuple[int, int]
     ceiling: tuple[float, Instant | None] | None
-    handed: list[Candidate]
+    handed: list[events.Candidate]
     wording: list[_Wording]

@@ -1,33 +1,13 @@
 """The environment as an actor: single writer of the traces, it answers posts, crawls and reinforcements."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 from random import Random
 
+from actors import events
 from actors.chance import Chance
 from actors.core import Description, Inward
 from actors.effects import Commit, Count, Effect, Embed, Note, Send, WakeAt
-from actors.events import (
-    Broadcast,
-    Configured,
-    Crawl,
-    Credit,
-    Diminish,
-    Embedded,
-    Event,
-    Found,
-    Post,
-    Posted,
-    Refused,
-    Reinforce,
-    Revise,
-    Salient,
-    Started,
-    Survey,
-    Tick,
-)
 from actors.names import ATTENTION
 from environment import salience
 from environment.errors import StaleRevision
@@ -69,40 +49,40 @@ class EnvironmentCore(Inward):
         self._embedding: dict[str, str] = {}
         self._asked: Instant = float("-inf")
 
-    def handle(self, event: Event, now: Instant) -> list[Effect]:
+    def handle(self, event: events.Event, now: Instant) -> list[Effect]:
         match event:
-            case Post():
+            case events.Post():
                 return self._post(event, now)
-            case Crawl():
+            case events.Crawl():
                 return [self._crawl(event, now), Count("crawls_total")]
-            case Reinforce():
+            case events.Reinforce():
                 return self._reinforce(event, now)
-            case Diminish():
+            case events.Diminish():
                 outcome = self._environment.diminish(event.trace_id, event.loss, now)
                 return self._done(outcome.writes, outcome.rose)
-            case Revise():
+            case events.Revise():
                 return self._revise(event, now)
-            case Broadcast():
+            case events.Broadcast():
                 return self._conscious(event, now)
-            case Survey():
-                return [Send(event.sender, Salient(tuple(self._survey(event.k, now)), again=True), 1.0)]
-            case Started() | Tick():
+            case events.Survey():
+                return [Send(event.sender, events.Salient(tuple(self._survey(event.k, now)), again=True), 1.0)]
+            case events.Started() | events.Tick():
                 return [*self._sweep(now), *self._embed(now)]
-            case Embedded():
+            case events.Embedded():
                 return self._embedded(event, now)
-            case Configured(section=EnvironmentSettings() as settings):
+            case events.Configured(section=EnvironmentSettings() as settings):
                 self._settings = settings
                 self._environment.configure(settings)
                 return self._sweep(now)
             case _:
                 return []
 
-    def _post(self, post: Post, now: Instant) -> list[Effect]:
+    def _post(self, post: events.Post, now: Instant) -> list[Effect]:
         outcome = self._environment.post(post.thoughts, now)
         effects = self._done(outcome.writes, outcome.rose)
         new = tuple(t for t in outcome.rose if t.thought.kind is ThoughtKind.PERCEPT)
-        effects += [Send(follower, Salient(new), 1.0) for follower in self._followers if new]
-        effects.append(Send(post.sender, Posted(post.token, outcome.result), 1.0))
+        effects += [Send(follower, events.Salient(new), 1.0) for follower in self._followers if new]
+        effects.append(Send(post.sender, events.Posted(post.token, outcome.result), 1.0))
         for trace in outcome.rose:
             for parent in trace.thought.parents:
                 built = self._environment.get(parent)
@@ -110,7 +90,7 @@ class EnvironmentCore(Inward):
                     effects += self._credits(built.thought, "built on")
         return effects
 
-    def _crawl(self, crawl: Crawl, now: Instant) -> Effect:
+    def _crawl(self, crawl: events.Crawl, now: Instant) -> Effect:
         met = self._environment.crawl(
             crawl.kind.value,
             crawl.k,
@@ -122,32 +102,32 @@ class EnvironmentCore(Inward):
             exclude_lineage=crawl.exclude_lineage,
             before=crawl.before,
         )
-        return Send(crawl.sender, Found(crawl.token, tuple(t for t, _ in met), tuple(s for _, s in met)), 1.0)
+        return Send(crawl.sender, events.Found(crawl.token, tuple(t for t, _ in met), tuple(s for _, s in met)), 1.0)
 
-    def _reinforce(self, event: Reinforce, now: Instant) -> list[Effect]:
+    def _reinforce(self, event: events.Reinforce, now: Instant) -> list[Effect]:
         outcome = self._environment.reinforce(event.trace_id, event.by, event.gain, event.lineage, now)
         effects = self._done(outcome.writes, outcome.rose)
         for trace in outcome.rose:
             effects += self._credits(trace.thought, "reinforced")
         return effects
 
-    def _revise(self, event: Revise, now: Instant) -> list[Effect]:
+    def _revise(self, event: events.Revise, now: Instant) -> list[Effect]:
         before = self._environment.get(event.trace_id)
         try:
             outcome: Outcome[Trace | None] = self._environment.revise(
                 event.trace_id, event.base, event.by, event.thought, now
             )
         except StaleRevision:
-            return [Send(event.by, Refused(event.trace_id), 1.0)]
+            return [Send(event.by, events.Refused(event.trace_id), 1.0)]
         if outcome.result is None:
-            return [Send(event.by, Refused(event.trace_id), 1.0)]
+            return [Send(event.by, events.Refused(event.trace_id), 1.0)]
         effects = self._done(outcome.writes, outcome.rose)
-        effects.append(Send(event.by, Posted("", (event.trace_id,)), 1.0))
+        effects.append(Send(event.by, events.Posted("", (event.trace_id,)), 1.0))
         if before is not None and outcome.rose:
             effects += self._credits(before.thought, "built on")
         return effects
 
-    def _conscious(self, event: Broadcast, now: Instant) -> list[Effect]:
+    def _conscious(self, event: events.Broadcast, now: Instant) -> list[Effect]:
         """A trace became conscious: note it, credit those who led to it, raise what was bound with it."""
         outcome = self._environment.conscious(event.entry.focus, event.entry.seq)
         effects: list[Effect] = [Commit(write) for write in outcome.writes]
@@ -188,7 +168,7 @@ class EnvironmentCore(Inward):
             return []
         return [Embed(tuple(dict.fromkeys(self._embedding.values()))), WakeAt(now + _PATIENCE)]
 
-    def _embedded(self, event: Embedded, now: Instant) -> list[Effect]:
+    def _embedded(self, event: events.Embedded, now: Instant) -> list[Effect]:
         had = {name: event.vectors[text] for name, text in self._embedding.items() if text in event.vectors}
         effects: list[Effect] = [Commit(write) for write in self._environment.embedded(had)]
         self._embedding = {}
@@ -205,14 +185,14 @@ class EnvironmentCore(Inward):
             passed = sum(t.thought.kind is ThoughtKind.PERCEPT for t in rose) - sum(
                 t.thought.kind is ThoughtKind.PERCEPT for t in told
             )
-            effects.append(Send(ATTENTION, Salient(told, passed), 1.0))
+            effects.append(Send(ATTENTION, events.Salient(told, passed), 1.0))
             due = self._environment.next_expiry()
             if due is not None:
                 effects.append(WakeAt(max(self._swept + self._settings.sweep_every, due)))
         return effects
 
     def _credits(self, thought: Thought, reason: str) -> list[Effect]:
-        return [Send(v.sender, Credit(thought.author, v.topic, thought.id, reason)) for v in thought.via]
+        return [Send(v.sender, events.Credit(thought.author, v.topic, thought.id, reason)) for v in thought.via]
 
     def describe(self) -> Description:
         return Description("environment", "keep the traces", (), self._environment.figures())

@@ -1,7 +1,5 @@
 """Active thinking: ignore a conscious thought, or act on it; results go back into the environment as traces."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
@@ -10,22 +8,9 @@ from itertools import chain
 
 import msgspec
 
+from actors import events
 from actors.core import Description, Inward
 from actors.effects import Count, Effect, Generate, Note, Read, Send, WakeAt
-from actors.events import (
-    Broadcast,
-    Configured,
-    Crawl,
-    CrawlKind,
-    Diminish,
-    Event,
-    Found,
-    Generated,
-    Perceived,
-    Posted,
-    Started,
-    Tick,
-)
 from actors.names import ENVIRONMENT
 from actors.running import RunningRank
 from actors.snapshots import pack, unpack
@@ -56,7 +41,7 @@ class _Act:
     entry: StreamEntry
     thought: Thought
     act: Act
-    crawl: Crawl
+    crawl: events.Crawl
     asked: Instant
     memories: tuple[Thought, ...] = ()
 
@@ -82,37 +67,37 @@ class ThinkingCore(Inward):
         self._conversations = Conversations(name, interlocutors, settings)
         self._cursor = 0
 
-    def handle(self, event: Event, now: Instant) -> list[Effect]:
+    def handle(self, event: events.Event, now: Instant) -> list[Effect]:
         match event:
-            case Perceived():
+            case events.Perceived():
                 return self._hear(event, now)
-            case Broadcast(StreamEntry(kind=EntryKind.ANSWER) as entry):
+            case events.Broadcast(StreamEntry(kind=EntryKind.ANSWER) as entry):
                 self._conversations.said(entry)
                 return []
-            case Broadcast():
+            case events.Broadcast():
                 return self._attend(event, now)
-            case Found():
+            case events.Found():
                 return self._recalled(event, now)
-            case Generated():
+            case events.Generated():
                 return [*self._conversations.found(event, now), *self._result(event, now)]
-            case Posted():
+            case events.Posted():
                 for thought in self._unacknowledged.arrived(event.ids):
                     self._memory.hold(thought, thought.salience, now)
                 return []
-            case Configured(section=ThinkingSettings() as settings):
+            case events.Configured(section=ThinkingSettings() as settings):
                 self._settings = settings
                 self._allowance.configure(settings.per_hour, now)
                 self._memory.half_life = settings.half_life
                 self._conversations.configure(settings, now)
                 return []
-            case Started() | Tick():
-                reading = [self._read()] if isinstance(event, Started) else []
+            case events.Started() | events.Tick():
+                reading = [self._read()] if isinstance(event, events.Started) else []
                 tended = (self._unacknowledged.tend(now), self._ask_again(now), self._conversations.tend(now))
                 return [*reading, *chain.from_iterable(tended)]
             case _:
                 return []
 
-    def _hear(self, event: Perceived, now: Instant) -> list[Effect]:
+    def _hear(self, event: events.Perceived, now: Instant) -> list[Effect]:
         effects: list[Effect] = []
         for perception in event.perceptions:
             if perception.seq > self._cursor:
@@ -123,7 +108,7 @@ class ThinkingCore(Inward):
     def _read(self) -> Effect:
         return Read(self._cursor, _BATCH, Modality.TEXT)
 
-    def _attend(self, broadcast: Broadcast, now: Instant) -> list[Effect]:
+    def _attend(self, broadcast: events.Broadcast, now: Instant) -> list[Effect]:
         """Decide whether to let the thought pass by, as in meditation, or to act."""
         entry, focus = broadcast.entry, broadcast.focus
         if focus is None or entry.kind is not EntryKind.THOUGHT or entry.id in self._done:
@@ -149,10 +134,10 @@ class ThinkingCore(Inward):
         if not self._allowance.take(now):
             return [Count("limit_hits:acts")]
         act = Act.PLAN if _DUE.search(thought.text) else Act.RECALL
-        crawl = Crawl(
+        crawl = events.Crawl(
             sender=self.name,
             token=entry.id,
-            kind=CrawlKind.DIRECTED,
+            kind=events.CrawlKind.DIRECTED,
             k=self._settings.memories,
             vector=thought.vector,
             terms=thought.associations,
@@ -179,7 +164,7 @@ class ThinkingCore(Inward):
             effects.append(WakeAt(now + _ASK_AGAIN))
         return effects
 
-    def _recalled(self, found: Found, now: Instant) -> list[Effect]:
+    def _recalled(self, found: events.Found, now: Instant) -> list[Effect]:
         act = self._acts.get(found.token)
         if act is None:
             return []
@@ -199,7 +184,7 @@ class ThinkingCore(Inward):
         memories = (material(Role.MEMORY, m, apart(m.time, act.thought.time)) for m in act.memories)
         return [Generate(found.token, Request(act.act, self.name, (event, *memories)))]
 
-    def _result(self, generated: Generated, now: Instant) -> list[Effect]:
+    def _result(self, generated: events.Generated, now: Instant) -> list[Effect]:
         act = self._acts.pop(generated.token, None)
         if act is None:
             return []
@@ -246,7 +231,7 @@ class ThinkingCore(Inward):
         reflection = self._thought([thought], text, thought.vector, level_of(entry.salience) * 0.5, "loop", now)
         return [
             *self._unacknowledged.post([replace(reflection, kind=ThoughtKind.REFLECTION)], now),
-            Send(ENVIRONMENT, Diminish(thought.id, self.name, _LOOP_LOSS)),
+            Send(ENVIRONMENT, events.Diminish(thought.id, self.name, _LOOP_LOSS)),
             Count("loops_ended_total"),
             Note("loop ended", "info", {"about": about, "repeats": repeats}),
         ]
