@@ -27,16 +27,9 @@ T_co = TypeVar("T_co", covariant=True)
 _OTHERS = ""
 """Under this name the subminds beyond ``reinforcers`` are counted together."""
 
-_FIGURES = (
-    "traces_posted_total",
-    "traces_known_total",
-    "traces_retired_total",
-    "traces_reinforced_total",
-    "echoes_total",
-    "diminishings_total",
-    "traces_revised_total",
-    "revisions_refused_total",
-    "limit_hits:capacity",
+_FIGURES = tuple(
+    """traces_posted_total traces_known_total traces_retired_total traces_reinforced_total echoes_total
+    diminishings_total traces_revised_total revisions_refused_total limit_hits:capacity""".split()
 )
 
 

@@ -11,7 +11,7 @@ import structlog
 from cryptography import x509
 
 from orchestration.access.errors import BadCredentials
-from orchestration.access.files import Signature, read, signature
+from orchestration.access.files import WatchedFiles, read
 from orchestration.access.settings import TlsSettings
 
 _log = structlog.get_logger(__name__)
@@ -28,24 +28,21 @@ class _Pair:
     expires: float
 
 
-class Certificates:
+class Certificates(WatchedFiles):
     """The certificate of a server, its key, and the authorities of clients.
 
     Guarantee: who connects is met with the newest files that fit together. Connections that stand are not touched.
     """
+
+    kept = "certificate_kept", "the one from before is shown until the files fit"
 
     def __init__(self, settings: TlsSettings) -> None:
         """Raises ``BadCredentials`` naming the file that cannot be used."""
         if settings.certificate is None or settings.key is None:
             raise BadCredentials("TLS takes `access.tls.certificate` and `access.tls.key`")
         self._certificate, self._key, self._client_ca = settings.certificate, settings.key, settings.client_ca
-        self._paths = [path for path in (self._certificate, self._key, self._client_ca) if path is not None]
-        self._seen: Signature = signature(self._paths)
-        self._said: Signature = ()
-        self._pair = self._read()
         self._asked: _Pair | None = None
-        self.refused = 0
-        """How often new files could not be used."""
+        super().__init__(self._certificate, self._key, self._client_ca)
 
     @property
     def mutual(self) -> bool:
@@ -58,22 +55,11 @@ class Certificates:
         return self._pair.expires
 
     def refresh(self) -> bool:
-        """Read the files again where one of them changed; whether they were taken."""
-        seen = signature(self._paths)
-        if seen == self._seen:
-            return False
-        try:
-            self._pair = self._read()
-        except BadCredentials as error:  # tried again at each look: it may be that only the reading failed
-            if seen != self._said:
-                self.refused += 1
-                self._said = seen
-                fix = "the one from before is shown until the files fit"
-                _log.error("certificate_kept", reason=str(error), fix=fix)
-            return False
-        self._seen, self._said = seen, ()
-        _log.info("certificate_changed", file=str(self._certificate), expires=self._pair.expires)
-        return True
+        """As ``WatchedFiles``."""
+        taken = super().refresh()
+        if taken:
+            _log.info("certificate_changed", file=str(self._certificate), expires=self._pair.expires)
+        return taken
 
     def for_grpc(self) -> grpc.ServerCredentials:
         """What a gRPC server shows, asked for anew at each connection."""
@@ -103,7 +89,7 @@ class Certificates:
         context.sni_callback = newest  # called for every client, named or not
         return context
 
-    def _read(self) -> _Pair:
+    def _take(self) -> None:
         chain, key = read(self._certificate, "the certificate"), read(self._key, "the key")
         authorities = read(self._client_ca, "the file of client authorities") if self._client_ca is not None else None
         try:
@@ -111,7 +97,7 @@ class Certificates:
         except ValueError:
             raise BadCredentials(f"the certificate {self._certificate} holds no certificate in PEM form") from None
         context = _context(self._certificate, self._key, self._client_ca)
-        return _Pair(chain, key, authorities, context, first.not_valid_after_utc.timestamp())
+        self._pair = _Pair(chain, key, authorities, context, first.not_valid_after_utc.timestamp())
 
 
 def _context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:

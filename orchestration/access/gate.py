@@ -26,17 +26,9 @@ from orchestration.access.sessions import LoginThrottle, Sessions
 from orchestration.access.settings import AccessSettings
 
 _log = structlog.get_logger(__name__)
-_COUNTED = (
-    "token_required",
-    "token_unknown",
-    "token_expired",
-    "token_revoked",
-    "other_mind",
-    "jwt_invalid",
-    "session_ended",
-    "origin_required",
-    "throttled",
-    "forbidden",
+_COUNTED = tuple(
+    """token_required token_unknown token_expired token_revoked other_mind jwt_invalid session_ended origin_required
+    throttled forbidden""".split()
 )
 """Reasons that are counted from 0: to Prometheus what appears at 1 has not increased."""
 

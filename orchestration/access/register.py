@@ -3,40 +3,31 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import structlog
-
 from orchestration.access.caller import Caller
-from orchestration.access.errors import BadCredentials, Unauthenticated
-from orchestration.access.files import Signature, signature
+from orchestration.access.errors import Unauthenticated
+from orchestration.access.files import WatchedFiles
 from orchestration.access.scopes import Scope
-from orchestration.access.tokens import TokenEntry, digest, read_token, read_tokens
-
-_log = structlog.get_logger(__name__)
+from orchestration.access.tokens import digest, read_token, read_tokens
 
 OPERATOR = "operator"
 """What logs call whoever shows the token of ``--token-file``."""
 
 
-class TokenRegister:
+class TokenRegister(WatchedFiles):
     """The tokens of one mind, as their files have them.
 
     Guarantee: what ``refresh`` took in holds as a whole. A file that cannot be used is said, and what held before it
     goes on holding: a typing error must not lock everybody out.
     """
 
+    kept = "tokens_kept", "the tokens from before hold until the file is mended"
+
     def __init__(self, mind: str, tokens_file: Path | None = None, operator_file: Path | None = None) -> None:
         """Raises ``BadCredentials``."""
         self._mind = mind
         self._tokens_file = tokens_file
         self._operator_file = operator_file
-        self._paths = [path for path in (tokens_file, operator_file) if path is not None]
-        self._seen: Signature = signature(self._paths)
-        self._said: Signature = ()
-        self._known: Mapping[str, Caller] = {}
-        self._elsewhere: Mapping[str, str] = {}
-        self.refused = 0
-        """How often a file could not be used."""
-        self._take()
+        super().__init__(tokens_file, operator_file)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -46,30 +37,14 @@ class TokenRegister:
         """Whose tokens there are, and what each allows, by name."""
         return {caller.name: caller for caller in self._known.values()}
 
-    def refresh(self) -> bool:
-        """Read the files again where one of them changed; whether it was taken."""
-        seen = signature(self._paths)
-        if seen == self._seen:
-            return False
-        try:
-            self._take()
-        except BadCredentials as error:  # tried again at each look: it may be that only the reading failed
-            if seen != self._said:
-                self.refused += 1
-                self._said = seen
-                _log.error("tokens_kept", reason=str(error), fix="the tokens from before hold until the file is mended")
-            return False
-        self._seen, self._said = seen, ()
-        return True
-
     def _take(self) -> None:
         entries = read_tokens(self._tokens_file) if self._tokens_file is not None else ()
         known = {entry.sha256: entry.caller() for entry in entries if entry.mind == self._mind}
         if self._operator_file is not None:
             token = digest(read_token(self._operator_file))
             known[token] = Caller(OPERATOR, "token", frozenset(Scope), token)
-        self._known = known
-        self._elsewhere = _others(entries, self._mind)
+        self._known: Mapping[str, Caller] = known
+        self._elsewhere = {entry.sha256: entry.mind for entry in entries if entry.mind != self._mind}
 
     def find(self, token: str | bytes, now: float) -> Caller | None:
         """Who shows this token; None where it is not of these. Raises ``Unauthenticated`` where it does not hold."""
@@ -89,7 +64,3 @@ class TokenRegister:
                 "this token has expired: ask for another (authorization: Bearer TOKEN)", "TOKEN_EXPIRED"
             )
         return caller
-
-
-def _others(entries: tuple[TokenEntry, ...], mind: str) -> Mapping[str, str]:
-    return {entry.sha256: entry.mind for entry in entries if entry.mind != mind}

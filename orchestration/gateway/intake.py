@@ -327,15 +327,7 @@ class Intake:
                 batch.answer.set_exception(error)
 
 
-_LIMITS = (
-    "batch",
-    "text_bytes",
-    "image_bytes",
-    "telemetry_names",
-    "labels",
-    "label_bytes",
-    "far_future",
-    "pending",
-    "pending_bytes",
-    "per_second",
+_LIMITS = tuple(
+    """batch text_bytes image_bytes telemetry_names labels label_bytes far_future pending pending_bytes
+    per_second""".split()
 )

@@ -30,16 +30,8 @@ _log = structlog.get_logger(__name__)
 
 _PERCEPTION, _FORWARD = "submind.v1.PerceptionService", "submind.v1.ForwardService"
 
-_REASONS = (
-    "InvalidRequest",
-    "IntakeBusy",
-    "OverAllowance",
-    "OverQuota",
-    "TooMany",
-    "TooLarge",
-    "StoreFull",
-    "StoreUnavailable",
-    "StandingBy",
+_REASONS = tuple(
+    "InvalidRequest IntakeBusy OverAllowance OverQuota TooMany TooLarge StoreFull StoreUnavailable StandingBy".split()
 )
 """Errors that are counted from 0: to Prometheus what appears at 1 has not increased."""
 
