@@ -6,6 +6,7 @@ only in the ``Driver`` they hand it.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass
 from typing import Protocol
 
 import msgspec
@@ -73,6 +74,7 @@ class Meter(Protocol):
         """All figures by metric name, and what the substrate says of itself."""
 
 
+@dataclass(eq=False, repr=False)
 class ActorShell:
     """Runs one core.
 
@@ -83,43 +85,35 @@ class ActorShell:
     that is restored lies long ahead.
     A crash loses the mailbox and what changed since the last ``save``: cores are written so that nothing
     acknowledged depends on either.
+
+    ``accepts``: if it takes in a type of event. ``monitors``: told its figures; ``collections``: its own.
     """
 
-    def __init__(
-        self,
-        core: Core,
-        stores: Stores,
-        driver: Driver,
-        settings: ShellSettings,
-        *,
-        embedder: Embedder,
-        fence: int = 0,
-        accepts: Callable[[type[Event]], bool] = lambda _: True,
-        monitors: Sequence[str] = (MONITORING,),
-        collections: Collection[str] = (),
-    ) -> None:
-        """``accepts``: if it takes in a type of event. ``monitors``: told its figures; ``collections``: its own."""
-        self.core = core
-        self.mailbox = Mailbox(settings.mailbox, settings.patience)
+    core: Core
+    _stores: Stores
+    _driver: Driver
+    _settings: ShellSettings
+    _: KW_ONLY
+    embedder: Embedder
+    fence: int = 0
+    accepts: Callable[[type[Event]], bool] = lambda _: True
+    monitors: InitVar[Sequence[str]] = (MONITORING,)
+    collections: Collection[str] = ()
+
+    def __post_init__(self, monitors: Sequence[str]) -> None:
+        self.mailbox = Mailbox(self._settings.mailbox, self._settings.patience)
         self.counters: defaultdict[str, float] = defaultdict(float)
         self.wake_at: Instant | None = None
         self.wake_by: Instant | None = None
         self.meter: Meter | None = None
-        self._stores = stores
-        self._driver = driver
-        self._settings = settings
-        self._embedder = embedder
-        self._fence = fence
-        self._accepts = accepts
-        self._collections = collections
-        self._monitors = tuple(name for name in monitors if name != core.name)
+        self._monitors = tuple(name for name in monitors if name != self.core.name)
         self._writes: list[Write] = []
         self._others: list[Effect] = []
         self._state_bytes, self._fell_back = 0, ""
         self._changed = False
         self._vitals_at: Instant | None = None
         self._latest: Instant = float("-inf")
-        self._gauge = _Gauge(settings.pressure_every)
+        self._gauge = _Gauge(self._settings.pressure_every)
 
     @property
     def name(self) -> str:
@@ -142,7 +136,7 @@ class ActorShell:
         if state:
             try:
                 saved = getattr(self.core, "saved", None)
-                self.core.restore(fitted(redated(state, saved, now), saved, self._embedder.dim))
+                self.core.restore(fitted(redated(state, saved, now), saved, self.embedder.dim))
             except (ValueError, msgspec.MsgspecError) as error:  # another version's: better forgetful than dead
                 self._others.append(Note("state_not_restored", "warning", {"reason": str(error)}))
         self._collect(Started(), now)
@@ -150,7 +144,7 @@ class ActorShell:
 
     def offer(self, event: Event, priority: float, now: Instant) -> None:
         """Put an event in the mailbox, unless it is none that the core takes in."""
-        if not self._accepts(type(event)):
+        if not self.accepts(type(event)):
             self.counters["messages_not_taken_total"] += 1
             return
         self._gauge.pass_time(self.mailbox, now)
@@ -203,7 +197,7 @@ class ActorShell:
         if looks:
             self._collect(Seen(looks), now)
         texts = list(dict.fromkeys(self.core.texts(perceptions)))
-        vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
+        vectors = dict(zip(texts, await self.embedder.embed(texts), strict=True)) if texts else {}
         self._collect(Perceived(tuple(perceptions), vectors), now)
         self.counters["perceptions_processed_total"] += len(perceptions)
         await self.finish()
@@ -224,14 +218,14 @@ class ActorShell:
         await self.finish()
         rows = tuple((link.topic, link.peer) for link in await self._stores.registry.connections(self.name))
         if rows:  # also of topics that a crash made it forget
-            await self._stores.commit([WriteConnections(self.name, (), rows, ())], self._fence)
+            await self._stores.commit([WriteConnections(self.name, (), rows, ())], self.fence)
 
     async def finish(self) -> None:
         """Commit what is to be committed, then let the rest of the step go. Raises ``StoreUnavailable``."""
         if self._writes:
             began = self.meter.now() if self.meter else 0.0
             try:
-                await self._stores.commit(self._writes, self._fence)
+                await self._stores.commit(self._writes, self.fence)
             except StoreUnavailable:
                 self.counters["store_refusals_total"] += 1
                 raise
@@ -274,7 +268,7 @@ class ActorShell:
         writes: list[Write] = [WriteReport(self.report(wall, state, reason))]
         if snapshot:
             writes.append(WriteState(self.name, snapshot))
-        await self._stores.commit(writes, self._fence)
+        await self._stores.commit(writes, self.fence)
         self._changed = False
 
     def figures(self) -> dict[str, float]:
@@ -340,7 +334,7 @@ class ActorShell:
 
     def _sort(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
-            check(self.name, effect, self._collections)
+            check(self.name, effect, self.collections)
         for effect in effects:
             self._changed = self._changed or not isinstance(effect, WakeAt)
             match effect:

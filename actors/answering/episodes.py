@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import InitVar, dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from actors.answering.answer import Reply, answer, with_facts
 from actors.answering.facts import known_facts
@@ -22,10 +26,6 @@ from environment.messages import Instant, PerceptionRef
 from environment.packs import ALWAYS, INNATE, PACKS, PackSection
 from environment.ports import Stores
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 T = TypeVar("T")
 _BATCH = 1000
 _EMBEDDED = 64
@@ -34,33 +34,30 @@ _PATIENCE = 4.0
 """Seconds that who asks waits for vectors; lines that have none by then are found by their words."""
 
 
+@dataclass(eq=False, repr=False)
 class EpisodeFollower:
     """The latest perceptions of one mind and its packs, by words, and by meaning from when somebody first asks for it.
 
     Guarantees: a question is answered from what the log held when it was put, up to ``most``, and from nothing that the
     log has forgotten. What those who speak to the mind have asked is no answer to anything, and left out. One question
     is answered at a time.
+
+    Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        most: int,
-        interlocutors: Sequence[str],
-        embedder: Embedder | None = None,
-        query_prefix: str = "",
-    ) -> None:
-        """Without an ``embedder`` everything goes by words; ``query_prefix`` stands before what is looked for there."""
-        self._stores = stores
-        self._packs = CollectionFollower(PACKS, stores.collections, _BATCH)
-        self._requests = CollectionFollower(FORGOTTEN, stores.collections, _BATCH)
-        self._most = most
+    _stores: Stores
+    _most: int
+    interlocutors: InitVar[Sequence[str]]
+    _embedder: Embedder | None = None
+    _query_prefix: str = ""
+
+    def __post_init__(self, interlocutors: Sequence[str]) -> None:
+        self._packs = CollectionFollower(PACKS, self._stores.collections, _BATCH)
+        self._requests = CollectionFollower(FORGOTTEN, self._stores.collections, _BATCH)
         self._interlocutors = tuple(interlocutors)
-        self._embedder = embedder
-        self._query_prefix = query_prefix
         self._meant = False
         """Whether somebody has asked by meaning, so that vectors are kept."""
-        self._index = EpisodeIndex(most)
+        self._index = EpisodeIndex(self._most)
         self._cursor = 0
         self._forgot = 0
         """How often something was forgotten on request."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from actors.answering.answer import Reply
 from actors.answering.episodes import EpisodeFollower
@@ -22,32 +22,27 @@ async def in_words(substrate: Substrate, request: Request, reply: Reply) -> Gene
     return await substrate.generate(replace(request, materials=request.materials[:1] + found))
 
 
+@dataclass(eq=False, repr=False)
 class AnsweringSubstrate:
     """A ``Substrate`` that answers ``Act.REPLY`` from an index of the perception log, and hands on all else.
 
     Unlike others it raises ``StoreUnavailable`` where the log cannot be read; ask again.
+
+    ``model``: whether the substrate has better words than the rule for what was found.
+
+    ``patience``: seconds of wall time that it has for them; None where nobody waits by the wall.
     """
 
-    def __init__(
-        self,
-        substrate: Substrate,
-        episodes: EpisodeFollower,
-        now: Callable[[], Instant],
-        *,
-        model: bool,
-        patience: float | None = PATIENCE,
-    ) -> None:
-        """``model``: whether the substrate has better words than the rule for what was found.
+    _substrate: Substrate
+    _episodes: EpisodeFollower
+    _now: Callable[[], Instant]
+    _: KW_ONLY
+    model: bool
+    patience: float | None = PATIENCE
 
-        ``patience``: seconds of wall time that it has for them; None where nobody waits by the wall.
-        """
-        self._substrate = substrate
-        self._episodes = episodes
-        self._now = now
-        self._model = model
-        self._patience = patience
-        self.status = substrate.status
-        self.close = substrate.close
+    def __post_init__(self) -> None:
+        self.status = self._substrate.status
+        self.close = self._substrate.close
 
     async def generate(self, request: Request) -> Generation:
         if request.act is not Act.REPLY:
@@ -55,12 +50,12 @@ class AnsweringSubstrate:
         asked, *earlier = (material.text for material in request.materials)
         reply = await self._episodes.answer(asked, earlier, self._now(), request.before)
         told = Generation(reply.text.replace("\n", " "), ExtractiveSubstrate.MODEL)
-        if self._model and reply.parts:
+        if self.model and reply.parts:
             try:
-                async with asyncio.timeout(self._patience):
+                async with asyncio.timeout(self.patience):
                     worded = await in_words(self._substrate, request, reply)
             except TimeoutError:
-                worded = replace(told, fallback=f"no words within {self._patience:g} s", cause="late")
+                worded = replace(told, fallback=f"no words within {self.patience:g} s", cause="late")
             told = replace(worded, text=told.text, model=told.model) if worded.fallback else worded
         cited = tuple(part.perception for part in reply.parts)
         return replace(told, perceptions=cited, trust=reply.trust, confidence=reply.confidence)

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import InitVar, dataclass
 from random import Random
 
 from actors import events
@@ -22,6 +23,7 @@ _PATIENCE = 60.0
 """Seconds after which they are asked for again: an answer may be lost."""
 
 
+@dataclass(eq=False, repr=False)
 class EnvironmentCore(Inward):
     """Keeps the live traces of a mind.
 
@@ -29,22 +31,18 @@ class EnvironmentCore(Inward):
     led to a useful trace is credited; what changes is told to attention. Traces are restored from the store, the
     counts of who reinforced what from the snapshot. Those that another embedder placed are near to nothing until they
     have been embedded anew, a few at a time.
+
+    ``followers``: who, beside attention, is told of every new percept, however little it says.
     """
 
-    def __init__(
-        self,
-        name: str,
-        environment: SubliminalEnvironment,
-        settings: EnvironmentSettings,
-        chance: Chance,
-        followers: Sequence[str] = (),
-    ) -> None:
-        """``followers``: who, beside attention, is told of every new percept, however little it says."""
-        self.name = name
+    name: str
+    _environment: SubliminalEnvironment
+    _settings: EnvironmentSettings
+    _chance: Chance
+    followers: InitVar[Sequence[str]] = ()
+
+    def __post_init__(self, followers: Sequence[str]) -> None:
         self._followers = tuple(followers)
-        self._environment = environment
-        self._settings = settings
-        self._chance = chance
         self._swept: Instant = float("-inf")
         self._embedding: dict[str, str] = {}
         self._asked: Instant = float("-inf")

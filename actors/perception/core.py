@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -27,6 +28,7 @@ _TEND_EVERY = 300.0
 State = TypeVar("State")
 
 
+@dataclass(eq=False, repr=False)
 class PerceptualCore:
     """One modality's way into the mind.
 
@@ -34,24 +36,17 @@ class PerceptualCore:
     (waiting ones are part of the snapshot and are posted again), and posting again names the same traces.
     """
 
-    def __init__(
-        self,
-        name: str,
-        goal: str,
-        modality: Modality,
-        interpreter: Interpreter,
-        router: MessageRouter,
-        settings: PerceptionSettings,
-    ) -> None:
-        self.name = name
-        self._goal = goal
-        self._modality = modality
-        self._interpreter = interpreter
-        self.saved: type[_Saved[Any]] = _Saved[interpreter.saved]  # type: ignore[name-defined]
-        self._router = router
-        self._settings = settings
+    name: str
+    _goal: str
+    _modality: Modality
+    _interpreter: Interpreter
+    _router: MessageRouter
+    _settings: PerceptionSettings
+
+    def __post_init__(self) -> None:
+        self.saved: type[_Saved[Any]] = _Saved[self._interpreter.saved]  # type: ignore[name-defined]
         self._cursor = 0
-        self._unacknowledged = RetransmitBuffer(name, settings.resend_after)
+        self._unacknowledged = RetransmitBuffer(self.name, self._settings.resend_after)
         self._reading = False
         self._event_time: Instant = 0.0
         self._heard_at: Instant = 0.0

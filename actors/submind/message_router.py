@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import InitVar, dataclass
 
 import msgspec
 
@@ -37,29 +38,25 @@ def message_router_of(context: BuildContext) -> MessageRouter:
     )
 
 
+@dataclass(eq=False, repr=False)
 class MessageRouter:
-    """Topics and registries of one submind, and what is said along them."""
+    """Topics and registries of one submind, and what is said along them.
 
-    def __init__(
-        self,
-        owner: str,
-        dim: int,
-        topics: TopicSettings,
-        connections: ConnectionSettings,
-        peers: PeerDirectory,
-        chance: Chance,
-        routing: Routing = LEARNED,
-    ) -> None:
-        """``routing`` chooses whom a thought is sent to."""
-        self.topics = Topics(dim, topics)
-        self.registry = ConnectionRegistry(owner, connections)
-        self.given = RedirectTable(topics.capacity * _GIVEN)
-        self._owner = owner
-        self._topic_settings = topics
-        self._settings = connections
-        self._peers = peers
-        self._chance = chance
-        self._routing = routing
+    ``routing`` chooses whom a thought is sent to.
+    """
+
+    _owner: str
+    dim: InitVar[int]
+    _topic_settings: TopicSettings
+    _settings: ConnectionSettings
+    _peers: PeerDirectory
+    _chance: Chance
+    _routing: Routing = LEARNED
+
+    def __post_init__(self, dim: int) -> None:
+        self.topics = Topics(dim, self._topic_settings)
+        self.registry = ConnectionRegistry(self._owner, self._settings)
+        self.given = RedirectTable(self._topic_settings.capacity * _GIVEN)
         # Not in the snapshot: what was asked before a crash may not have arrived, and asked twice it changes nothing.
         self._asked = Latest[tuple[str, str], None](_ASKED)
 

@@ -14,7 +14,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Protocol, TypeAlias
 
 from actors.substrate.errors import BudgetSpent
@@ -266,6 +266,7 @@ Turns: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 """Has everybody else who does so wait."""
 
 
+@dataclass(eq=False, repr=False)
 class Account:
     """A ledger with a clock and a place to be saved.
 
@@ -273,25 +274,20 @@ class Account:
     must not be sent. Where it is kept ``in_turns``, that is so of all processes that keep it together.
     """
 
-    def __init__(
-        self,
-        name: str,
-        limits: Limits,
-        now: Callable[[], Instant],
-        store: LedgerStore | None = None,
-        in_turns: Turns | None = None,
-    ) -> None:
-        self.name = name
-        """What its ledger is saved under."""
+    name: str
+    """What its ledger is saved under."""
+    limits: InitVar[Limits]
+    _now: Callable[[], Instant]
+    _store: LedgerStore | None = None
+    _in_turns: Turns | None = None
+
+    def __post_init__(self, limits: Limits) -> None:
         self._ledger = Ledger(limits)
-        self._now = now
-        self._store = store
-        self._loaded = store is None
+        self._loaded = self._store is None
         self._owed: list[str] = []
         self._taking: dict[str, tuple[str, Limits, Limits]] = {}
         self._lock = asyncio.Lock()
-        self._in_turns = in_turns
-        self.left_name = "budget_left" if in_turns is None else "budget_left_of_all"
+        self.left_name = "budget_left" if self._in_turns is None else "budget_left_of_all"
         """The figure that says what is left of it."""
 
     async def hold(self, tokens: float, cost: float) -> Hold:
