@@ -52,10 +52,7 @@ def explain(
     if not wanted.strip():
         raise Failure("give the number of an entry, as `submind watch` shows it, or an id", MISUSED)
     node = ask(at, lambda client: client.explain(wanted.strip()))
-    if json:
-        emit(encode(consciousness_pb2.Explanation, node))
-    else:
-        console().print(_tree(node))
+    tell([node], consciousness_pb2.Explanation, _tree, json=json)
 
 
 def search(

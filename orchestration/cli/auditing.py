@@ -11,7 +11,7 @@ from rich.text import Text
 from orchestration.access.audit import NAME, read_audit
 from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.options import HERE, DataDir, Json
-from orchestration.cli.output import console, emit
+from orchestration.cli.output import console, tell
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
 from orchestration.schema.times import instant
@@ -50,11 +50,11 @@ def audit(
     if not found and not follow:
         console(error=True).print(f"nothing stands in {data_dir / NAME}")
     for line in found[-limit:]:
-        _show(line, json=json)
+        tell([line], None, _line, json=json)
     if follow:
         for line in _new(data_dir):
             if wanted(line):
-                _show(line, json=json)
+                tell([line], None, _line, json=json)
 
 
 def _new(folder: Path) -> Iterator[dict[str, Any]]:
@@ -67,15 +67,11 @@ def _new(folder: Path) -> Iterator[dict[str, Any]]:
         known = len(lines)
 
 
-def _show(line: dict[str, Any], *, json: bool) -> None:
-    if json:
-        emit(line)
-        return
+def _line(line: dict[str, Any]) -> Text:
     outcome = str(line.get("outcome", ""))
     told = Text(f"{safe(str(line.get('time', '')))}  ", style="cyan")
     told.append(safe(str(line.get("by", "") or "somebody")), style="bold")
     told.append(f"  {safe(str(line.get('action', '')))}  ")
     told.append(safe(outcome), style="green" if outcome == "done" else "red")
     more = {name: value for name, value in line.items() if name not in {"time", "by", "action", "outcome", "mind"}}
-    told.append("".join(f"  {name}={safe(str(value))}" for name, value in more.items()), style="dim")
-    console().print(told)
+    return told.append("".join(f"  {name}={safe(str(value))}" for name, value in more.items()), style="dim")

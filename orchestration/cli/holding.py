@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from orchestration.cli.failure import FAILED, MISUSED, Failure
 from orchestration.cli.growing import By
 from orchestration.cli.options import Group, Json
-from orchestration.cli.output import clock, console, emit
+from orchestration.cli.output import clock, console, tell
 from orchestration.cli.remote import Server, ask, connected
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment
@@ -53,8 +52,7 @@ def forget(
         async with connected(at, within=_WITHIN) as mind:
             erasure = mind.erasure(by or caller())
             if target is None:
-                for record in await erasure.forgotten():
-                    _told(record, json=json)
+                tell(await erasure.forgotten(), None, _record, json=json)
             else:
                 await _forget(erasure, target, dry_run=dry_run, yes=yes, json=json)
 
@@ -64,11 +62,8 @@ def forget(
 async def _forget(erasure: ErasureClient, target: pb.ForgetTarget, *, dry_run: bool, yes: bool, json: bool) -> None:
     if dry_run or not yes:
         would = await erasure.forget(target, dry_run=True)
-        if json:
-            emit(would)
-        else:
-            names = f" of {', '.join(map(safe, would.names))}" if would.names else ""
-            console().print(f"would be forgotten{names}: {_counts(would.record)}")
+        names = f" of {', '.join(map(safe, would.names))}" if would.names else ""
+        tell([would], None, lambda one: f"would be forgotten{names}: {_counts(one.record)}", json=json)
         if dry_run:
             return
         if not await asyncio.to_thread(typer.confirm, "Forget this for good?", err=True):
@@ -80,7 +75,7 @@ async def _forget(erasure: ErasureClient, target: pb.ForgetTarget, *, dry_run: b
         while record.state == state:
             await asyncio.sleep(_LOOK)
             record = next(one for one in await erasure.forgotten() if one.id == record.id)
-    _told(record, json=json)
+    tell([record], None, _record, json=json)
     if record.state == pb.FORGET_STATE_REFUSED:
         raise Failure(f"nothing was forgotten: {record.reason}", FAILED)
 
@@ -98,15 +93,13 @@ def add(
 ) -> None:
     """Have everything of somebody, of a source or of a stretch of time kept."""
     target = _target(person, source, since, until, perception)
-    _held([ask(at, lambda mind: mind.erasure(by or caller()).hold(target, reason))], json=json)
+    tell([ask(at, lambda mind: mind.erasure(by or caller()).hold(target, reason))], None, _hold, json=json)
 
 
 def listing(at: Server, json: Json = False) -> None:
     """List the holds that stand, the latest first."""
     found = ask(at, lambda mind: mind.erasure().holds())
-    _held(found, json=json)
-    if not found:
-        console(error=True).print("nothing is held")
+    tell(found, None, _hold, json=json, nothing="nothing is held")
 
 
 def release(
@@ -114,7 +107,7 @@ def release(
 ) -> None:
     """Let go of a hold."""
     released = ask(at, lambda mind: mind.erasure(by or caller()).release(name))
-    _held([released], json=json, before="released: ")
+    tell([released], None, lambda one: f"released: {_hold(one)}", json=json)
 
 
 def _target(person: str, source: str, since: str, until: str, perception: str) -> pb.ForgetTarget:
@@ -124,12 +117,9 @@ def _target(person: str, source: str, since: str, until: str, perception: str) -
     return forget_target(person, source=source, perception=perception, **ends)
 
 
-def _told(record: pb.ForgetRecord, *, json: bool) -> None:
-    if json:
-        emit(record)
-        return
+def _record(record: pb.ForgetRecord) -> str:
     head = f"{record.id} {clock(seconds_of(record.at))} {_STATES[record.state]} ({_KINDS[record.kind]}, by {record.by})"
-    console().print(f"{safe(head)} {safe(record.reason) or _counts(record)}")
+    return f"{safe(head)} {safe(record.reason) or _counts(record)}"
 
 
 def _counts(record: pb.ForgetRecord) -> str:
@@ -141,13 +131,8 @@ def _counts(record: pb.ForgetRecord) -> str:
     return f"{gone or 'nothing'}{'; without the words: ' if left else ''}{left}"
 
 
-def _held(holds: Sequence[pb.LegalHold], *, json: bool, before: str = "") -> None:
-    for one in holds:
-        if json:
-            emit(one)
-        else:
-            told = f"{one.id} {_KINDS[one.kind]} “{one.title}”: {one.reason} — {one.by}, {clock(seconds_of(one.at))}"
-            console().print(safe(before + told))
+def _hold(one: pb.LegalHold) -> str:
+    return safe(f"{one.id} {_KINDS[one.kind]} “{one.title}”: {one.reason} — {one.by}, {clock(seconds_of(one.at))}")
 
 
 hold = Group("What may not be forgotten, until it is released.", {"add": add, "list": listing, "release": release})

@@ -88,11 +88,9 @@ def correct(
 ) -> None:
     """Say what is right; what was held is kept as wrong, and contradictions about it are settled."""
     done = ask(at, lambda mind: mind.correct(entity, relation, value, by or caller()))
-    if json:
-        emit(encode(matters_pb2.Mark, done))
-        return
     said = f"{safe(entity)}: {safe(relation)} is {safe(value)}" if value else f"no {safe(relation)} of {safe(entity)}"
-    console().print(Text(f"{said}  (submind mark {done.id} --undo takes it back)"))
+    shown = Text(f"{said}  (submind mark {done.id} --undo takes it back)")
+    tell([done], matters_pb2.Mark, lambda _: shown, json=json)
 
 
 def contradictions(

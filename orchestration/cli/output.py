@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from google.protobuf.message import Message
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from environment.ancestry import Ancestor
@@ -40,16 +40,22 @@ def emit(value: Any) -> None:
 
 
 def tell(
-    found: Iterable[Any], form: type[Message], shown: Callable[[Any], Text], *, json: bool, nothing: str = ""
+    found: Iterable[Any],
+    form: type[Message] | None,
+    shown: Callable[[Any], RenderableType],
+    *,
+    json: bool,
+    nothing: str = "",
 ) -> None:
     """Each of the mind's own messages as JSON, as the schema's ``form``, or as people read it.
 
+    ``form`` None: each is a message of the schema, or an object of JSON, already.
     ``nothing``: what people are told on standard error where there is none.
     """
     told = False
     for one in found:
         told = True
-        emit(encode(form, one)) if json else console().print(shown(one))
+        emit(one if form is None else encode(form, one)) if json else console().print(shown(one))
     if nothing and not told and not json:
         console(error=True).print(nothing)
 

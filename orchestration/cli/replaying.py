@@ -21,7 +21,7 @@ from orchestration.cli.input.lines import BadLine, Format, LineReader, garbled
 from orchestration.cli.input.reading import InputLine, Splitter, check_text, file_lines
 from orchestration.cli.moving.arriving import read_at, shown
 from orchestration.cli.options import HERE, Json, MindFile, StoreAddress
-from orchestration.cli.output import console, emit, entry_line
+from orchestration.cli.output import console, entry_line, tell
 from orchestration.cli.safety import safe
 from orchestration.cli.times import moment_or
 from orchestration.clock import wall
@@ -29,7 +29,6 @@ from orchestration.gateway.errors import IntakeRejected
 from orchestration.gateway.limits import IntakeLimits, lowered
 from orchestration.loading import load_settings
 from orchestration.pb.submind.v1.consciousness_pb2 import StreamEntry
-from orchestration.schema.convert import encode
 from orchestration.settings import Settings
 from orchestration.simulation.replay import replay as simulate
 from orchestration.store_factory import address_of
@@ -115,14 +114,11 @@ async def _show(
     *,
     json: bool,
 ) -> int:
-    out, thoughts = console(), 0
+    thoughts = 0
     run = partial(simulate, settings, perceptions, budget=budget, per_hour=per_hour, seed=seed)
     async for entry in run(ended=figures.update):
         thoughts += entry.kind is EntryKind.THOUGHT
-        if json:
-            emit(encode(StreamEntry, entry))
-        else:
-            out.print(entry_line(entry))
+        tell([entry], StreamEntry, entry_line, json=json)
     return thoughts
 
 

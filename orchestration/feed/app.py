@@ -142,15 +142,3 @@ def _serve_page(app: FastAPI, page: Path) -> None:
         return Response(script, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", _Page(directory=page), name="static")
-
-
-def open_streams(app: FastAPI) -> None:
-    """Answer readers of the event stream; the last step of starting."""
-    feed: FeedContext = app.state.feed
-    feed.lifetimes.stopping = False
-
-
-def close_streams(app: FastAPI) -> None:
-    """End all event streams, and answer no new ones: the first step of stopping."""
-    feed: FeedContext = app.state.feed
-    feed.lifetimes.stop()

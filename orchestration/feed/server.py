@@ -13,7 +13,6 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orchestration.access.certificates import Certificates
-from orchestration.feed.app import close_streams, open_streams
 from orchestration.feed.connection_limiter import ConnectionLimiter
 from orchestration.feed.connections import connections_of
 from orchestration.feed.context import FeedContext
@@ -95,12 +94,12 @@ class FeedServer:
                 await self._task
                 raise RuntimeError("the HTTP server ended before it began")
             await asyncio.sleep(0.005)
-        open_streams(self._app)
+        feed.lifetimes.stopping = False  # readers of event streams are answered last
         _log.info("feed_listening", url=self.url)
 
     async def stop(self) -> None:
         """Stop listening, and return when every connection is closed."""
-        close_streams(self._app)
+        self._app.state.feed.lifetimes.stop()  # event streams end first
         if self._server is None or self._task is None:
             return
         self._server.should_exit = True
