@@ -18,6 +18,10 @@ from tests.orchestration.links.processes import SETTINGS, Mesh, event
 from tests.orchestration.until import until
 
 
+def confirmed(sender):
+    return all(link._sent == link._received for link in sender.outboxes._links.values())
+
+
 @asynccontextmanager
 async def hearer(mesh, life, machine):
     """A process of its own that hears as ``peer``, and what it heard."""
@@ -72,7 +76,7 @@ async def test_a_process_that_stands_still_then_dies_costs_a_bounded_amount_and_
             await until(lambda: len(heard) + dropped == 20_001)
             assert heard == sorted(set(heard))
             assert dropped >= 20_000 - 700
-            await until(lambda: all(link._sent == link._received for link in sender.outboxes._links.values()))
+            await until(lambda: confirmed(sender))
             process.send_signal(signal.SIGSTOP)
             for number in range(20_001, 20_101):
                 put("peer", event(number), 0.5)
@@ -84,6 +88,7 @@ async def test_a_process_that_stands_still_then_dies_costs_a_bounded_amount_and_
         async with hearer(mesh, "two", machine) as (_, again):
             await until(lambda: again)
             assert again == [20_101]  # at most once: what was on its way to the dead is not said again
+            await until(lambda: confirmed(sender))  # heard is not confirmed yet, and who hears is killed here
         assert sender.counters["messages_unconfirmed_total"] == 100
         assert len(set(heard)) + dropped + 100 == 20_101
 
@@ -146,7 +151,7 @@ async def _cut(bursts, cuts):
                     sender.outboxes.put(f"peer-{peer}", event(number), (number * 7 % 100) / 100)
                 await asyncio.sleep(0.002)
             await until(lambda: not sender.outboxes.waiting)
-            await until(lambda: all(link._sent == link._received for link in sender.outboxes._links.values()))
+            await until(lambda: confirmed(sender))
             heard = [[int(name) for name in peer.heard] for peer in peers]
             assert all(mine == sorted(set(mine)) for mine in heard)
             missing = number - sum(map(len, heard)) - sender.counters["messages_dropped_total"]
