@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
+from environment.stores.opening import open_stores
 from orchestration.clock import wall
+from tests.environment.stores.furnished import furnish
 from tests.orchestration.gateway.conftest import gateway, serve
 
 __all__ = ["gateway", "serve"]
@@ -108,6 +110,15 @@ def by_check(done: Done) -> dict[str, dict[str, Any]]:
 def here(tmp_path: Path) -> tuple[object, ...]:
     """``submind doctor`` of a mind that would live here, on any free ports."""
     return ("doctor", "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data-dir", tmp_path, "--json")
+
+
+@pytest.fixture
+async def living(tmp_path: Path) -> Path:
+    """The directory of a mind that has lived."""
+    stores = await open_stores(tmp_path / "living", "mind")
+    await furnish(stores, 200)
+    await stores.close()
+    return tmp_path / "living"
 
 
 def flags(gateway: Any) -> list[str]:

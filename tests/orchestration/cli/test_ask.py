@@ -39,37 +39,22 @@ async def lived(gateway: Any, at: list[str]) -> Any:
     return gateway
 
 
-async def test_explain_shows_a_tree(lived: Any, at: list[str]) -> None:
-    shown = await submind("explain", 1, *at)
-    assert shown.code == 0
-    assert shown.out.startswith("entry ")
-    told = await submind("explain", 1, "--json", *at)
-    assert told.objects[0]["kind"] == "entry"
-    assert len(told.out.splitlines()) == 1
-
-
 async def test_explain_says_why_now_against_what_and_what_it_beat(lived: Any, at: list[str]) -> None:
     parts = {"threat": 1.25, "goal": -0.2}
     why = Decision(Ground.STOOD_OUT, parts, 0.81, 0.74, 64, 0.5, quoted=True, beaten="t-9", beaten_text=HOSTILE)
     await lived.think(2, severity=CRITICAL, why=why)
     shown = await submind("explain", 2, *at)
-    assert (
-        "why now: stood at 0.81 among the last 64 winners, 0.74 was needed, and a salience of 0.50; it beat “"
-        in shown.out
-    )
+    told = "stood at 0.81 among the last 64 winners, 0.74 was needed, and a salience of 0.50; it beat “"
+    assert (shown.out.startswith("entry "), f"why now: {told}" in shown.out) == (True, True)
     assert "its words are quoted (threat +1.2, goal -0.2)" in shown.out
     assert ("critical" in shown.out, "\x1b" in shown.out) == (True, False)
     told = (await submind("explain", 2, "--json", *at)).objects[0]
     assert (told["severity"], told["why"]["parts"], told["why"]["words"]) == ("critical", parts, why.words)
     (entry,) = (await submind("watch", "--from", 2, "-n", 1, "--json", *at)).objects
     assert (entry["severity"], entry["why"]) == (told["severity"], told["why"])
-
-
-async def test_an_unknown_id_is_told_in_a_sentence(lived: Any, at: list[str]) -> None:
-    done = await submind("explain", "c-nothing\x1b[2J", *at)
-    assert done.code == 1
-    assert "c-nothing" in done.err
-    assert "\x1b" not in done.err
+    unknown = await submind("explain", "c-nothing\x1b[2J", *at)
+    assert (unknown.code, "c-nothing" in unknown.err, "\x1b" in unknown.err) == (1, True, False)
+    assert (await submind("explain", " ", *at)).code == 2
 
 
 async def test_ask_answers_a_conversation(lived: Any, at: list[str]) -> None:
@@ -158,12 +143,7 @@ async def test_marks_are_made_shown_and_undone(lived: Any, at: list[str]) -> Non
     assert len(shown.out.splitlines()) == 2
     assert "undone: " in (await submind("mark", useful.objects[0]["id"], "--undo", *at)).out
     assert [one["kind"] for one in (await submind("marks", "--json", *at)).objects] == ["mute"]
-    for wrong, code in (
-        (["1"], 2),
-        (["1", "--useful", "--wrong"], 2),
-        (["9", "--useful"], 1),
-        (["1", "--undo", "--useful"], 2),
-    ):
+    for wrong, code in ((["1"], 2), (["1", "--useful", "--wrong"], 2), (["9", "--useful"], 1)):
         refused = await submind("mark", *wrong, *at)
         assert (refused.code, bool(refused.err)) == (code, True), wrong
     vague = await submind("mark", "1", "--remind", "soonish", *at)
@@ -200,15 +180,6 @@ async def test_subminds_and_connections_are_listed(lived: Any, at: list[str]) ->
     none = await submind("connections", "--owner", "nobody", *at)
     assert (none.code, none.out) == (1, "")
     assert "nobody here is called 'nobody'" in none.err
-
-
-async def test_status_is_one_object_and_a_table(lived: Any, at: list[str]) -> None:
-    told = (await submind("status", "--json", *at)).objects
-    assert len(told) == 1
-    assert {"mind", "state", "perceptions", "stream", "traces", "tokens", "limits", "subminds"} <= told[0].keys()
-    shown = await submind("status", *at)
-    assert "alpha" in shown.out
-    assert json.loads((await submind("status", "--json", *at)).out)["mind"] == "alpha"
 
 
 async def test_the_history_of_connections_is_told_with_reasons(lived: Any, at: list[str]) -> None:

@@ -19,14 +19,6 @@ from tests.orchestration.cli.conftest import at, gateway, start, submind
 __all__ = ["at", "gateway"]
 
 
-@pytest.fixture
-async def living(tmp_path: Path) -> Path:
-    stores = await open_stores(tmp_path / "living", "mind")
-    await furnish(stores, 200)
-    await stores.close()
-    return tmp_path / "living"
-
-
 def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 

@@ -79,11 +79,6 @@ async def test_a_snapshot_stands_for_the_mind_it_was_taken_of(two: tuple[Path, P
     assert (await submind("diff", two[0], tmp_path / "b.submind")).out.count("\n") > 10
 
 
-async def test_a_clone_differs_from_its_parent_by_nothing_at_first(two: tuple[Path, Path], tmp_path: Path) -> None:
-    assert (await submind("clone", "twin", "--data-dir", two[1], "--rate", "0")).code == 0
-    assert (await submind("diff", two[1], f"{tmp_path / 'twin'}#twin")).code == 0
-
-
 async def test_what_is_no_mind_is_told_in_a_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
     for given, code, told in (
         ((two[0], tmp_path / "nowhere"), 1, "there is no mind in"),

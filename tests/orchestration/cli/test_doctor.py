@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestration.cli.doctor.checks import State, place
 from tests.actors.substrate.models import tiny_model
-from tests.orchestration.cli.conftest import by_check, environ, flags, here, submind
+from tests.orchestration.cli.conftest import by_check, environ, here, submind
 
 
 async def test_a_machine_that_can_run_a_mind_is_found_so(gateway: Any, at: list[str], tmp_path: Path) -> None:
@@ -33,6 +33,8 @@ async def test_every_fault_comes_with_its_fix(tmp_path: Path) -> None:
         )
     found = by_check(done)
     assert done.code == 1
+    told = await submind("doctor", "--grpc", "127.0.0.1:1", "--data-dir", tmp_path)
+    assert ("✓ python" in told.out, "→ submind run starts one" in told.out) == (True, True)
     for check, told in (("grpc", "in use"), ("http", "a token is required"), ("data", "is not a directory")):
         assert found[check]["state"] == "bad"
         assert told in found[check]["found"]
@@ -50,14 +52,6 @@ async def test_a_sentence_model_that_cannot_be_used_is_found(tmp_path: Path) -> 
         found = by_check(done)["embedder"]
         assert found["state"] == state
         assert told in found["found"]
-
-
-async def test_people_get_marks_and_arrows(serve: Any, tmp_path: Path) -> None:
-    async with serve() as gateway:
-        done = await submind("doctor", *flags(gateway), "--http", "127.0.0.1:0", "--data-dir", tmp_path)
-    assert "✓ python" in done.out
-    silent = await submind("doctor", "--grpc", "127.0.0.1:1", "--data-dir", tmp_path)
-    assert "→ submind run starts one" in silent.out
 
 
 def test_an_open_directory_is_doubted(tmp_path: Path) -> None:

@@ -41,18 +41,7 @@ def test_a_duration_is_written_so_that_it_reads_the_same(seconds: float) -> None
         held: Seconds
 
     assert Probe.model_validate({"held": duration(seconds)}).held == pytest.approx(seconds, rel=1e-5, abs=1e-5)
-
-
-def test_durations_are_short() -> None:
-    assert [duration(seconds) for seconds in (0, 0.003, 1.5, 90, 1800, 86400, 2592000)] == [
-        "0s",
-        "3ms",
-        "1500ms",
-        "90s",
-        "30m",
-        "1d",
-        "30d",
-    ]
+    assert [duration(seconds) for seconds in (0.003, 1.5, 90, 1800, 86400)] == ["3ms", "1500ms", "90s", "30m", "1d"]
 
 
 async def test_init_writes_a_mind_that_can_be_used_and_says_what_is_next(tmp_path: Path) -> None:

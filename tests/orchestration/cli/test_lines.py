@@ -124,9 +124,9 @@ def test_a_bad_json_line_says_what_is_wrong(line: str, why: str) -> None:
     assert why in str(raised.value)
 
 
-def test_further_keys_of_a_json_line_become_labels() -> None:
-    perception = read('{"text": "a", "speaker": "CDR", "page": 3, "labels": {"speaker": "LMP"}}')
-    assert perception.labels == {"speaker": "LMP", "page": "3"}
+def test_further_keys_of_a_json_line_become_labels_even_those_of_a_record() -> None:
+    perception = read('{"text": "a", "speaker": "CDR", "page": 3, "level": "info", "labels": {"speaker": "LMP"}}')
+    assert perception.labels == {"speaker": "LMP", "page": "3", "level": "info"}
 
 
 def test_a_plain_line_may_look_like_anything() -> None:

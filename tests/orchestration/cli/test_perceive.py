@@ -76,14 +76,6 @@ async def test_live_input_flushes_each_line_and_ctrl_c_is_graceful(gateway: Any,
     assert (held.source, dict(held.labels)) == ("journal", {"host": "web1"})
 
 
-async def test_a_mind_that_is_away_is_told_in_a_sentence(tmp_path: Path) -> None:
-    file = tmp_path / "log"
-    file.write_text("x\n")
-    done = await submind("perceive", file, "--grpc", "127.0.0.1:1")
-    assert done.code == 1
-    assert "nobody answers at 127.0.0.1:1: `submind run` starts a mind there" in done.err
-
-
 async def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     absent = await submind("perceive", tmp_path / "absent")
     assert (absent.code, "No such file" in absent.err) == (1, True)

@@ -102,12 +102,6 @@ def test_what_is_not_evidently_a_record_is_held_against_the_keys_of_a_perception
         read(json.dumps(value))
 
 
-def test_a_perception_stays_one_whatever_else_it_has() -> None:
-    perception = read('{"text": "it is open", "level": "info", "event": "x"}')
-    assert perception.text == "it is open"
-    assert perception.labels == {"level": "info", "event": "x"}
-
-
 def test_records_among_plain_lines_are_no_quoted_perceptions() -> None:
     log = reader()
     assert log.read(b"began") is not None

@@ -4,17 +4,7 @@ import asyncio
 import signal
 from typing import Any
 
-from tests.orchestration.cli.conftest import finish, start, submind
-
-
-async def test_the_stream_is_shown_from_any_number_as_json(gateway: Any, at: list[str]) -> None:
-    await gateway.think(1, 5)
-    done = await submind("watch", "--from", 2, "--count", 3, "--json", *at)
-    assert done.code == 0
-    assert [told["seq"] for told in done.objects] == [2, 3, 4]
-    expected = {"seq", "time", "kind", "text", "salience", "confidence", "trust", "perceptions", "lineage"}
-    assert expected <= done.objects[0].keys()
-    assert done.objects[0]["time"].endswith("Z")
+from tests.orchestration.cli.conftest import finish, start
 
 
 async def test_it_is_live_and_ctrl_c_ends_it_well_and_says_how_to_resume(gateway: Any, at: list[str]) -> None:
