@@ -12,7 +12,6 @@ from actors.attention.settings import AttentionSettings
 from actors.effects import Count, Generate, Send
 from actors.events import Broadcast, Conscious, Generated, Proposal, Propose, Salient, Started, Tick
 from actors.peers import PeerDirectory
-from actors.submind.budget import Allowance
 from actors.substrate.ports import Generation
 from environment.decisions import Ground
 from environment.messages import Level, PerceptionRef, ThoughtKind
@@ -103,18 +102,6 @@ def test_what_was_conscious_is_not_repeated_and_a_revision_may_return():
     assert not handed(core.handle(Salient((later,)), 20.0)), "still refractory"
     told = handed([*core.handle(Salient((later,)), 2000.0), *core.finish(2100.0)])
     assert [c.focus.version for c in told] == [2]
-
-
-def test_what_was_conscious_does_not_return_because_something_was_built_on_it():
-    core = attention(break_in=0.9)
-    first = trace(salience=0.93)
-    assert handed(core.handle(Salient((first,)), 0.0))
-    new = thought(author="causes", salience=0.95, at=1000.0, vector=unit(77))
-    built = trace(replace(new, parents=(first.id,)))
-    assert handed(core.handle(Salient((built,)), 1000.0))
-    raised = replace(first, level=Level(0.93, 5000.0, 3600.0))
-    again = [*core.handle(Salient((raised,)), 5000.0), *core.finish(6000.0)]
-    assert not handed(again), "the same version a second time"
 
 
 def test_of_a_small_budget_the_first_must_stand_out_as_well():
@@ -325,15 +312,6 @@ def test_a_snapshot_anywhere_changes_nothing(offers, cut):
         a = handed(whole.handle(Salient((t,)), t.thought.at))
         b = handed(broken.handle(Salient((t,)), t.thought.at))
         assert [c.id for c in a] == [c.id for c in b]
-
-
-@given(st.floats(1, 100), st.lists(st.floats(0, 600), min_size=1, max_size=200))
-def test_an_allowance_keeps_its_bound(per_hour, gaps):
-    allowance, now, granted = Allowance(per_hour), 0.0, 0
-    for gap in gaps:
-        now += gap
-        granted += allowance.take(now)
-        assert granted <= max(1.0, per_hour / 4) + per_hour * now / 3600 + 1e-6
 
 
 def test_what_was_conscious_long_ago_is_not_so_again_before_it_changes():

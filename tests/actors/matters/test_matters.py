@@ -315,11 +315,3 @@ def test_what_hung_on_a_wrong_line_is_a_matter_of_its_own_until_that_is_undone()
     assert world.matters[other.id].count == 3
     world.tell(Marked((replace(mark, undone=True),)), NOON + 800)
     assert world.matters[matter.id].count == 4
-
-
-def test_which_lines_belong_to_a_long_matter_is_remembered_in_bounds() -> None:
-    world = World(most=2, lines=2)
-    for n in range(60):
-        world.line(f"pump B hums {n}", NOON + n, "pump b", conscious=int(n == 0))
-    assert next(iter(world.matters.values())).count == 60
-    assert len(world.core._of) <= 2 * (2 + 8)

@@ -27,7 +27,7 @@ def appraise(appraiser, texts, surprise=0.0, source="log"):
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=40), st.floats(0, 1))
 def test_salience_and_its_parts_stay_in_range(texts, surprise):
     for appraisal in appraise(Appraiser(DIM, AppraisalSettings()), texts, surprise):

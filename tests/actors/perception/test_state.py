@@ -35,7 +35,7 @@ TOLD = {
     "unlike lines": lambda chance, _: ("log", " ".join(letters(chance, 6) for _ in range(12))),
     "one long word": lambda chance, _: ("log", letters(chance, 599)),
     "letters of four bytes": lambda chance, _: ("log", strange(chance, 590)),
-    "huge texts": lambda chance, _: ("log", " ".join(letters(chance, 40) for _ in range(400))),
+    "huge texts": lambda chance, _: ("log", " ".join(letters(chance, 40) for _ in range(130))),
     "sources without end": lambda chance, _: (letters(chance, 250), "it is fine"),
     "each line twice": lambda _, n: (f"{n // 2:0250}", strange(random.Random(n // 2), 590)),
 }

@@ -40,21 +40,6 @@ def test_a_rare_line_in_a_flood_is_as_salient_as_without_it():
     assert flooded.figures()["perceptions_folded_total"] >= 49_999
 
 
-def test_a_flood_leaves_memory_bounded():
-    interpreter = reading()
-    sizes = []
-    for k in range(4):
-        perceive(interpreter, [said(1 + k * 5000 + i, FLOOD, START + k * 50 + i * 0.01) for i in range(5000)])
-        sizes.append(len(restored_bytes(interpreter)))
-    assert sizes[-1] < sizes[0] + 200
-
-
-def restored_bytes(interpreter):
-    from actors.snapshots import pack
-
-    return pack(interpreter.dump())
-
-
 def test_only_what_will_be_told_is_embedded():
     interpreter = reading()
     lines = [said(i, FLOOD) for i in range(1, 50)]

@@ -95,20 +95,6 @@ def test_topics_are_bounded_and_every_one_that_goes_is_named(seeds, capacity, me
         assert norms == pytest.approx(np.ones(len(it)), abs=1e-3)
 
 
-def test_topics_that_grow_together_become_one_and_the_busier_stays():
-    chance, it = random.Random(3), topics(threshold=0.8, merge=0.8)
-    merged = []
-    for i in range(600):
-        seed = chance.choice([0, 0, 0, 1]) if i < 300 else 0
-        topic = it.assign(around(seed, chance, 0.25), [f"w{seed}"])
-        for gone, kept in it.merged:
-            merged.append((gone, kept))
-            assert topic.key != gone
-            assert it.label(gone) == gone
-        it.merged.clear()
-    assert merged
-
-
 def test_the_thought_whose_topic_has_just_merged_is_placed_in_what_is_left():
     """The caller would otherwise speak along a topic that is gone."""
     chance, merged = random.Random(4), 0

@@ -54,14 +54,6 @@ def test_there_is_room_again_after_the_time_said():
     ledger.hold(50, 0, now + 700 + spent.value.retry_after)
 
 
-def test_a_hold_stands_until_it_is_settled():
-    ledger = Ledger(Limits(tokens_per_day=100))
-    ledger.hold(100, 0, 1e6)
-    with pytest.raises(BudgetSpent):
-        ledger.hold(1, 0, 1e6 + DAY - 1)
-    ledger.hold(100, 0, 1e6 + DAY * 62 / 60)
-
-
 def test_settling_late_gives_nothing_back_that_no_longer_counts():
     window = Window(HOUR, 100)
     bucket = window.bucket(0)

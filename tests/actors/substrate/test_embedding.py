@@ -34,20 +34,6 @@ def test_it_is_wordllama_itself():
     np.testing.assert_allclose(EMBEDDER.embed_now(texts), bare.embed(texts, norm=True), atol=1e-5)
 
 
-def test_meaning_shows():
-    near = cosine("the compressor of the cold room failed", "the refrigeration unit stopped working")
-    far = cosine("the compressor of the cold room failed", "our invoice was paid on Friday")
-    assert near > far + 0.1
-
-
-async def test_shapes_and_the_empty_batch():
-    assert (await EMBEDDER.embed([])).shape == (0, EMBEDDER.dim)
-    vectors = await EMBEDDER.embed(["one", "two", "one"])
-    assert vectors.shape == (3, 256)
-    assert vectors.dtype == np.float32
-    assert (vectors[0] == vectors[2]).all()
-
-
 @pytest.mark.parametrize("text", ["", "   ", "!!! --- ???", "\x00\x01\x02", "\u200f\u202e", "…", "\ud800", "___"])
 def test_nothing_to_say_is_a_zero_row(text):
     assert not EMBEDDER.embed_now([text]).any()
