@@ -1,10 +1,8 @@
 """The speaking mind with some company: enough actors to spread over nodes, each of them cheap.
 
-A wiring module: `python -m tests.orchestration.nodes.crowd DATA_DIR ADDRESS` runs it on a Ray cluster. The environment
-says what else is set.
+A wiring module: `python -m tests.orchestration.nodes.crowd DATA_DIR ADDRESS` runs it on a Ray cluster.
 """
 
-import os
 import sys
 
 from actors.shell import ActorShell
@@ -13,7 +11,7 @@ from orchestration.wiring import ActorPlan
 from tests.orchestration.runtime import speaking
 from tests.orchestration.runtime.tiny import Keeper, live
 
-SITTERS = tuple(f"sitter-{n}" for n in range(int(os.environ.get("CROWD", "3"))))
+SITTERS = tuple(f"sitter-{n}" for n in range(3))
 
 
 class Sitter(Keeper):

@@ -14,8 +14,6 @@ from tests.orchestration.cli import conftest as commands
 from tests.orchestration.living import LivingMind, crowd_run, eventually
 from tests.orchestration.nodes.raylets import Raylets
 from tests.orchestration.nodes.telling import Teller, heard
-from tests.orchestration.runtime.dividing import PARENTS, dividing
-from tests.orchestration.runtime.test_population import at_last
 
 pytestmark = pytest.mark.timeout(900)
 OUTLIVED = "submind_mind_actors_outlived_total"
@@ -194,55 +192,6 @@ async def test_who_wakes_up_after_others_took_their_places_writes_nothing_and_en
     await heard(mind, [teller])
     assert mind.report()["restarts"] == 0
     assert not any(actor["quarantined"] for actor in mind.report()["actors"].values())
-
-
-@pytest.mark.soak
-async def test_two_minds_share_nothing_and_leave_each_other_their_part(mind, raylets, tmp_path):
-    """The second one wants more than its quota; the first goes on where it is, and hears nothing of it."""
-    mine = places(mind)
-    env = {"CROWD": "12", "SUBMIND__RUNTIME__CLUSTER__QUOTA": "5"}
-    with LivingMind(tmp_path / "data", crowd_run(raylets.address), env) as other:
-        await asyncio.to_thread(other.start, running=False)
-        await becomes(lambda: other.report()["state"] == "running", 180.0)
-        report = other.report()
-        assert sum(node["taken"] for node in report["nodes"]) == 5
-        assert len(report["unschedulable"]) == 10
-        assert all("may take 5 units" in why for why in report["unschedulable"].values())
-        assert {"text", "environment", "stream"} <= {who for node in report["nodes"] for who in node["actors"]}
-        async with Teller(other, "theirs", pause=0.0, batch=64), Teller(mind, "ours") as ours:
-            heard_now = len(ours.acknowledged)
-            await becomes(lambda: len(ours.acknowledged) > heard_now + 80)
-        await heard(mind, [ours])
-        assert places(mind) == mine
-        assert other.stop() == 0
-        assert mind.report()["state"] == "running"
-        assert live(raylets)
-
-
-@pytest.mark.soak
-async def test_packs_move_with_whom_they_bore_and_nothing_is_there_twice(mind, raylets, tmp_path):
-    """Subminds packed by two on both nodes; children are born, a node is drained, another lost amid a division."""
-    await asyncio.to_thread(raylets.add, "d")
-    async with dividing(tmp_path, raylets.address) as other:
-        packs = {process: node for node, who in places(other.mind).items() for process in who if "~" in process}
-        assert len(set(packs.values())) == 2, packs
-        first = packs["cognitive~1"]
-        await other.say(f"divide {PARENTS[0]}")
-        await at_last(lambda: other.child(PARENTS[0]))
-        await other.right()
-        await submind(other.mind, "drain", first, "--wait", "200")
-        assert not places(other.mind)[first]
-        await other.right()
-        lost = next(node for node, who in places(other.mind).items() if "cognitive~2" in who)
-        await other.say(f"divide {PARENTS[2]}")
-        await at_last(lambda: other.child(PARENTS[2]))
-        await asyncio.to_thread(raylets.kill, lost)
-        await becomes(lambda: lost not in places(other.mind))
-        await other.right()
-        assert other.mind.report()["restarts"] == 0
-        assert not any(actor["quarantined"] for actor in other.mind.report()["actors"].values())
-        assert await asyncio.to_thread(other.mind.stop) == 0
-    await becomes(lambda: live(raylets))
 
 
 async def test_what_it_leaves_is_a_cluster_as_it_was(mind, raylets):

@@ -1,31 +1,14 @@
-"""A mind whose subminds share a process: some are calm, one cannot bear what it hears, one never comes to an end.
-
-A wiring module, as ``tiny`` is. ``tell NAME`` is passed on to the submind called so.
-"""
+"""Subminds that share a process: some are calm, one cannot bear what it hears, one never comes to an end with it."""
 
 import json
 
 from actors.core import Description, Inward
-from actors.effects import Send
-from actors.events import Perceived, Reinforce
-from actors.shell import ActorShell
-from orchestration.wiring import ActorPlan
-from tests.orchestration.runtime.tiny import Counter, Keeper
+from actors.events import Reinforce
 
 TOLD = Reinforce("nothing", "text", 0.1)
-"""What is passed on: any event will do."""
+"""What they hear: any event will do."""
 
 CALM = ("calm-1", "calm-2", "calm-3")
-
-
-class Teller(Counter):
-    """Counts, and passes on what is for somebody."""
-
-    def handle(self, event, now):
-        effects = super().handle(event, now)
-        told = event.perceptions if isinstance(event, Perceived) else ()
-        names = [p.text.split()[1] for p in told if p.text.startswith("tell ")]
-        return [*effects, *(Send(name, TOLD) for name in names)]
 
 
 class Calm(Inward):
@@ -69,27 +52,4 @@ class Stuck(Calm):
 
 
 def core_of(name):
-    match name:
-        case "text":
-            return Teller()
-        case "environment":
-            return Keeper()
-        case "doomed":
-            return Doomed(name)
-        case "stuck":
-            return Stuck(name)
-    return Calm(name)
-
-
-def plan(settings, members=()):
-    alone = (ActorPlan("text", "perceptual", ("count",)), ActorPlan("environment", "environment", ("keep",)))
-    return alone + tuple(ActorPlan(name, "cognitive", ("be",)) for name in (*CALM, "doomed", "stuck"))
-
-
-async def in_common(settings, stores, embedder):
-    return {"shared": object()}
-
-
-async def build_shell(actor, settings, stores, driver, embedder, *, fence=0, seed=0, shared=None):
-    assert (shared is not None) == (actor.role == "cognitive")
-    return ActorShell(core_of(actor.name), stores, driver, settings.shell, embedder=embedder, fence=fence)
+    return {"doomed": Doomed, "stuck": Stuck}.get(name, Calm)(name)

@@ -95,6 +95,17 @@ async def test_one_that_dies_comes_back_alone_and_is_given_up_alone(tmp_path):
         assert group.health()["living"] == 3
 
 
+async def test_one_that_hangs_comes_back_alone(tmp_path):
+    async with crowd(tmp_path, "stuck", stuck_after=0.3) as (members, group, _, _):
+        await until(lambda: group.health()["born"])
+        shells = {name: members[name].actor.shell for name in CALM}
+        tell(members["stuck"])
+        await until(lambda: group.health().get("restarts:stuck") == 1 and group.health()["living"] == 4)
+        tell(members[CALM[0]])
+        await until(lambda: members[CALM[0]].actor.shell.core.describe().figures["heard"] == 1)
+        assert {name: members[name].actor.shell for name in CALM} == shells
+
+
 def named(*names):
     return [ActorPlan(name, "cognitive", ("be",)) for name in names]
 

@@ -89,24 +89,6 @@ async def spend(account, chance):
 
 
 @pytest.mark.parametrize("seed", range(20))
-async def test_parent_and_child_spend_no_more_than_the_parent_might_have(seed):
-    chance, kept = random.Random(seed), Kept()
-    whole = BudgetSettings(tokens_per_hour=2000)
-    parent = Account("causes", Limits.share(whole, 2), lambda: 1000.0, kept)
-    spent = [await spend(parent, chance) for _ in range(chance.randint(0, 8))]
-    parent.limit(Limits.share(whole, 4))
-    spent += [await spend(parent, chance) for _ in range(chance.randint(0, 3))]
-    child = Account("pumps-1", Limits.share(whole, 4), lambda: 1000.0, InheritedLedgers(kept, "pumps-1", "causes"))
-    for _ in range(60):
-        spent.append(await spend(chance.choice([parent, child]), chance))
-    assert sum(spent) <= 1000
-    again = Account("pumps-1", Limits.share(whole, 4), lambda: 1000.0, InheritedLedgers(kept, "pumps-1", "causes"))
-    spent += [await spend(again, chance) for _ in range(30)]  # its own ledger by now
-    assert sum(spent) <= 1000
-    assert "pumps-1" in kept.states or sum(spent) >= 500
-
-
-@pytest.mark.parametrize("seed", range(20))
 async def test_a_family_spends_no_more_than_one_might_have_however_it_divides_and_ends(seed):
     """Every process may die at any moment and begin again with what it was told and saved."""
     chance, kept, now = random.Random(seed), Kept(), [1000.0]
