@@ -1,7 +1,6 @@
 """A real mind is backed up while it takes perceptions in, and goes on from there in another kind of store."""
 
 import asyncio
-import contextlib
 import secrets
 
 import pytest
@@ -16,6 +15,7 @@ from orchestration.clock import wall
 from orchestration.membership.backends import open_coordination
 from tests.orchestration.cli.conftest import environ, submind
 from tests.orchestration.living import LivingMind, eventually
+from tests.orchestration.nodes.telling import Teller
 from tests.orchestration.test_cluster import leads, speaking_run, store
 
 __all__ = ["store"]
@@ -23,37 +23,14 @@ PATIENT = environ(SUBMIND__STORE__CASSANDRA__CONNECT_TIMEOUT="60")
 pytestmark = pytest.mark.timeout(600)
 
 
-class Source:
-    """Hands perceptions to a mind until it is told to stop, and remembers what was acknowledged.
+def telling(living):
+    """Somebody who goes on, not as fast as it can: a backup gives way to who thinks, and would hardly be let in."""
+    return Teller(living, "line ", pause=0.2, batch=20).begin()
 
-    After a first burst not as fast as it can: a backup gives way to who thinks, and would hardly be let in.
-    """
 
-    def __init__(self, grpc):
-        self._grpc = grpc
-        self.acknowledged = {}
-        self._task = asyncio.create_task(self._go_on())
-
-    async def _go_on(self):
-        number = 0
-        async with MindClient(self._grpc, retry_for=60) as client:
-            while True:
-                now = wall()
-                lines = [f"line {number + at}" for at in range(5)]
-                receipts = await client.perceive([NewPerception("test", now, now, text=t, key=t) for t in lines])
-                self.acknowledged |= dict(zip(lines, [receipt.seq for receipt in receipts], strict=True))
-                number += 5
-                await asyncio.sleep(0.2 if number > 300 else 0)
-
-    async def until(self, count):
-        async with asyncio.timeout(120):
-            while len(self.acknowledged) < count:  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.01)
-
-    async def end(self):
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+def numbers(teller):
+    """The number of each line that was acknowledged."""
+    return {line: receipt.seq for line, receipt in teller.acknowledged.items()}
 
 
 async def all_thought(stores, seqs):
@@ -77,7 +54,7 @@ async def goes_on(living, place, mind, acknowledged):
             now = wall()
             receipts = await client.perceive([NewPerception("test", now, now, text="afterwards", key="afterwards")])
             assert receipts[0].new
-            (known,) = await client.perceive([NewPerception("test", now, now, text="line 0", key="line 0")])
+            (known,) = await client.perceive([NewPerception("teller-0", now, now, text="line 0", key="line 0")])
             assert (known.new, known.seq) == (False, there["line 0"])
             await all_thought(stores, [receipts[0].seq])
             async with asyncio.timeout(60):
@@ -116,9 +93,9 @@ async def test_out_of_files_into_an_empty_cluster(tmp_path, store, etcd_of_its_o
     )
     try:
         await asyncio.to_thread(here.start)
-        source = Source(here.grpc)
+        source = telling(here)
         await source.until(300)
-        before = dict(source.acknowledged)
+        before = numbers(source)
         taken = await submind("backup", "--data-dir", here.data_dir, "--to", file, "--json")
         assert taken.code == 0, taken.err
         during = len(source.acknowledged) - len(before)

@@ -24,7 +24,7 @@ from tests.environment.stores.furnished import furnish
 from tests.environment.stores.making import perception
 from tests.orchestration.cli.conftest import submind
 from tests.orchestration.living import LivingMind
-from tests.orchestration.test_backup import PATIENT, Source, goes_on
+from tests.orchestration.test_backup import PATIENT, goes_on, numbers, telling
 from tests.orchestration.test_cluster import speaking_run, store
 
 __all__ = ["store"]
@@ -127,9 +127,9 @@ async def test_a_running_mind_is_cloned_and_both_live_on_apart(tmp_path):
     there = LivingMind(tmp_path / "there", speaking_run, {"SUBMIND__MIND__NAME": "twin"})
     try:
         await asyncio.to_thread(here.start)
-        source = Source(here.grpc)
+        source = telling(here)
         await source.until(300)
-        before = dict(source.acknowledged)
+        before = numbers(source)
         done = await submind("clone", "twin", "--data-dir", here.data_dir, "--to", there.data_dir, "--rate", "0")
         assert done.code == 0, done.err
         assert len(source.acknowledged) > len(before)
@@ -140,14 +140,14 @@ async def test_a_running_mind_is_cloned_and_both_live_on_apart(tmp_path):
         assert [(one["mind"], told["mind"]) for one in told["lineage"]] == [("mind", "twin")]
         shared = int(told["lineage"][0]["perceptions"])
         assert shared >= max(before.values())
-        known = {line: seq for line, seq in source.acknowledged.items() if seq <= shared}
+        known = {line: seq for line, seq in numbers(source).items() if seq <= shared}
         assert await goes_on(there, there.data_dir, "twin", known) > 0
         assert (await submind("status", "--json", "--grpc", here.grpc)).objects[0].get("lineage", []) == []
         parent = await open_stores_at(here.data_dir, "mind", writer="tests")
         heard = {one.text for one in await parent.perceptions.read(0, 1_000_000)}
         await parent.close()
         assert heard == set(source.acknowledged)  # nothing of what the clone was told
-        assert await goes_on(here, here.data_dir, "mind", source.acknowledged) > 0
+        assert await goes_on(here, here.data_dir, "mind", numbers(source)) > 0
     finally:
         await asyncio.to_thread(here.end)
         await asyncio.to_thread(there.end)

@@ -7,11 +7,12 @@ import time
 
 import pytest
 
-from environment.messages import EntryKind, NewPerception
+from environment.messages import EntryKind
 from environment.stores.sqlite import open_stores
 from orchestration.client import ClientError, MindClient
 from orchestration.settings import Settings
 from tests.orchestration.living import LivingMind, submind_run
+from tests.orchestration.nodes.telling import Teller
 from tests.orchestration.simulation.histories import day
 from tests.orchestration.simulation.invariants import broken
 from tests.servers.process import free_ports
@@ -24,37 +25,6 @@ stream: {reorder: 0.2}
 runtime: {subminds_per_actor: {cognitive: 5, metacognitive: 2}}
 """
 """Some subminds alone and some that share a process: whoever is killed, fewer of them have to start."""
-
-
-class Teller:
-    """Goes on perceiving through everything; remembers what was acknowledged."""
-
-    def __init__(self, target: str) -> None:
-        self._target = target
-        self.acknowledged = []
-        self.stop = asyncio.Event()
-        self._said = [p.text for p in day() if p.text]
-
-    def _batch(self, number: int) -> list[NewPerception]:
-        now = time.time()
-        return [
-            NewPerception(f"s{i % 7}", now, now, text=f"{self._said[i % len(self._said)]} {i}", key=f"k{i}")
-            for i in range(number, number + 8)
-        ]
-
-    async def run(self) -> None:
-        number = 0
-        batch = self._batch(number)
-        while not self.stop.is_set():
-            try:
-                async with MindClient(self._target, timeout=5.0, retry_for=2.0) as client:
-                    while not self.stop.is_set():
-                        self.acknowledged += await client.perceive(batch)
-                        number += len(batch)
-                        batch = self._batch(number)
-                        await asyncio.sleep(0.05)
-            except ClientError:
-                await asyncio.sleep(0.1)  # the same batch again: its keys make that safe
 
 
 async def watch(target: str, seen: list) -> None:
@@ -86,9 +56,11 @@ async def test_nothing_acknowledged_is_lost_and_the_stream_has_no_gap(tmp_path, 
         lambda directory: [*submind_run(directory, "--mind", str(tmp_path / "mind.yaml")), "--grpc", target],
     )
     chance = random.Random(SEED)
-    teller, seen = Teller(target), []
+    said = [p.text for p in day() if p.text]
+    teller, seen = Teller(mind, words=lambda n: f"{said[n % len(said)]} {n}"), []
     await asyncio.to_thread(mind.start)
-    tasks = [asyncio.create_task(teller.run()), asyncio.create_task(watch(target, seen))]
+    teller.begin()
+    watching = asyncio.create_task(watch(target, seen))
     try:
         await grow(seen, 3, 240)
         for number in range(kills):
@@ -104,19 +76,17 @@ async def test_nothing_acknowledged_is_lost_and_the_stream_has_no_gap(tmp_path, 
                 await asyncio.to_thread(mind.start, running=False)
         await asyncio.to_thread(mind.running, 0, 300.0)
         await grow(seen, 3, 240)
-        teller.stop.set()
-        await tasks[0]
+        await teller.end()
         await settled(mind)
         await asyncio.sleep(1.0)
         assert await asyncio.to_thread(mind.stop) == 0
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        watching.cancel()
+        await asyncio.gather(watching, teller.end(), return_exceptions=True)
         mind.end()
     stores = await open_stores(mind.data_dir, "mind")
     try:
-        found = await broken(stores, Settings(), teller.acknowledged, seen)
+        found = await broken(stores, Settings(), list(teller.acknowledged.values()), seen)
         keys = [p.key for p in await stores.perceptions.read(0, 1_000_000)]
     finally:
         await stores.close()

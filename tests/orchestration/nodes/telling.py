@@ -10,25 +10,42 @@ from orchestration.client import ClientError, MindClient
 
 
 class Teller:
-    """Perceives batch after batch; remembers what was acknowledged. ``async with`` it."""
+    """Perceives batch after batch; remembers what was acknowledged, by key. ``async with`` it, or begin and end it.
 
-    def __init__(self, mind, prefix="k", pause=0.05, batch=8):
+    ``words``: the text of a number; by default its key.
+    """
+
+    def __init__(self, mind, prefix="k", pause=0.05, batch=8, words=None):
         self._mind, self._prefix, self._pause, self._size = mind, prefix, pause, batch
+        self._words = words or (lambda number: f"{prefix}{number}")
         self.acknowledged = {}
 
     async def __aenter__(self):
+        return self.begin()
+
+    async def __aexit__(self, *_):
+        await self.end()
+
+    def begin(self):
         self._stop = asyncio.Event()
         self._task = asyncio.create_task(self._run())
         return self
 
-    async def __aexit__(self, *_):
+    async def end(self):
         self._stop.set()
         await self._task
 
+    async def until(self, count):
+        """Wait until so many were acknowledged."""
+        async with asyncio.timeout(120):
+            while len(self.acknowledged) < count:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
+
     def _batch(self, number):
-        now = time.time()
-        keys = [f"{self._prefix}{n}" for n in range(number, number + self._size)]
-        return [NewPerception("teller", now, now, text=f"said {key}", key=key) for key in keys]
+        now, numbers = time.time(), range(number, number + self._size)
+        return [
+            NewPerception(f"teller-{n % 7}", now, now, text=self._words(n), key=f"{self._prefix}{n}") for n in numbers
+        ]
 
     async def _run(self):
         number = len(self.acknowledged)
