@@ -12,9 +12,6 @@ from actors.events import Configured, Started
 from actors.perception.image import ImageInterpreter
 from actors.perception.telemetry import TelemetryInterpreter
 from actors.perception.text import TextInterpreter
-from actors.submind.budget import Allowance
-from actors.substrate.budget import Account, Limits
-from actors.substrate.errors import BudgetSpent
 from environment.config import Section
 from environment.stores.sqlite import open_stores
 from orchestration import wiring
@@ -149,25 +146,6 @@ async def test_a_shell_performs_what_comes_of_it(tmp_path):
 RATES = st.floats(0.1, 1000)
 
 
-@given(RATES, RATES, st.lists(st.floats(0, 600), max_size=60), st.integers(0, 60))
-def test_what_an_allowance_has_spent_stays_spent(first, second, pauses, at):
-    allowance, now, granted = Allowance(first), NOON, []
-    changed, before = None, 0
-    for number, pause in enumerate([*pauses, 0.0]):
-        now += pause
-        if number == at:
-            left = allowance.left
-            allowance.configure(second, now)
-            assert allowance.left <= max(left + first * 600 / 3600.0, 1.0) + 1e-6
-            changed, before = now, len(granted)
-        if allowance.take(now):
-            granted.append(now)
-    after = granted[before:]
-    if changed is not None:
-        burst = max(1.0, second / 4)
-        assert len(after) <= burst + second * (now - changed) / 3600.0 + 1e-6
-
-
 @given(RATES, RATES, st.floats(0, 86400), st.integers(0, 50))
 def test_a_pace_is_as_far_ahead_as_it_was(first, second, later, picked):
     pace = RatePace(first, 10, 100)
@@ -179,18 +157,6 @@ def test_a_pace_is_as_far_ahead_as_it_was(first, second, later, picked):
     assert pace.interval() == pytest.approx(3600.0 / second)
     pace.configure(second, NOON + later)
     assert pace.dump().allowed - picked == pytest.approx(ahead, abs=1e-3)
-
-
-async def test_what_an_account_has_spent_counts_against_new_limits():
-    account = Account("a", Limits(tokens_per_hour=100), lambda: NOON)
-    await account.hold(80, 0)
-    account.limit(Limits(tokens_per_hour=200))
-    await account.hold(100, 0)
-    account.limit(Limits(tokens_per_hour=150))
-    with pytest.raises(BudgetSpent):
-        await account.hold(1, 0)
-    account.limit(Limits())
-    await account.hold(10_000, 0)
 
 
 def test_what_is_told_is_all_that_may_change_and_nothing_else():

@@ -10,7 +10,7 @@ from environment.lineage import NodeKind
 from environment.messages import EntryKind, Image, SubmindState
 from environment.ports import WriteConnections, WriteReport, WriteTrace
 from environment.search import SearchFilters
-from orchestration.client import Busy, Denied, MindClient, Rejected, Unavailable
+from orchestration.client import Busy, MindClient, Rejected, Unavailable
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import mind_pb2
 from orchestration.view.changes import ChangeFilter
@@ -83,20 +83,6 @@ async def test_too_much_at_once_is_told_apart_from_busy(serve):
         assert busy.value.retry_after == 0.25
         held.set()
         await waiting
-
-
-async def test_a_token(serve, tmp_path):
-    path = tmp_path / "token"
-    path.write_text("correct-horse-battery")
-    async with serve(token_file=path) as gateway:
-        for wrong in (None, "wrong-horse-battery"):
-            async with MindClient(gateway.target, token=wrong) as mind:
-                for question in (mind.status(), anext(mind.watch(1)), anext(mind.perceive_many(lines(1)))):
-                    with pytest.raises(Denied):
-                        await question
-        async with MindClient(gateway.target, token="correct-horse-battery") as mind:  # noqa: S106 - of this test
-            assert (await mind.perceive(lines(1)))[0].new
-            assert (await mind.status()).perceptions.head == 1
 
 
 async def test_entries_come_back_as_they_were(gateway, mind):

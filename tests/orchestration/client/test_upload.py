@@ -75,30 +75,16 @@ async def test_reading_stops_while_the_mind_is_behind(serve):
         assert (await upload).new
 
 
-async def test_what_is_refused_is_handed_back_and_the_rest_goes_on(gateway, mind):
-    sent = lines(40)
-    for bad in (3, 4, 17):
-        sent[bad] = perception(bad, text=" ")
-    refused = []
-    receipts = [
-        receipt
-        async for receipt in mind.perceive_many(sent, batch=8, refused=lambda one, why: refused.append((one.time, why)))
-    ]
-    assert len(receipts) == 37
-    assert [time for time, _ in refused] == [NOON + 3, NOON + 4, NOON + 17]
-    assert all(why.startswith("text: ") for _, why in refused)
-    assert sorted(await gateway.texts()) == sorted(one.text for one in sent if one.text != " ")
-
-
 async def test_what_no_message_can_hold_is_handed_back_and_never_waited_for(gateway, mind):
     told = []
     batch = [perception(1), perception(2, text="half \ud800"), perception(3, time=math.nan), perception(4)]
+    batch.append(perception(5, text=" "))  # which the mind refuses, not the client
     upload = mind.perceive_many(batch, refused=lambda one, why: told.append((one.text, why)))
     receipts = [receipt async for receipt in upload]
     assert [receipt.new for receipt in receipts] == [True, True]
     assert await gateway.texts() == ["line 1", "line 4"]
-    (half, why), (third, _) = told
-    assert (half, third) == ("half \ud800", "line 3")
+    (half, why), (third, _), (blank, reason) = told
+    assert (half, third, blank, reason[:6]) == ("half \ud800", "line 3", " ", "text: ")
     assert "'\\ud800', half of a character" in why
     with pytest.raises(Rejected, match="half of a character"):
         _ = [receipt async for receipt in mind.perceive_many(batch)]

@@ -5,9 +5,6 @@ import asyncio
 import pytest
 
 from environment.errors import StoreUnavailable
-from orchestration.feed.server import FeedServer
-from orchestration.feed.settings import FeedSettings
-from orchestration.gateway.errors import CannotListen
 from orchestration.view.status import MindState
 from tests.orchestration.until import until
 
@@ -180,12 +177,6 @@ async def test_not_ready_while_the_mind_is_down(serve):
             "state": "down",
             "reasons": ["killed"],
         }
-
-
-async def test_a_port_that_is_taken_is_named(feed):
-    other = FeedServer(feed.app, FeedSettings(listen=f"127.0.0.1:{feed.server.port}"))
-    with pytest.raises(CannotListen, match=f"127.0.0.1:{feed.server.port}"):
-        await other.start()
 
 
 async def test_answers_under_way_are_finished_when_stopping(feed):

@@ -17,12 +17,6 @@ def telemetry(**values):
     return perception_pb2.Telemetry(values=values)
 
 
-async def test_without_a_time_it_happened_when_it_was_received(gateway):
-    await gateway.perception.Perceive(request(perceived()))
-    (kept,) = await gateway.stores.perceptions.read(0, 10)
-    assert kept.time == NOON
-
-
 WRONG = [
     (perceived(source=""), "source"),
     (perceived(source="a\nb"), "source"),
@@ -209,15 +203,3 @@ async def test_a_caller_who_goes_away_before_the_commit_takes_its_batch_along(se
         await asyncio.gather(first, last)
         assert await gateway.texts() == ["first", "last"]
         assert gateway.intake.figures()["intake_waiting"] == 0
-
-
-async def test_more_calls_than_allowed_are_asked_to_come_back(serve):
-    async with serve(calls=1) as gateway:
-        gateway.log.may.clear()
-        first = asyncio.ensure_future(gateway.perception.Perceive(request(perceived("first"))))
-        await until(lambda: gateway.log.commits == [1])
-        failed = await refusal(gateway.perception.Perceive(request(perceived("second"))))
-        assert (failed.code, failed.quota) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "gateway.calls")
-        assert failed.retry_after == 0.05
-        gateway.log.may.set()
-        await first

@@ -40,21 +40,6 @@ async def test_filters(gateway):
             await call.read()
 
 
-@pytest.mark.parametrize(
-    ("wrong", "field"),
-    [
-        ({"min_salience": 2}, "min_salience"),
-        ({"kinds": [99]}, "kinds[0]"),
-        ({"kinds": [0]}, "kinds[0]"),
-        ({"from_seq": 2**63}, "from_seq"),
-    ],
-)
-async def test_a_question_that_makes_no_sense_is_named(gateway, wrong, field):
-    failed = await refusal(gateway.consciousness.Watch(consciousness_pb2.WatchRequest(**wrong)).read())
-    assert failed.code is grpc.StatusCode.INVALID_ARGUMENT
-    assert list(failed.fields) == [field]
-
-
 async def test_a_reader_who_reads_nothing_is_not_buffered_and_is_let_go(serve):
     async with serve(reader_timeout=0.5) as gateway:
         await gateway.think(1, 800, text="x" * 20_000)

@@ -5,6 +5,7 @@ import asyncio
 import grpc
 
 from environment.errors import StoreUnavailable
+from orchestration.gateway.binding import CallKind
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.pb.submind.v1 import perception_pb2
 from tests.orchestration.gateway.conftest import part, perceived, refusal
@@ -180,6 +181,9 @@ async def test_more_streams_than_allowed_are_asked_to_come_back_and_do_not_take_
         failed, _ = await ended(gateway.perception.PerceiveStream())
         assert (failed.code, failed.quota) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "gateway.streams")
         assert failed.retry_after == 0.05
+        with gateway.server._guard.slot(CallKind.CALLS):
+            asked = gateway.perception.Perceive(perception_pb2.PerceiveRequest(perceptions=[perceived("no")]))
+            assert (await refusal(asked)).quota == "gateway.calls"
         await gateway.perception.Perceive(perception_pb2.PerceiveRequest(perceptions=[perceived("b")]))
         await first.done_writing()
         assert await first.read() is grpc.aio.EOF

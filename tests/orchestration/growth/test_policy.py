@@ -87,10 +87,6 @@ def test_the_ceiling_counts_who_is_configured():
     assert grant(to, division(growth="causes/2")).name == "causes-4"
 
 
-def test_a_mind_configured_beyond_the_ceiling_lives_and_does_not_grow():
-    assert refused(policy(ceiling=1), division()).limit == "ceiling"
-
-
 def test_no_machine_is_overfull():
     to = policy(per_node=5)
     assert refused(to, division(), nodes={"a": 5, "b": 7}).limit == "per_node"
@@ -199,16 +195,6 @@ def test_nothing_is_approved_while_frozen_and_who_is_rejected_rests():
     to.apply(event)
     assert refused(to, division(growth="causes/2"), NOON + 599).limit == "cooldown"
     assert to.consider(division(growth="causes/2"), NOON + 600).verdict is GrowthVerdict.WAITING
-
-
-def test_an_approval_lifts_no_bound():
-    to = policy(approval="divisions", ceiling=4)
-    for name in ("causes", "people"):
-        to.apply(to.consider(division(name), NOON).event)
-    for number in (1, 2):
-        to.apply(to.approve(number, "ann", "", NOON))
-    grant(to, division("causes"))
-    assert refused(to, division("people")).limit == "ceiling"
 
 
 def test_the_same_refusal_is_written_down_once_in_an_hour():

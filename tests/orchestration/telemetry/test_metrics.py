@@ -30,17 +30,6 @@ def told(name, metrics, **changes):
     return replace(report(name), at=NOON, metrics=metrics, **changes)
 
 
-def test_counters_and_limits():
-    metrics = Metrics()
-    metrics.count(names.MESSAGES_SENT)
-    metrics.count(names.MESSAGES_SENT, 4)
-    metrics.limit_hit("shell.mailbox")
-    assert metrics.flat() == {"messages_sent_total": 5.0, "limit_hits:shell.mailbox": 1.0}
-    assert names.limit_of("limit_hits:shell.mailbox") == "shell.mailbox"
-    assert names.limit_of("messages_sent_total") is None
-    assert names.limit_of("crawls_total:random") is None
-
-
 @given(st.lists(st.floats(0, 100), max_size=50))
 def test_a_histogram_counts_everything_once_and_cumulatively(values):
     metrics = Metrics()

@@ -2,7 +2,6 @@
 
 import time
 
-import grpc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,12 +50,6 @@ def test_sampling_is_opentelemetry_s_own_rule(seq, share):
     trace = ids.of(perception_id(seq))
     theirs = TraceIdRatioBased(share).should_sample(None, trace, "accept").decision is Decision.RECORD_AND_SAMPLE
     assert (ids.traced(perception_id(seq)) == trace) is theirs
-
-
-def test_a_share_of_perceptions_is_traced():
-    ids = TraceIds("alpha", 0.1)
-    count = sum(ids.traced(perception_id(seq)) is not None for seq in range(10_000))
-    assert 800 < count < 1200
 
 
 def test_a_traceparent_is_read_and_nonsense_is_ignored():
@@ -124,15 +117,6 @@ def test_a_receiver_that_is_away_costs_spans_and_nothing_else():
     figures = recorder.figures()
     assert figures["spans_failed_total"] == 1
     assert figures["spans_sent_total"] == 1
-
-
-def test_a_receiver_that_refuses_is_counted(receiver):
-    receiver.refusing = grpc.StatusCode.INVALID_ARGUMENT
-    recorder = recorder_to(receiver.endpoint)
-    recorder.start()
-    recorder.record(span(1))
-    recorder.close()
-    assert recorder.figures()["spans_failed_total"] == 1
 
 
 def test_an_exporter_that_cannot_be_made_stops_nobody(tmp_path):
