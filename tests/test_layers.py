@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -126,6 +126,22 @@ def calls(path: Path) -> Iterator[tuple[str, int]]:
                 yield f"{known[first]}.{rest}" if rest else known[first], node.lineno
 
 
+def offending(
+    paths: Iterable[Path], found: Callable[[Path], Iterator[tuple[str, int]]], refused: Callable[[str], bool]
+) -> str:
+    """Where what is found in these files is refused, a line each."""
+    wrong = [f"{name_of(path)}:{line} {what}" for path in paths for what, line in found(path) if refused(what)]
+    return "\n".join(wrong)
+
+
+def of(*packages: str) -> list[Path]:
+    return [path for path in sources() if path.relative_to(ROOT).parts[0] in packages]
+
+
+def top(module: str) -> str:
+    return module.partition(".")[0]
+
+
 def test_there_is_code_to_look_at() -> None:
     assert {path.relative_to(ROOT).parts[0] for path in sources()} == set(PACKAGES)
     assert len(pure()) > 30
@@ -133,14 +149,7 @@ def test_there_is_code_to_look_at() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_imports_go_one_way(package: str) -> None:
-    wrong = [
-        f"{name_of(path)}:{line} imports {module}"
-        for path in sources()
-        if path.relative_to(ROOT).parts[0] == package
-        for module, line in imports(path)
-        if module.partition(".")[0] in ABOVE[package]
-    ]
-    assert not wrong, "\n".join(wrong)
+    assert not (wrong := offending(of(package), imports, lambda module: top(module) in ABOVE[package])), wrong
 
 
 def knows(package: str, room: Callable[[str], str]) -> dict[str, set[str]]:
@@ -205,24 +214,12 @@ def test_no_file_has_the_name_of_two_others() -> None:
 
 
 def test_only_orchestration_knows_servers_and_ray() -> None:
-    wrong = [
-        f"{name_of(path)}:{line} imports {module}"
-        for path in sources()
-        if path.relative_to(ROOT).parts[0] != "orchestration"
-        for module, line in imports(path)
-        if module.partition(".")[0] in ORCHESTRATION_ONLY
-    ]
-    assert not wrong, "\n".join(wrong)
+    below = of("environment", "actors")
+    assert not (wrong := offending(below, imports, lambda module: top(module) in ORCHESTRATION_ONLY)), wrong
 
 
 def test_pure_modules_import_nothing_heavy() -> None:
-    wrong = [
-        f"{name_of(path)}:{line} imports {module}"
-        for path in pure()
-        for module, line in imports(path)
-        if module.partition(".")[0] in HEAVY
-    ]
-    assert not wrong, "\n".join(wrong)
+    assert not (wrong := offending(pure(), imports, lambda module: top(module) in HEAVY)), wrong
 
 
 def test_importing_every_pure_module_loads_nothing_heavy() -> None:
@@ -241,38 +238,20 @@ def test_importing_every_pure_module_loads_nothing_heavy() -> None:
 
 
 def test_time_and_chance_are_arguments_below_orchestration() -> None:
-    wrong = [
-        f"{name_of(path)}:{line} calls {called}"
-        for path in sources()
-        if path.relative_to(ROOT).parts[0] != "orchestration" and not is_edge(path) and name_of(path) not in DRAWS
-        for called, line in calls(path)
-        if called in TIME_AND_CHANCE
-    ]
-    assert not wrong, "\n".join(wrong)
+    below = [path for path in pure() if name_of(path) not in DRAWS]
+    assert not (wrong := offending(below, calls, TIME_AND_CHANCE.__contains__)), wrong
 
 
 def test_the_simulator_has_no_time_or_chance_of_its_own() -> None:
-    wrong = [
-        f"{name_of(path)}:{line} calls {called}"
-        for path in sources()
-        if name_of(path).startswith(
-            ("orchestration/simulation/", "orchestration/wiring.py", "orchestration/settings.py")
-        )
-        for called, line in calls(path)
-        if called in TIME_AND_CHANCE
-    ]
-    assert not wrong, "\n".join(wrong)
+    own = ("orchestration/simulation/", "orchestration/wiring.py", "orchestration/settings.py")
+    simulator = [path for path in sources() if name_of(path).startswith(own)]
+    assert not (wrong := offending(simulator, calls, TIME_AND_CHANCE.__contains__)), wrong
 
 
 def test_nothing_waits_in_a_way_that_forgets_to_be_cancelled() -> None:
     """``wait_for`` of Python 3.11 goes on where it is cancelled in the moment in which what it waits for is there."""
-    wrong = [
-        f"{name_of(path)}:{line} calls asyncio.wait_for: say `async with asyncio.timeout(...)`"
-        for path in sources()
-        for called, line in calls(path)
-        if called == "asyncio.wait_for"
-    ]
-    assert not wrong, "\n".join(wrong)
+    wrong = offending(sources(), calls, "asyncio.wait_for".__eq__)
+    assert not wrong, f"{wrong}: say `async with asyncio.timeout(...)`"
 
 
 def test_no_file_is_too_long() -> None:

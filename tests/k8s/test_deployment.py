@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import random
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import NamedTuple
 
 import grpc
 import pytest
-from playwright.sync_api import sync_playwright
 
 from orchestration.pb.submind.v1 import nodes_pb2, nodes_pb2_grpc, perception_pb2
 from tests.k8s.kube import (
@@ -127,21 +125,6 @@ def _perceived(caller, said):
         return caller.perceive(said)
     except grpc.RpcError:
         return None
-
-
-def test_a_browser_shows_it(deployment, reader):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
-        try:
-            page = browser.new_page()
-            page.goto(f"http://127.0.0.1:{deployment.http}/")
-            page.locator("dialog[open] input[type=password]").fill(deployment.token)
-            page.keyboard.press("Enter")
-            page.get_by_text("Is the crane in the harbour still moving?").first.wait_for(timeout=90_000)
-        finally:
-            browser.close()
 
 
 def test_nobody_may_do_anything_with_the_api_server():

@@ -159,6 +159,12 @@ async def test_a_client_whose_certificate_another_authority_gave_is_refused(serv
     assert f"it does not trust the client's certificate {certificate}" in said
 
 
+async def test_a_server_whose_certificate_another_authority_gave_is_not_believed(server, options, tmp_path):
+    trustme.CA().cert_pem.write_to_path(tmp_path / "ca.pem")
+    said = await refused(server, options(ca_file=tmp_path / "ca.pem"), kind=StoreBroken)
+    assert "the server's certificate is not to be trusted" in said
+
+
 async def test_plain_speech_to_a_server_with_tls_is_told_to_use_it(server, options):
     said = await refused(server, options(ca_file=None, cert_file=None, key_file=None), kind=StoreUnavailable)
     assert "give ca_file=PATH" in said
@@ -181,32 +187,3 @@ async def test_files_that_are_not_what_they_should_be_are_named(server, options,
     said = await refused(server, options(**{part: file}), kind=StoreBroken)
     assert what in said
     assert str(file) in said
-
-
-async def test_a_server_that_asks_for_no_certificate_wants_a_password_all_the_same(
-    servers, files, options, tmp_path, caplog
-):
-    caplog.set_level(logging.DEBUG, logger="cassandra")
-    server = SecuredCassandra(tmp_path / "one-sided", asks=False, durable=False)
-    await asyncio.to_thread(server.start)
-    try:
-        alone = {"ca_file": server.ca_file, "cert_file": None, "key_file": None, "username": SUPERUSER}
-        right = options(**alone, password_file=files["superuser"])
-        address = server.address("minds", *right)
-        async with asyncio.timeout(120):
-            while True:  # the first role is made shortly after the server answers
-                try:
-                    await create_keyspace(address, 1, rng=random.Random(1))
-                    break
-                except StoreBroken:
-                    await asyncio.sleep(0.5)
-        session = await open_session(address, rng=random.Random(1))
-        await session.close()
-        said = await refused(server, options(**alone, password_file=files["wrong"]), kind=StoreBroken)
-        assert f"refused user {SUPERUSER!r} or the password in {files['wrong']}" in said
-        said = await refused(server, options(**alone | {"ca_file": files["ca"]}), kind=StoreBroken)
-        assert "the server's certificate is not to be trusted" in said
-        assert "hunter2" not in caplog.text
-        assert PASSWORD not in caplog.text
-    finally:
-        await asyncio.to_thread(server.kill)

@@ -36,37 +36,6 @@ async def test_rows_that_arrive_after_a_take_over_are_never_seen(opened, old, ne
     assert await second.texts() == [*expected, *lines(*range(1000, 1000 + old))]
 
 
-async def test_a_commit_that_arrives_after_a_take_over_is_refused(opened):
-    first, second = await opened(), await opened()
-    await first.perceptions.lead()
-    await first.give(1)
-    paused = Paused()
-    first.session.conditions = [paused]
-    late = asyncio.ensure_future(first.give(*range(10, 200)))
-    await paused.reached.wait()
-    await second.perceptions.lead()
-    paused.woken.set()
-    with pytest.raises(FencedOut):
-        await late
-    assert await second.texts() == lines(1)
-    assert [r.new for r in await second.give(10, 1, 2)] == [True, False, True]
-    assert await second.texts() == lines(1, 10, 2)
-
-
-@pytest.mark.parametrize("arrives", [True, False])
-async def test_a_doubt_is_settled_across_a_take_over(opened, arrives):
-    first, second = await opened(), await opened()
-    await first.give(1)
-    first.session.conditions = [answer_lost if arrives else never_arrived, never_arrived]
-    with pytest.raises(OutcomeUnknown):
-        await first.give(2, 3, keyed=False)
-    await second.give(4, 5, 6)
-    (receipt,) = await first.give(7)
-    expected = lines(1, 2, 3, 4, 5, 6, 7) if arrives else lines(1, 4, 5, 6, 7)
-    assert receipt.seq == len(expected)
-    assert await first.texts() == expected
-
-
 @pytest.mark.parametrize("arrives", [True, False])
 async def test_an_answer_that_was_lost_while_another_took_over_is_found_among_its_rows(opened, arrives):
     """Perceptions without keys, which nothing else would tell from repeated ones."""
