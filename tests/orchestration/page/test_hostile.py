@@ -45,6 +45,7 @@ def test_it_neither_runs_nor_breaks_the_page(harm, read, width):
     for seq in (1, 5, 8):
         page.evaluate(f"location.hash = '#seq-{seq}'")
         page.wait_for_selector('#panel [role="tree"]')
+        assert page.evaluate("document.getElementById('panel').matches(':modal')") is (width == 360)
         assert reader.overflow() <= 0
         inside = "(() => { const p = document.getElementById('panel'); return p.scrollWidth - p.clientWidth })()"
         assert page.evaluate(inside) <= 0

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from dataclasses import replace
 
-import pytest
 from playwright.sync_api import expect
 
 from environment.messages import SubmindState
@@ -12,54 +11,27 @@ from environment.population import GrowthKind
 from tests.orchestration.page.conftest import finish
 
 
-@pytest.fixture
-def peopled(world):
-    world.report("text", "perceptual", "Hear what is said.", metrics={"events_handled_total": 900.0})
-    world.report(
-        "concern", goal="Notice danger.", topics=("room 2", "ladders"), mailbox=3, metrics={"events_handled_total": 9.0}
-    )
-    world.report("continuity", goal="Follow open matters.")
-    world.report("attention", "attention", "Lift what is salient.")
-    world.connect("text", "concern", 0.82)
-    world.connect("concern", "continuity", 0.2, label="<b>letters</b>")
-    return world
-
-
-def test_salience_evaporates_between_polls(world, read):
+def test_salience_evaporates_and_what_many_traces_say_is_listed_once_and_leads_to_its_lineage(world, read):
+    for _ in range(3):
+        trace = world.think("the cold store is silent", half_life=7200.0, salience=0.6)
     world.think("a fleeting thing", half_life=20.0, salience=0.9)
-    world.think("a lasting thing", half_life=7200.0, salience=0.6)
     reader = read()
     page = reader.open()
     page.wait_for_selector(".curve .was")
-    assert page.locator("#traces li").count() == 2 or page.locator("#traces li").count() == 1
-    page.wait_for_selector("#traces li")
     first = page.eval_on_selector(".curve .was", "e => e.getAttribute('d')")
     reader.until(f"document.querySelector('.curve .was').getAttribute('d') !== {first!r}")
-
-
-def test_what_many_traces_say_is_listed_once(world, read):
-    for _ in range(3):
-        world.think("the cold store is silent", half_life=7200.0, salience=0.6)
-    world.think("a lasting thing", half_life=7200.0, salience=0.5)
-    page = read().open()
-    page.wait_for_selector("#traces li")
-    rows = page.locator("#traces li").all_inner_texts()
-    assert len(rows) == 2
-    assert "the cold store is silent" in rows[0]
-    assert "\u00d73" in rows[0]
-
-
-def test_a_trace_in_the_chart_leads_to_its_lineage(world, read):
-    trace = world.think("a lasting thing", half_life=7200.0, salience=0.6)
-    page = read().open()
-    page.click("#traces li a")
+    row = page.locator("#traces li", has_text="the cold store is silent")
+    assert row.count() == 1
+    assert "\u00d73" in row.inner_text()
+    row.locator("a").click()
     page.wait_for_selector('#panel [role="tree"]')
-    assert trace.id in page.evaluate("decodeURIComponent(location.hash)")
+    assert trace.thought.author in page.inner_text("#panel")
 
 
-def test_health_says_what_is_wrong(peopled, read):
-    peopled.report("image", "perceptual", state=SubmindState.QUARANTINED, reason="died 5 times in 60 s")
-    peopled.report("environment", "environment", metrics={"limit_hits:live_traces": 4.0})
+def test_health_says_what_is_wrong(world, read):
+    world.report("text", "perceptual", "Hear what is said.")
+    world.report("image", "perceptual", state=SubmindState.QUARANTINED, reason="died 5 times in 60 s")
+    world.report("environment", "environment", metrics={"limit_hits:live_traces": 4.0})
     page = read().open()
     page.wait_for_selector("#health-content .reasons")
     told = page.inner_text("#health-content")
@@ -145,17 +117,6 @@ def test_said_again_after_no_answer_it_counts_once(world, server, read):
     assert len(_heard(world)) == 1
 
 
-def test_a_refusal_is_given_with_its_reason(world, read):
-    reader = read()
-    reader.expected = ("status of 4",)
-    page = reader.open()
-    page.evaluate("document.getElementById('say-words').value = 'x'.repeat(1_200_000)")
-    page.click("#say-send")
-    page.wait_for_selector(".answer.error")
-    assert len(page.inner_text(".answer.error")) > 10
-    assert _heard(world) == []
-
-
 def _heard(world):
     return finish(world.stores.perceptions.read(0, 100))
 
@@ -167,7 +128,8 @@ def test_a_mind_that_catches_up_with_the_past_tells_its_time_and_everything_by_i
     page = read().open()
     page.wait_for_selector("#figures .fact >> text=mind time")
     assert page.inner_text("#feed > article .ago") == "10 min ago"
-    assert page.inner_text("#growth-state .ago") == "just now"  # ordered by people, by the wall's
+    ordered = page.inner_text("#growth-state .ago")  # by people, by the wall's
+    assert ordered == "just now" or ordered.endswith("sec ago")
     page.keyboard.press("4")
     assert "catches up with the past" in page.inner_text("#health-content")
 
@@ -196,3 +158,6 @@ def test_a_mind_that_thinks_fast_is_told_of_together_and_not_while_paused(world,
     reader.until("document.getElementById('pill').textContent === '1 new thought'")
     page.wait_for_timeout(500)
     assert page.evaluate("told.length") == told
+    assert reader.numbers()[0] == 14
+    page.click("#pause")
+    page.wait_for_selector('article[data-seq="15"]')

@@ -82,25 +82,6 @@ def test_an_address_leads_to_a_thought_far_back(world, story, read):
     page.wait_for_selector(f'article[data-seq="{world.head}"]')
 
 
-def test_on_a_phone_the_lineage_covers_the_page_and_back_closes_it(story, read):
-    reader = read(width=360, height=740, touch=True)
-    page = reader.open()
-    page.tap('article[data-seq="1"] .words')
-    page.wait_for_selector('#panel [role="tree"]')
-    assert page.evaluate("document.getElementById('panel').matches(':modal')")
-    assert reader.overflow() == 0
-    page.go_back()
-    page.wait_for_selector("#panel", state="hidden")
-
-
-def test_an_unknown_thought_is_said_to_be_unknown(story, read):
-    reader = read()
-    reader.expected = ("404",)
-    page = reader.open("/#seq-999")
-    page.wait_for_selector("#panel .error")
-    assert "999" in page.inner_text("#panel .error")
-
-
 def test_search_finds_and_leads_on(story, world, read):
     world.think(story.thought.text, story.thought.perceptions, author="concern", salience=0.3)
     page = read().open()

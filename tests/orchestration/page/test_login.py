@@ -190,22 +190,3 @@ def test_over_tls_the_cookie_is_for_https_alone(world, guarded, tokens, read, tm
     page.wait_for_selector('article[data-seq="1"]')
     cookie = cookies(page)["__Host-submind-pantrow"]
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["secure"]) == (True, "Strict", True)
-
-
-def test_a_log_in_survives_a_restart_where_the_key_is_kept(world, guarded, tokens, read, server, tmp_path):
-    key = tmp_path / "session.key"
-    key.write_bytes(b"k" * 40)
-    world.conscious("a thought")
-    token = tokens("ann")
-    guarded(session={"key_file": key})
-    reader = read()
-    reader.expected = ("401", "Failed to load resource", "net::")
-    reader.page.goto(reader.base)
-    log_in(reader.page, token)
-    reader.page.wait_for_selector('article[data-seq="1"]')
-    guarded(session={"key_file": key})
-    reader.page.reload()
-    reader.page.wait_for_selector('article[data-seq="1"]')
-    guarded()  # another key
-    reader.page.reload()
-    reader.page.wait_for_selector("#login[open]")

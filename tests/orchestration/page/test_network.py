@@ -188,26 +188,6 @@ def test_places_are_the_same_each_time_and_stay_when_weights_change(peopled, rea
     }
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen(peopled, read):
-    reader = read(width=360, height=740, touch=True)
-    page = reader.open()
-    page.click('#views [data-view="network"]')
-    page.wait_for_selector(".line", state="attached")
-    assert reader.overflow() <= 0
-    for spot in page.locator(".spots > .spot").all():
-        box = spot.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 360
-    page.tap('.spot[data-name="concern"]')
-    page.wait_for_selector("#panel .topics")
-    assert reader.overflow() <= 0
-    page.tap("#panel .peers a >> nth=0")
-    page.wait_for_selector("#panel table")
-    assert reader.overflow() <= 0
-    page.tap("#panel-close")
-    page.wait_for_selector(".spots > .spot")
-
-
 APART = """
 edge => {
   const names = [...document.querySelectorAll(".spots > .spot .name")].map(name => name.getBoundingClientRect());

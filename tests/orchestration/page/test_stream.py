@@ -6,7 +6,7 @@ from environment.messages import EntryKind
 
 
 def test_shows_what_there_is_and_what_comes(world, read):
-    world.conscious(*(f"thought {n}" for n in range(1, 6)))
+    world.conscious(*(f"thought {n}" for n in range(1, 6)), salience=0.2)
     reader = read()
     page = reader.open()
     page.wait_for_selector('article[data-seq="5"]')
@@ -18,18 +18,10 @@ def test_shows_what_there_is_and_what_comes(world, read):
     assert page.inner_text('article[data-seq="7"] .words') == "a seventh thought"
     assert "segue" in page.get_attribute('article[data-seq="6"]', "class")
     assert page.locator('article[data-seq="7"] .source').first.inner_text() == "chat"
-    reader.until("document.getElementById('announcer').textContent.includes('a seventh thought')")
-
-
-def test_salience_shows_in_size(world, read):
-    world.conscious("faint", salience=0.2)
-    world.conscious("strong", salience=0.9)
-    page = read().open()
     size = "e => parseFloat(getComputedStyle(e).fontSize)"
-    strong, faint = page.locator('[data-seq="2"] .words'), page.locator('[data-seq="1"] .words')
-    assert strong.evaluate(size) > faint.evaluate(size)
-    mark = "e => e.getBoundingClientRect().width"
-    assert page.locator('[data-seq="2"] .mark i').evaluate(mark) > page.locator('[data-seq="1"] .mark i').evaluate(mark)
+    strong, faint = (page.locator(f'[data-seq="{seq}"] .words').evaluate(size) for seq in (7, 1))
+    assert strong > faint, "salience shows in size"
+    reader.until("document.getElementById('announcer').textContent.includes('a seventh thought')")
 
 
 def test_nothing_moves_under_who_reads_further_down(world, read):
@@ -52,21 +44,6 @@ def test_nothing_moves_under_who_reads_further_down(world, read):
     assert reader.numbers()[:3] == [62, 61, 60]
     assert page.evaluate("document.activeElement.dataset.seq") == "62"
     assert page.locator("#pill").is_hidden()
-
-
-def test_pausing_holds_what_comes_until_resumed(world, read):
-    world.conscious("one")
-    reader = read()
-    page = reader.open()
-    page.wait_for_selector("article")
-    page.keyboard.press("p")
-    assert page.get_attribute("#pause", "aria-pressed") == "true"
-    world.conscious("two")
-    reader.until("document.getElementById('pill').textContent === '1 new thought'")
-    assert reader.numbers() == [1]
-    page.click("#pause")
-    page.wait_for_selector('article[data-seq="2"]')
-    assert reader.numbers() == [2, 1]
 
 
 @pytest.mark.parametrize("absent", [7, 230])
