@@ -90,8 +90,8 @@ async def test_a_version_keeps_the_level_it_was_written_with(old, opened):
 
 @pytest.mark.parametrize("after", [False, True], ids=["before it was written", "after it was written"])
 async def test_it_is_resumed_wherever_it_was_interrupted(old, opened, after, monkeypatch):
-    monkeypatch.setattr(paging, "PAGE", 6)
-    monkeypatch.setattr(copying, "_COMMIT_BYTES", 4000)
+    monkeypatch.setattr(paging, "PAGE", 9)
+    monkeypatch.setattr(copying, "_COMMIT_BYTES", 6000)
     wanted = await tally(old.moving)
     for nth in itertools.count(1):
         new = await opened(f"new-{nth}")
@@ -102,7 +102,7 @@ async def test_it_is_resumed_wherever_it_was_interrupted(old, opened, after, mon
             assert differences(wanted, await tally(new.moving)) == []
             continue
         break
-    assert nth > 30
+    assert nth > 20
     assert differences(wanted, await tally(new.moving)) == []
 
 

@@ -42,7 +42,7 @@ async def test_a_key_stays_known_while_it_waits_is_filed_and_after_a_crash(opene
     chance = random.Random(memory)
     for life in range(3):
         for _ in range(12):
-            numbers = [chance.randrange(30_000) for _ in range(chance.choice((1, 40, 1500)))]
+            numbers = [chance.randrange(30_000) for _ in range(chance.choice((1, 40, 500)))]
             receipts = await log.append([perception(n, key=f"k{n}") for n in numbers])
             for n, receipt in zip(numbers, receipts, strict=True):
                 first = told.setdefault(n, receipt)

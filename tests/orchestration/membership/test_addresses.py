@@ -11,7 +11,6 @@ from orchestration.membership.backends import open_coordination
 from orchestration.membership.errors import BadCoordination, CoordinationError, CoordinationUnavailable
 from orchestration.membership.etcd.address import EtcdAddress, parse_address, read_credentials
 from orchestration.membership.settings import CoordinationSettings
-from tests.servers.etcd import EtcdServer
 from tests.servers.process import free_ports
 
 WITHIN = CoordinationSettings(connect_timeout=60)
@@ -151,12 +150,6 @@ async def test_somebody_else_there(chatter: str) -> None:
 async def test_somebody_silent_there(silence: str) -> None:
     said = await refused(f"etcd://{silence}", CoordinationUnavailable, SOON)
     assert said == f"nothing answers at {silence}: check host, port and firewall"
-
-
-async def test_an_etcd_that_is_frozen(etcd_of_its_own: EtcdServer) -> None:
-    etcd_of_its_own.pause()
-    said = await refused(f"etcd://{etcd_of_its_own.endpoint}", CoordinationUnavailable, SOON)
-    assert etcd_of_its_own.endpoint in said
 
 
 async def test_one_that_answers_is_enough(etcd: str) -> None:

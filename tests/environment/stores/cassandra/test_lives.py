@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from environment.errors import Outlived, StoreUnavailable
+from environment.errors import Outlived
 from environment.ports import WriteEntries, WriteState, WriteTrace
 from environment.stores.cassandra.commits.commit_logs import CommitLogs, LogView
 from environment.stores.cassandra.commits.fenced_log import LogRow
@@ -64,35 +64,6 @@ async def test_who_sleeps_within_a_commit_finds_itself_outlived(opened, at, writ
         with pytest.raises(Outlived):
             await first.commit(late, epoch)
     assert await everything(second) == seen
-
-
-@pytest.mark.parametrize("happens", [True, False], ids=["it happened", "it did not"])
-async def test_a_claim_whose_answer_is_lost_is_made_again(opened, happens):
-    leader = await opened(writer="mind")
-    epoch = await leader.lead()
-    first, second = await opened(writer="stream"), await opened(writer="stream")
-    await first.claim(epoch, 1, numbers=True)
-    conditional, lost = second._session.conditional, []
-
-    async def loses(statement, values=()):
-        lost.append(values)
-        if happens:
-            await conditional(statement, values)
-        raise OutcomeUnknown("the answer was lost")
-
-    second._session.conditional = loses
-    with pytest.raises(StoreUnavailable):
-        await second.claim(epoch, 2, numbers=True)
-    del second._session.conditional
-    assert lost
-    await second.claim(epoch, 2, numbers=True)
-    for late in ALL:
-        with pytest.raises(Outlived):
-            await first.commit(late, epoch)
-    for writes in ALL:
-        await second.commit(writes, epoch)
-    assert await second.registry.state("x") == b"old"
-    assert await second.stream.read(1, 10) == [entry(1)]
 
 
 @pytest.mark.parametrize("seed", range(4))
