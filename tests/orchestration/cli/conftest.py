@@ -73,10 +73,13 @@ async def finish(process: asyncio.subprocess.Process, stdin: bytes | None = None
     return Done(process.returncode, out.decode(), err.decode())
 
 
-async def submind(*args: object, stdin: bytes = b"", within: float = 240, **options: Any) -> Done:
-    """What a command comes to: run by a fork of a process that has imported all, where nothing speaks against that."""
+async def submind(*args: object, stdin: bytes = b"", within: float = 240, starts: bool = True, **options: Any) -> Done:
+    """What a command comes to: run by a fork of a process that has imported all, where nothing speaks against that.
+
+    What ``starts`` servers and Ray is not; of what is refused before it does it is said that it does not.
+    """
     env = options.get("env") or environ()
-    cold = options.keys() - {"env"} or args[0] in {"run", "serve"} or len(stdin) > PIPE
+    cold = options.keys() - {"env"} or (starts and {"run", "serve"} & {*args[:1]}) or len(stdin) > PIPE
     if cold or any(env.get(name) != os.environ.get(name) for name in STARTS):
         return await finish(await start(*args, **options), stdin, within)
     wish = {"args": [*map(str, args)], "env": env, "cwd": str(Path.cwd()), "stdin": stdin.decode("latin-1")}

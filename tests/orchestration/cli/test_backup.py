@@ -52,16 +52,6 @@ async def test_a_mind_is_backed_up_restored_and_compared(file: Path, living: Pat
     assert "came here from backup" in other.err
 
 
-async def test_it_goes_by_another_name_where_one_is_given(file: Path, tmp_path: Path) -> None:
-    assert (await submind("restore", file, "--data-dir", tmp_path / "new", "--as", "twin")).code == 0
-    twin = await open_stores(tmp_path / "new", "twin")
-    assert await twin.perceptions.head() == 51
-    await twin.close()
-    wrong = await submind("restore", file, "--data-dir", tmp_path / "new", "--as", "no/name")
-    assert wrong.code == 2
-    assert "--as" in wrong.err
-
-
 async def test_a_mind_that_lived_on_is_left_alone(file: Path, living: Path, tmp_path: Path) -> None:
     assert (await submind("restore", file, "--data-dir", tmp_path / "new")).code == 0
     for place in (tmp_path / "new", living):
@@ -138,6 +128,7 @@ async def test_what_is_asked_wrongly_is_told_in_a_sentence(file: Path, living: P
         (("backup", "--data-dir", living, "--to", tmp_path / "no" / "where"), 2, "is not a directory"),
         (("backup", "--data-dir", living, "--to", new, "--keep", "3"), 2, "--keep thins out a directory"),
         (("restore", file), 2, "say where to"),
+        (("restore", file, "--data-dir", tmp_path / "new", "--as", "no/name"), 2, "--as"),
         (("restore", living / "mind.db", "--data-dir", tmp_path / "new"), 1, "is not the backup of a mind"),
         (("restore", tmp_path / "no-file", "--data-dir", tmp_path / "new"), 1, "No such file"),
     ):

@@ -1,5 +1,6 @@
 """The command line as a whole: help, codes, and what is not imported."""
 
+import asyncio
 import re
 import shlex
 import subprocess
@@ -15,20 +16,11 @@ from orchestration.cli import COMMANDS, command_of
 from orchestration.cli.examples import EXAMPLES
 from orchestration.cli.failure import Failure
 from orchestration.cli.times import moment
-from tests.orchestration.cli.conftest import environ
+from tests.orchestration.cli.conftest import Done, environ, submind
 
 
-def run(*args: str, **changes: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "orchestration.cli", *args]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environ(**changes),
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-    )
+def run(*args: str, **changes: str) -> Done:
+    return asyncio.run(submind(*args, env=environ(**changes)))
 
 
 def loaded(statement: str, *modules: str) -> str:
@@ -39,18 +31,18 @@ def loaded(statement: str, *modules: str) -> str:
 
 def test_help_lists_every_command() -> None:
     done = run("--help")
-    assert done.returncode == 0
+    assert done.code == 0
     for name, (_, summary) in COMMANDS.items():
-        assert name in done.stdout
-        assert summary in done.stdout
+        assert name in done.out
+        assert summary in done.out
 
 
 @pytest.mark.parametrize("args", [(), ("nonsense",), ("watch", "--from", "x")])
 def test_wrong_use_is_code_2_and_no_traceback(args: tuple[str, ...]) -> None:
     done = run(*args)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "Usage" in done.stderr + done.stdout
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert "Usage" in done.err + done.out
 
 
 def test_a_wrong_setting_is_code_2_and_a_sentence(tmp_path: Path) -> None:
@@ -58,11 +50,11 @@ def test_a_wrong_setting_is_code_2_and_a_sentence(tmp_path: Path) -> None:
     file.write_text("mind: {nmae: x}")
     for args in (("status", "--mind", str(file)), ("replay", "-", "--mind", str(file))):
         done = run(*args)
-        assert done.returncode == 2
-        assert done.stderr == f"submind: {file}, line 1: there is no setting `mind.nmae`; did you mean `mind.name`?\n"
+        assert done.code == 2
+        assert done.err == f"submind: {file}, line 1: there is no setting `mind.nmae`; did you mean `mind.name`?\n"
     done = run("status", SUBMIND__MIND__NAME="Wrong Name")
-    assert done.returncode == 2
-    assert done.stderr.startswith("submind: SUBMIND__MIND__NAME: `mind.name` is 'Wrong Name', but a name is")
+    assert done.code == 2
+    assert done.err.startswith("submind: SUBMIND__MIND__NAME: `mind.name` is 'Wrong Name', but a name is")
 
 
 @pytest.mark.parametrize(
@@ -70,13 +62,14 @@ def test_a_wrong_setting_is_code_2_and_a_sentence(tmp_path: Path) -> None:
 )
 def test_a_wrong_address_is_code_2(address: str, told: str) -> None:
     done = run("status", "--grpc", address)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert done.stderr.startswith(f"submind: no mind can be reached at {address}: ")
+    assert done.code == 2
+    assert told in done.err
+    assert done.err.startswith(f"submind: no mind can be reached at {address}: ")
 
 
 def test_words_that_are_no_text_end_in_a_sentence() -> None:
-    done = run("search", b"caf\xe9", "--grpc", "127.0.0.1:1")  # type: ignore[arg-type]
+    command = [sys.executable, "-m", "orchestration.cli", "search", b"caf\xe9", "--grpc", "127.0.0.1:1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ())
     assert (done.returncode, done.stderr) == (2, "submind: 'caf\\udce9' is not UTF-8 text\n")
 
 
@@ -117,16 +110,16 @@ def test_every_command_has_an_example_and_each_is_one_that_it_takes() -> None:
 
 def test_help_ends_with_its_examples() -> None:
     done = run("search", "--help", COLUMNS="120")
-    assert EXAMPLES["search"][0] in done.stdout
+    assert EXAMPLES["search"][0] in done.out
     narrow = run("token", "new", "--help", COLUMNS="40")
-    assert "submind token new web-1" in narrow.stdout
-    assert max(map(len, narrow.stdout.splitlines())) <= 40
+    assert "submind token new web-1" in narrow.out
+    assert max(map(len, narrow.out.splitlines())) <= 40
 
 
 def test_a_name_that_nobody_knows_is_said_to_be_unknown() -> None:
     done = run("status", "--grpc", "nowhere.invalid:50051")
     told = "submind: the name in nowhere.invalid:50051 is not known here: check --grpc HOST:PORT, and DNS\n"
-    assert (done.returncode, done.stderr) == (1, told)
+    assert (done.code, done.err) == (1, told)
 
 
 @pytest.mark.parametrize("closed", ["<&-", "<&- >&- 2>&-"])
@@ -155,7 +148,7 @@ def test_a_token_that_cannot_be_shown_is_not_kept(tmp_path: Path) -> None:
             )
         assert (done.returncode, done.stderr) == (1, "submind: No space left on device\n")
         assert "sha256" not in (file.read_text() if file.exists() else "")
-    assert run("token", "new", "x", "-s", "watch", "--file", str(file)).returncode == 0
+    assert run("token", "new", "x", "-s", "watch", "--file", str(file)).code == 0
 
 
 @pytest.mark.parametrize(

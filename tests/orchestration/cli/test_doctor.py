@@ -76,6 +76,10 @@ async def test_store_and_coordination_are_examined_where_they_are_configured(  #
     done = await submind(*here(tmp_path), "--store", place, "--coordination", f"etcd://{etcd}")
     found = by_check(done)
     assert "answers a read in" in found["store"]["found"]
+    lasting = found["durability"]
+    sync = lasting["found"].rpartition(" ")[2]
+    assert lasting["state"] == ("doubtful" if sync == "periodic" else "good")
+    assert ("commitlog_sync: batch" in lasting["fix"]) is (sync == "periodic")
     assert "1 of 1 named members answer; nobody leads" in found["agreement"]["found"]
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
@@ -88,14 +92,3 @@ async def test_store_and_coordination_are_examined_where_they_are_configured(  #
     found = by_check(done)
     assert done.code == 1
     assert (found["store"]["state"], found["agreement"]["state"]) == ("bad", "bad")
-
-
-async def test_a_cluster_that_forgets_when_it_is_killed_is_doubted(keyspace, tmp_path):
-    store = f"{keyspace}?dc={keyspace.dc}"
-    assert (await submind("migrate", "--store", store)).code == 0
-    done = await submind("doctor", "--json", "--data-dir", tmp_path, "--store", store)
-    (found,) = [one for one in done.objects if one["check"] == "durability"]
-    sync = found["found"].rpartition(" ")[2]
-    assert found["found"].startswith("1 copy of each row, commitlog_sync is ")
-    assert found["state"] == ("doubtful" if sync == "periodic" else "good")
-    assert ("commitlog_sync: batch" in found["fix"]) is (sync == "periodic")

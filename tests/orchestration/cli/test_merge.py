@@ -67,22 +67,6 @@ async def test_nothing_gains_trust_by_being_told(gateway: Any, at: list[str], ot
     assert any(given(source) < trust for source, _, trust, _ in LINES)
 
 
-async def test_facts_follow_from_what_is_told_and_are_trusted_as_little(
-    gateway: Any, at: list[str], other: str, tmp_path: Path
-) -> None:
-    assert (await submind("merge", other, "--entity", "Van 7", *at)).code == 0
-    here = await open_sqlite(tmp_path / "here", "here", inline=True, synchronous="OFF")
-    async for _ in Replay(Settings(), here).run(await heard(gateway)):
-        pass
-    there = await open_stores(tmp_path / "other", "other")
-    facts = [list((await FACTS.all_of(stores.collections)).values()) for stores in (here, there)]
-    await here.close()
-    await there.close()
-    (learnt,), known = ([(f.relation, f.value, f.trust) for f in of if f.subject.endswith("an 7")] for of in facts)
-    assert learnt in known
-    assert learnt == ("location", "dock 4", 0.3)
-
-
 async def test_choices_narrow_each_other_and_a_dry_run_tells_nothing(gateway: Any, at: list[str], other: str) -> None:
     dry = await submind("merge", other, "--source", "ops", "--until", "2026-03-03T12:02:30Z", "--dry-run", *at)
     assert dry.code == 0
