@@ -18,6 +18,12 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|isn't|wasn't|aren't|won't|can't|cannot|don't|didn't|doesn't)\s+(?:\w+\s+){0,2}$"
 )
 _CONDITION = re.compile(r"\b(?:if|unless|maybe|perhaps)\b", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"(?i)\b(?:i (?:guess|think|suppose)|probably|might)\b|\b(?:this|it|that|there) will be (?!\w+e[dn]\b)"
+)
+"""What foretells and binds nobody: "we'll see them tomorrow, I guess", "this will be a long night"."""
+_OFFER = r"(?!\s+(?:like|care|believe|imagine|rather)\b)"
+"""What follows "would you" where nothing is asked for."""
 _LENGTH = re.compile(r"(?:at\s+)?\d+\s*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b", re.IGNORECASE)
 """A length of time is no time ("before 83 hours", "by 9 hours"); with "in" before it it is one."""
 _SHORTEST = 4
@@ -86,7 +92,7 @@ class CueReader:
         self._settings = settings
         self._due = _any(settings.due_words)
         self._promise = _any(settings.promise_words)
-        self._request = _any(settings.request_words)
+        self._request = re.compile(_any(settings.request_words).pattern + _OFFER, re.IGNORECASE)
         self._settle = _any((*settings.settle_words, *settings.finish_words))
         self._finish = frozenset(settings.finish_words)
         self._makeshift = _any(settings.makeshift_words)
@@ -195,7 +201,7 @@ class CueReader:
 
     def _promised(self, sentence: str) -> bool:
         found = self._promise.search(sentence) or _REPORTED.search(sentence)
-        if found is None or _CONDITION.search(sentence, 0, found.start()):
+        if found is None or _HEDGE.search(sentence) or _CONDITION.search(sentence, 0, found.start()):
             return False
         return not self._denied(sentence, found.start())
 

@@ -39,7 +39,7 @@ class MattersSettings(Section):
     """How long before it falls due one is reminded, at most a quarter of the time there was."""
     patience: Seconds = 6 * 3600.0
     """How long a question or request without a time may wait for an answer before that is said, once. 0: for ever."""
-    replies: Share = 0.4
+    replies: Share = 0.5
     """How much of what is asked outright in a source must have been answered in words for it to be said that an answer
     did not come. 1: only of what became conscious."""
     reminders_per_hour: float = Field(default=4.0, gt=0)

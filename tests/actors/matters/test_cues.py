@@ -34,6 +34,10 @@ READER = CueReader(MattersSettings())
         ("we will wait until we reacquire, by a second at most, before 83 hours", None, False),
         ("it will be lit by the Sun", None, False),
         ("maybe we'll get around to it tonight", None, False),
+        ("well, we'll be seeing them tomorrow, I guess", None, False),
+        ("this will be a very long rest period tonight", None, False),
+        ("it will be delivered tonight", "03 22:00", False),
+        ("would you like the purge tonight?", None, False),
     ],
 )
 def test_what_is_owed_by_when(text: str, due: str | None, asked: bool) -> None:
