@@ -10,6 +10,7 @@ from actors.image_features import ImageFeatures
 from actors.substrate.ports import Generation
 from environment.config import Section
 from environment.decisions import Decision
+from environment.goals import Pursued
 from environment.marks import FeedbackMark
 from environment.messages import EntryKind, Instant, Perception, StreamEntry, Thought, Trace, Vector
 from environment.packs import PackChange
@@ -32,8 +33,7 @@ class Tick:
 class Configured:
     """Settings were changed while the mind lives. Comes beside the mailbox, so it is never dropped.
 
-    Only what may change live differs from before: sizes of what is remembered never do. What was spent, measured or
-    remembered under the old settings stays as it is.
+    Only what may change live differs, never sizes of what is remembered. What was spent, measured or remembered stays.
     """
 
     version: int
@@ -385,6 +385,7 @@ Event: TypeAlias = (
     | PackChange
     | Recalls
     | Muted
+    | Pursued
     | Pressure
     | Divided
     | GrowthRefused

@@ -21,6 +21,8 @@ class MarkKind(StrEnum):
     REMIND = "remind"
     CORRECT = "correct"
     """Of the entity ``target``: what is right of the relation ``text`` is ``value``; empty: nothing is."""
+    GOAL = "goal"
+    """Of the subject ``target``, of the words ``text``: as ``value`` says it is held, or not, or not to be proposed."""
 
 
 class MuteScope(StrEnum):

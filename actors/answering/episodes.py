@@ -22,6 +22,7 @@ from environment.episodes.recall import Cue, RecallFilters, Recollection, recall
 from environment.erasure import FORGOTTEN, ForgetState
 from environment.errors import StoreUnavailable
 from environment.following import CollectionFollower
+from environment.goals import GOALS
 from environment.messages import Instant, PerceptionRef
 from environment.packs import ALWAYS, INNATE, PACKS, PackSection
 from environment.ports import Stores
@@ -53,6 +54,7 @@ class EpisodeFollower:
 
     def __post_init__(self, interlocutors: Sequence[str]) -> None:
         self._packs = CollectionFollower(PACKS, self._stores.collections, _BATCH)
+        self._goals = CollectionFollower(GOALS, self._stores.collections, _BATCH)
         self._requests = CollectionFollower(FORGOTTEN, self._stores.collections, _BATCH)
         self._interlocutors = tuple(interlocutors)
         self._meant = False
@@ -94,8 +96,9 @@ class EpisodeFollower:
             await self._catch_up()
             cue = await _done(Cue.of, text, self._index, now)
         vector = await self._meaning(cue.gist)
+        pursued = {one.text: one.weight for one in (await self._goals.current(now)).values() if one.held}
         async with self._lock:
-            return await _done(recall, self._index, cue, vector, k, filters)
+            return await _done(recall, self._index, cue, vector, k, filters, pursued)
 
     async def _meaning(self, gist: str) -> NDArray[np.float32] | None:
         """The vector of what is looked for, while lines are given theirs; None where none comes in time."""

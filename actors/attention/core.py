@@ -5,7 +5,7 @@ measurement over unlike streams; ``benchmarks/coverage.py`` measures it.
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -29,6 +29,7 @@ from actors.submind.composing import apart, clock_time, material
 from actors.submind.linking import Rarity, kin, spoken_to, tie
 from actors.substrate.ports import Act, Generation, Request, Role
 from environment.decisions import Decision, Ground
+from environment.goals import Pursued
 from environment.identity import entry_id
 from environment.messages import EntryKind, Instant, Modality, ThoughtKind, Trace, Vector
 from environment.relations import Relation
@@ -72,7 +73,9 @@ class AttentionCore(Inward):
         goals: Sequence[Vector],
         settings: AttentionSettings,
         mutes: StandingMutes | None = None,
+        pursued: Mapping[str, float] | None = None,
     ) -> None:
+        """``goals``: of the configuration; ``pursued``: as ``Pursued`` says."""
         self.name, self.saved = name, _Saved
         self._settings = settings
         self._all = Contest(pace, settings.memory)
@@ -84,6 +87,7 @@ class AttentionCore(Inward):
         self._inhibition = Inhibition(dim, settings)
         self._mutes = mutes or StandingMutes()
         self._weighing = Weighing(goals, self._mutes, self._inhibition, settings.memory)
+        self._weighing.pursue(pursued or {})
         self._rarity = Rarity()
         self._judged: OrderedDict[str, int] = OrderedDict()
         self._recent: deque[Trace] = deque(maxlen=settings.recent)
@@ -107,6 +111,9 @@ class AttentionCore(Inward):
                 return self._consider(event)
             case events.Marked() | events.Muted():
                 return self._mutes.take(event)
+            case Pursued():
+                self._weighing.pursue(event.goals)
+                return []
             case Born():
                 self._peers = self._peers.adding(event.peer)
                 return []

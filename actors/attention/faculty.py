@@ -6,6 +6,7 @@ from actors.events import Broadcast, Marked, Muted, Propose, Salient
 from actors.faculty import BuildContext, Faculty
 from actors.growth import Born, Gone
 from actors.names import ATTENTION
+from environment.goals import GOALS, Pursued
 from environment.marks import MARKS
 
 
@@ -23,7 +24,8 @@ async def _build(context: BuildContext) -> Core:
         pace, ceiling = BudgetPace(budget), None
     goals = list(await context.embedder.embed(context.mind_goals)) if context.mind_goals else []
     mutes = StandingMutes(tuple((await MARKS.all_of(context.stores.collections)).values()))
-    return AttentionCore(context.name, context.dim, pace, ceiling, context.peers, goals, settings, mutes)
+    pursued = {one.text: one.weight for one in (await GOALS.all_of(context.stores.collections)).values() if one.held}
+    return AttentionCore(context.name, context.dim, pace, ceiling, context.peers, goals, settings, mutes, pursued)
 
 
 FACULTY = Faculty(
@@ -31,7 +33,7 @@ FACULTY = Faculty(
     about="what becomes conscious",
     build=_build,
     sections={"attention": AttentionSettings},
-    accepts=frozenset({Born, Broadcast, Gone, Marked, Muted, Propose, Salient}),
+    accepts=frozenset({Born, Broadcast, Gone, Marked, Muted, Propose, Pursued, Salient}),
     names=(ATTENTION,),
     always=True,
     knows_peers=True,
@@ -52,6 +54,7 @@ FACULTY = Faculty(
         (
             "attention.break_in",
             "attention.goal_weight",
+            "attention.goal_lift",
             "attention.inhibition",
             "attention.inhibited_above",
             "attention.bind_above",

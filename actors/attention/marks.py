@@ -52,7 +52,7 @@ class StandingMutes:
         until.append(self._sources.get(origin_of(trace), _NEVER))
         if self._templates:
             until.append(self._templates.get(template_of(thought.text), _NEVER))
-        return max(until) > now and not _critical(thought) and "due" not in thought.insights
+        return max(until) > now and not critical(thought) and "due" not in thought.insights
 
     def weighed(self, thought: Thought, level: float, settings: AttentionSettings) -> float:
         """A level with log odds for what the like of it was marked as: what is critical loses nothing by it.
@@ -60,11 +60,12 @@ class StandingMutes:
         Nor does it lift what is of no worth by itself: else who finds much useful hears more routine.
         """
         shift = self._taste.shift(thought, settings.taste)
-        barred = salience_of(level) < settings.worth if shift > 0 else _critical(thought)
+        barred = salience_of(level) < settings.worth if shift > 0 else critical(thought)
         if barred or not 0 < level < 1:
             return level
         return 1 / (1 + (1 - level) / level * math.exp(-shift))
 
 
-def _critical(thought: Thought) -> bool:
+def critical(thought: Thought) -> bool:
+    """Whether nothing that anybody wants may lower it."""
     return severity(salience_of(thought.salience), thought.evidence) is Severity.CRITICAL

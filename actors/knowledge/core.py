@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import permutations
 
 from actors.core import Description, Inward
-from actors.effects import Commit, Count, Effect, Read, WakeAt
+from actors.effects import Commit, Count, Effect, Read, Send, WakeAt
 from actors.events import Broadcast, Configured, Event, Marked, Perceived, Started, Tick
 from actors.knowledge.claim import FactClaim
 from actors.knowledge.clusters import EpisodeCluster, EpisodeClusters
@@ -18,7 +18,10 @@ from actors.knowledge.ledger import FactLedger
 from actors.knowledge.sentences import split_speaker
 from actors.knowledge.settings import KnowledgeSettings
 from actors.knowledge.sleep import Sleep
+from actors.knowledge.subjects import Subjects
+from actors.names import ATTENTION
 from environment.collections import RemoveDocument, WriteDocument
+from environment.goals import Pursued, StandingGoal
 from environment.latest import Latest
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import Instant, Modality, Perception, PerceptionRef
@@ -59,6 +62,7 @@ class KnowledgeCore(Inward):
         settings: KnowledgeSettings,
         packs: Mapping[str, PackSection] | None = None,
         clusters: Mapping[str, EpisodeCluster] | None = None,
+        goals: Mapping[str, StandingGoal] | None = None,
     ) -> None:
         """``packs``: all sections that are kept, by id."""
         self.name = name
@@ -66,6 +70,9 @@ class KnowledgeCore(Inward):
         self._graph = EntityGraph(entities, names, settings)
         self._ledger = FactLedger(facts, contradictions, progress, self._graph, settings)
         self._clusters = EpisodeClusters(clusters or {}, settings)
+        self._subjects = Subjects(goals or {}, settings)
+        self._pursued: dict[str, float] = {}
+        """As attention was told of late."""
         self._sleep = Sleep(self._clusters, self._graph, self._ledger)
         self._hearing = Hearing(settings, dict(progress.pace))
         self._read_to = progress.gathered
@@ -85,15 +92,17 @@ class KnowledgeCore(Inward):
                 return [*self._read(event.perceptions, now), self._more()]
             case Broadcast():
                 recall(self._ledger, [(ref.id, now) for ref in event.entry.perceptions])
+                self._subjects.conscious(event.entry, event.focus, now)
                 return self._written()
             case Recalls():
                 recall(self._ledger, event.latest)
+                self._subjects.asked(event.latest)
                 return self._written()
             case Marked():
                 return self._marked(event.marks, now)
             case Configured(section=KnowledgeSettings() as settings):
                 self._settings = self._graph.settings = self._ledger.settings = self._hearing.settings = settings
-                self._clusters.settings = settings
+                self._clusters.settings = self._subjects.settings = settings
                 return []
             case Started():
                 self._looked, self._due = now, now + self._settings.consolidate
@@ -131,6 +140,7 @@ class KnowledgeCore(Inward):
             known = self._hearing.hears(one) if one.text else None
             if known is not None:
                 self._clusters.meet(one, known)
+                self._subjects.perceived(one)
             if one.seq <= progress.cursor:  # learnt before it died
                 continue
             progress.cursor = one.seq
@@ -177,7 +187,7 @@ class KnowledgeCore(Inward):
             return [WakeAt(self._due)]
         waited = max(now - self._looked, 1.0)
         busy = max(self._claims * _HOUR / waited / _TYPICAL, 0.01)
-        reason = self._sleepy(now, self._lines / waited)
+        reason, self._pursued = self._sleepy(now, self._lines / waited), {}  # attention may have missed it
         self._looked, self._claims, self._lines = now, 0, 0
         night = now - (now - self._settings.sleep_at) % _DAY + _DAY
         self._due = min(night, now + self._settings.consolidate * min(2.0, max(0.25, 1 / busy)))
@@ -195,6 +205,7 @@ class KnowledgeCore(Inward):
     def _asleep(self, reason: str, now: Instant) -> list[Effect]:
         """Make gists, let go of what faded, and tell what was done, in one step."""
         self._sleep.gists(now)
+        self._subjects.sleep(now)
         gone = self._consolidate(now)
         report = self._sleep.report(reason, now)
         self._ledger.progress.day = SleepReport(since=now)
@@ -208,6 +219,7 @@ class KnowledgeCore(Inward):
 
     def _marked(self, marks: tuple[FeedbackMark, ...], now: Instant) -> list[Effect]:
         """Do what operators corrected; what was done is not done again."""
+        self._subjects.marked(marks)
         done, every = self._ledger.progress.marks, [one for one in marks if one.kind is MarkKind.CORRECT]
         for gone in done.keys() - {one.id for one in every}:
             del done[gone]
@@ -229,12 +241,19 @@ class KnowledgeCore(Inward):
         self._writes += self._clusters.writes()
 
     def _written(self) -> list[Effect]:
-        self._writes += [*self._ledger.writes(), *self._graph.writes()]
+        self._writes += [*self._ledger.writes(), *self._graph.writes(), *self._subjects.writes()]
         if self._read_to - self._ledger.progress.gathered >= _UNWRITTEN:
             self._gathered()
         writes, self._writes = self._writes, []
         last = [PROGRESS.write("progress", self._ledger.progress)] if writes else []
-        return [Commit(write) for write in (*writes, *last)]
+        told: list[Effect] = []
+        if self._subjects.pursued != self._pursued:
+            self._pursued = self._subjects.pursued
+            told.append(Send(ATTENTION, Pursued(self._pursued)))
+        if self._subjects.passed:
+            told.append(Count("limit_hits:subjects", self._subjects.passed))
+            self._subjects.passed = 0
+        return [*(Commit(write) for write in (*writes, *last)), *told]
 
     def describe(self) -> Description:
         still = sum(one.settled is None for one in self._ledger.contradictions.values())
@@ -243,6 +262,7 @@ class KnowledgeCore(Inward):
             "entities": float(len(self._graph.entities)),
             "contradictions_open": float(still),
             "clusters": float(len(self._clusters.all)),
+            "goals": float(sum(one.held for one in self._subjects.all.values())),
         }
         return Description("knowledge", "know what is so, since when, and who says so", (), figures)
 

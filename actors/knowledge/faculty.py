@@ -5,6 +5,7 @@ from actors.events import Broadcast, Marked
 from actors.faculty import BuildContext, Faculty
 from actors.knowledge.settings import KnowledgeSettings
 from actors.names import KNOWLEDGE
+from environment.goals import GOALS
 from environment.packs import PACKS, PackChange
 from environment.recalls import Recalls
 
@@ -24,6 +25,7 @@ async def _build(context: BuildContext) -> Core:
         context.section(KnowledgeSettings),
         await PACKS.all_of(kept),
         await clusters.CLUSTERS.all_of(kept),
+        await GOALS.all_of(kept),
     )
 
 
@@ -36,7 +38,7 @@ FACULTY = Faculty(
     names=(KNOWLEDGE,),
     always=True,
     perceives=True,
-    collections=frozenset({"facts", "entities", "names", "contradictions", "knowledge", "clusters", "sleeps"}),
+    collections=frozenset({"facts", "entities", "names", "contradictions", "knowledge", "clusters", "sleeps", "goals"}),
     metrics={
         "claims_total": "Claims read in what was perceived; many say again what is known.",
         "facts": "Facts kept, those included that are over.",
@@ -45,6 +47,7 @@ FACULTY = Faculty(
         "clusters": "Clusters of lines that tell of the same thing.",
         "gists_total": "Gists of many episodes: routines and what recurs, where that was new, changed or over.",
         "sleeps_total": "Times it slept.",
+        "goals": "Goals and values that are held.",
         "facts_faded_total": "Facts that were over and had faded.",
     },
     from_zero=("claims_total",),

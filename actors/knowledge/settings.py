@@ -44,6 +44,9 @@ class KnowledgeSettings(Section):
     """Edges of an entity; beyond it the weakest goes."""
     contradictions: int = Field(default=500, ge=1, le=100_000)
     """Contradictions kept; beyond it settled ones go first, then those opened longest ago."""
+    subjects: int = Field(default=4096, ge=0, le=100_000)
+    """Subjects whose signals are counted, for goals that are proposed; beyond it those go that came on fewest days and
+    longest ago, counted as ``limit_hits:subjects``. 0: none is counted or proposed."""
     same_time: Seconds = 12 * 3600.0
     """Two sources that say different things within so long, and neither says that anything changed, contradict each
     other; what comes later is an update."""

@@ -10,7 +10,7 @@ import math
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from sys import intern
 
@@ -280,6 +280,13 @@ class EpisodeIndex:
             often = beside.window(has, _NEAR, _FAR)
             often[self._having(self._voices, term)] += _VOICE
             total += weight * self.rarity(term) * (_K1 + 1) * often / (often + beside.norm)
+        return total
+
+    def having(self, terms: Collection[str]) -> NDArray[np.float32]:
+        """``(lines,)``: the share of the terms that each has itself."""
+        total = np.zeros(len(self), np.float32)
+        for term in terms:
+            total[self._having(self._words, term)] += 1 / len(terms)
         return total
 
     def find(self, weights: Mapping[str, float], k: int = 50, before: int | None = None) -> list[EpisodeMatch]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from environment.episodes.index import Episode, EpisodeIndex
 from environment.episodes.when import Period, event_in, period
-from environment.episodes.words import STOPWORDS, compounds, stems
+from environment.episodes.words import STOPWORDS, compounds, stems, telling
 from environment.messages import Instant, PerceptionRef
 
 _MEANING, _BESIDE = 0.5, 0.2
@@ -21,6 +21,8 @@ _TIME = 2.0
 """What it counts to be of the time that is asked for, in standard deviations of words."""
 _GUESSED = 1.0
 """... where that is the time of what happened before or after it."""
+_PURSUED = 1.0
+"""What it counts to bear on what the mind pursues, times the weight of that, in standard deviations of words."""
 _EVENT_WORD = 0.5
 """What a word of that counts: it tells when, and what is looked for need not have it."""
 _EVENTS, _TELLS = 8, 0.5
@@ -128,11 +130,17 @@ def _beside_event(text: str, index: EpisodeIndex) -> Period | None:
 
 
 def recall(
-    index: EpisodeIndex, cue: Cue, vector: NDArray[np.float32] | None, k: int, filters: RecallFilters | None = None
+    index: EpisodeIndex,
+    cue: Cue,
+    vector: NDArray[np.float32] | None,
+    k: int,
+    filters: RecallFilters | None = None,
+    pursued: Mapping[str, float] | None = None,
 ) -> list[Recollection]:
     """The ``k`` episodes that best fit, best first, each once and with its reasons; fewer where nothing else fits.
 
-    ``vector``: of the cue's gist. Words and meaning are added as z-scores over all that is kept, time on top.
+    ``vector``: of the cue's gist. Words and meaning are added as z-scores over all that is kept, time on top, and what
+    bears on goals, which are ``pursued`` with weights: these only say which comes first of what fits.
     """
     filters = filters or RecallFilters()
     if not len(index):
@@ -145,6 +153,8 @@ def recall(
     near = _nearness(cue.period, times)
     guessed = cue.period is not None and cue.period.event != ""
     score = _standard(words) + _MEANING * meaning + (_GUESSED if guessed else _TIME) * near
+    if pursued:
+        score += _PURSUED * np.max([w * index.having(telling(goal)) for goal, w in pursued.items()], axis=0)
     fits = ((words > 0) | (meaning >= _FELT) | ((near == 1) & (not guessed))) & _passing(index, times, filters)
     found: list[Recollection] = []
     rows: list[int] = []

@@ -39,9 +39,17 @@ def stem(word: str) -> str:
     return word if len(word) <= _LEAST or not word.isalpha() else _STEMMER.stemWord(word)
 
 
+_STOP = frozenset(map(stem, STOPWORDS))
+
+
 def stems(text: str) -> list[str]:
     """The stems of a text in order. Letters and figures are apart: ``KR-4410`` and ``kr4410`` are the same."""
     return [stem(token) for token in _TOKEN.findall(text.casefold())]
+
+
+def telling(text: str) -> frozenset[str]:
+    """The stems of a text that tell something."""
+    return frozenset(stems(text)) - _STOP
 
 
 def compounds(text: str) -> list[str]:

@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "contradictions": ("knowing", "What sources deny each other, and nothing has settled."),
     "sleep": ("knowing", "What the mind made of its memory while it slept."),
     "correct": ("knowing", "Say what is right; what was held is kept as wrong."),
+    "goals": ("pursuing", "What the mind pursues and proposes: grant, refuse, set, drop."),
     "mark": ("marking", "Say of an entry or a matter: useful, not, wrong, muted, settled, remind me."),
     "marks": ("marking", "What was said of entries and matters, and what is muted."),
     "forget": ("holding", "Forget everything of a person, a source or a stretch of time, for good."),

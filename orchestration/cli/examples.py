@@ -25,6 +25,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "contradictions": ("submind contradictions --all",),
     "sleep": ("submind sleep -n 7",),
     "correct": ("submind correct 'van 7' location 'bay 3'", "submind correct Mags phone"),
+    "goals": ("submind goals", "submind goals boiler --grant", "submind goals 'cold chain' --set --weight 0.6"),
     "mark": (
         "submind mark 12 --useful",
         "submind mark 12 --mute 2h --of template",

@@ -17,6 +17,7 @@ from actors.knowledge.fact import Contradiction, SleepReport
 from actors.knowledge.page import Belief, EntityPage, KnownEntity, Neighbourhood
 from actors.matters.matter import Matter, OpenLoop
 from environment.episodes.recall import RecallFilters, Recollection
+from environment.goals import GoalAct, StandingGoal
 from environment.lineage import Explanation
 from environment.marks import FeedbackMark, MarkKind, MuteScope
 from environment.messages import Connection, ConnectionChange, NewPerception, Receipt, StreamEntry, SubmindReport, Trace
@@ -200,6 +201,17 @@ class MindClient:
     async def contradictions(self, *, settled: bool = False, limit: int = 100) -> list[Contradiction]:
         """What sources deny each other, the latest first; ``settled`` ones as well."""
         return await self.every("KnowledgeService/ListContradictions", Contradiction, all=settled, limit=limit)
+
+    async def goals(self, limit: int = 100) -> list[StandingGoal]:
+        """Values, goals, and what is proposed for either."""
+        return await self.every("KnowledgeService/ListGoals", StandingGoal, limit=limit)
+
+    async def set_goal(self, goal: str, act: GoalAct, **more: Any) -> StandingGoal:
+        """Grant, refuse, hold or drop a goal by its id or words; ``more``: ``layer``, ``weight``, ``by``.
+
+        Raises ``NotFound`` and ``Rejected``.
+        """
+        return await self.one("KnowledgeService/SetGoal", StandingGoal, goal=goal, act=act, **more)
 
     async def sleeps(self, limit: int = 1) -> list[SleepReport]:
         """What the mind made of its memory in its sleeps, the latest first."""

@@ -1,11 +1,12 @@
 """What answers the calls about knowledge."""
 
+from environment.goals import GoalOrder, ranked
 from orchestration.access.caller import CALLER
 from orchestration.gateway.errors import Unknown
 from orchestration.gateway.marking import MarkDesk
 from orchestration.gateway.recalled import RecallDesk
 from orchestration.pb.submind.v1 import knowledge_pb2 as pb
-from orchestration.schema.convert import encode
+from orchestration.schema.convert import decode, encode
 from orchestration.schema.times import seconds_of
 from orchestration.view.knowledge import KnowledgeView
 from orchestration.view.mind import MindView
@@ -59,6 +60,16 @@ class KnowledgeService:
         """What is denied."""
         found = await self._known.contradictions(settled=request.all)
         return encode(pb.ListContradictionsResponse, contradictions=found[: request.limit or _LIMIT])
+
+    async def list_goals(self, request: pb.ListGoalsRequest) -> pb.ListGoalsResponse:
+        """What the mind pursues, and what it proposes."""
+        found = ranked((await self._known.goals()).values())
+        return encode(pb.ListGoalsResponse, goals=found[: request.limit or _LIMIT])
+
+    async def set_goal(self, request: pb.SetGoalRequest) -> pb.SetGoalResponse:
+        """Grant, refuse, hold or drop."""
+        order = decode(GoalOrder, request, by=CALLER.get().signs(request.by))
+        return encode(pb.SetGoalResponse, goal=await self._desk.pursue(await self._known.goals(), order))
 
     async def list_sleeps(self, request: pb.ListSleepsRequest) -> pb.ListSleepsResponse:
         """What sleep did."""

@@ -1,7 +1,7 @@
 """Where people mark entries and matters: what they say is kept at once, and the mind, when it runs, is told."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -9,6 +9,8 @@ from actors.attention.taste import template_of
 from actors.knowledge.entities import entity_of
 from actors.matters.matter import MATTERS, Matter
 from environment.config import UNITS
+from environment.episodes.words import telling
+from environment.goals import BORN, HELD, GoalAct, GoalLayer, GoalOrder, StandingGoal, goal_id
 from environment.identity import derived
 from environment.marks import MARKS, FeedbackMark, MarkKind, MuteScope
 from environment.messages import Instant, StreamEntry, ThoughtKind
@@ -70,6 +72,31 @@ class MarkDesk:
             raise Unknown("entity", name)
         key = derived("k", entity.key, MarkKind.CORRECT, relation, value)
         return await self._write(FeedbackMark(key, entity.key, MarkKind.CORRECT, now, by, relation, value=value))
+
+    async def pursue(self, goals: Mapping[str, StandingGoal], order: GoalOrder) -> StandingGoal:
+        """Do what is ordered with one of ``goals``, by id, or hold other words as one."""
+        act, key = order.act, order.goal if order.goal in goals else goal_id(order.goal)
+        one = goals.get(key)
+        if one is None:
+            if act is not GoalAct.SET or not telling(order.goal):
+                raise Unknown("goal", order.goal)
+            one = StandingGoal(key, order.goal)
+        layer, weight = one.proposed, one.weight or BORN
+        if act is GoalAct.SET:
+            held = one.layer if one.held else GoalLayer.GOAL
+            layer, weight = held if order.layer is GoalLayer.NONE else order.layer, order.weight or weight
+        elif act is GoalAct.DROP and not one.held:
+            raise InvalidRequest("act", f"“{one.text}” is not held")
+        elif act is not GoalAct.DROP and layer is GoalLayer.NONE:
+            raise InvalidRequest("act", f"“{one.text}” is not proposed for anything: set it")
+        if act in {GoalAct.SET, GoalAct.GRANT} and not one.held and sum(each.held for each in goals.values()) >= HELD:
+            raise InvalidRequest("goal", f"{HELD} goals and values are held already: drop one")
+        said = {GoalAct.REFUSE: f"refuse {layer}", GoalAct.DROP: "none 0"}.get(act, f"{layer} {weight!r}")
+        kind, now = MarkKind.GOAL, self._view.now()
+        mark = FeedbackMark(derived("k", one.id, kind), one.id, kind, now, order.by, one.text, value=said)
+        one.decide(mark)
+        await self._write(mark)
+        return one
 
     async def undo(self, wanted: str, by: str) -> FeedbackMark:
         """Take a mark back: the one of that id, or the latest on that entry or matter."""

@@ -29,6 +29,8 @@ from actors.knowledge.page import (
     parted,
 )
 from environment.following import CollectionFollower
+from environment.goals import GOALS, StandingGoal
+from environment.marks import MarkKind
 from environment.messages import Instant
 from orchestration.view.mind import MindView
 
@@ -114,6 +116,14 @@ class KnowledgeView:
         """What is denied, the latest first; ``settled`` ones as well."""
         every = (await self._denied.current(self._view.now())).values()
         return sorted((c for c in every if settled or c.settled is None), key=lambda c: (-c.opened, c.id))
+
+    async def goals(self) -> dict[str, StandingGoal]:
+        """All that is counted or held, by id, with what operators said already: the mind may not have heard of it."""
+        found = await GOALS.all_of(self._stores.collections)
+        marks = [mark for mark in await self._view.marks() if mark.kind is MarkKind.GOAL]
+        for mark in marks:
+            found.setdefault(mark.target, StandingGoal(mark.target, mark.text)).decide(mark)
+        return found
 
     async def _facts(self, entity: str) -> list[Fact]:
         return list((await FACTS.all_of(self._stores.collections, f"{entity}/")).values())

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from actors.answering.episodes import EpisodeFollower
 from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.errors import SubstrateUnavailable
 from environment.episodes.recall import RecallFilters
+from environment.goals import GOALS, GoalLayer, StandingGoal
 from environment.packs import PackSection, keep_packs
 from environment.stores.sqlite import open_stores
 from tests.environment.stores.making import NOON, perception
@@ -63,6 +65,16 @@ async def test_while_the_embedder_is_away_words_find_it(stores):
     follower = EpisodeFollower(stores, 100, (), Away())
     assert await texts(follower, "boiler") == ["the boiler hums"]
     assert await texts(follower, "doctor medicine") == []
+
+
+async def test_what_bears_on_a_goal_comes_first_of_what_fits(stores):
+    follower = EpisodeFollower(stores, 100, ())
+    assert await texts(follower, "gate") != ["gate 14 shut"]
+    goal = StandingGoal("v-1", "the 14 boilers", layer=GoalLayer.GOAL, weight=0.5)
+    for one in (goal, replace(goal, id="v-2", text="gate 12", layer=GoalLayer.NONE)):
+        await stores.commit([GOALS.write(one.id, one)])
+    assert await texts(follower, "gate") == ["gate 14 shut"]
+    assert len(await follower.recall("gate", 99, NOON)) == 1, "what fits nothing is not found, and all say the same"
 
 
 async def test_meaning_counts_from_the_first_time_that_somebody_asks(stores):

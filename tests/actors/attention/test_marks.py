@@ -5,6 +5,7 @@ from actors.attention.settings import AttentionSettings
 from actors.attention.taste import template_of
 from actors.effects import Count
 from actors.events import Marked, Muted, Salient
+from environment.goals import Pursued
 from environment.marks import FeedbackMark, MarkKind, MuteScope
 from tests.actors.attention.test_attention import attention, feed
 from tests.actors.making import trace, unit
@@ -78,3 +79,31 @@ def test_what_marks_lift_is_not_lifted_again_when_it_is_judged_again():
     core.handle(Marked((FeedbackMark("k", "1", MarkKind.USEFUL, 0.0, "ann", "x", sources=("chat",)),)), 0.0)
     core.handle(Salient((liked, liked)), 60.0)
     assert values[0] > values[1] == 0.5
+
+
+def test_what_bears_on_a_goal_counts_more_by_its_weight_once_and_nothing_counts_less():
+    def values(goals, text="the boilers leak", **more):
+        core, found = attention(goal_lift=2.0), []
+        core._compete = lambda held: [found.append((held.value, held.parts.get("goal", 0.0)))][1:]
+        core.handle(Pursued(goals), 0.0)
+        of = trace(time=60.0, salience=0.5, text=text, **more)
+        core.handle(Salient((of, of)), 60.0)
+        return found
+
+    (lifted, part), again = values({"boiler": 0.5, "pump": 0.9})
+    assert (round(part, 3), again) == (1.0, (0.5, 0.0))
+    assert round(lifted, 3) == 0.731
+    assert values({"boiler room": 0.5})[0][1] == 0.5, "half of its words"
+    assert values({"pump": 0.9, "boiler": 0.0})[0] == (0.5, 0.0)
+    assert values({"pump": 0.9}, evidence=ALARM)[0] == (0.5, 0.0)
+
+
+def test_goals_of_the_configuration_lower_no_critical_alarm():
+    core, found = attention(goal_weight=1.0), []
+    core._compete = lambda held: [found.append(held.value)][1:]
+    core._weighing._goals = (unit(1),)
+    for n, vector in enumerate([unit(1), -unit(1), -unit(1)]):
+        core.handle(
+            Salient((trace(time=60.0 * n, salience=0.5, vector=vector, evidence=ALARM if n > 1 else {}),)), 60.0 * n
+        )
+    assert found[1] < 0.5 <= found[2]

@@ -26,6 +26,7 @@ from actors.knowledge.fact import (
 )
 from actors.knowledge.settings import KnowledgeSettings
 from environment.collections import RemoveDocument, WriteDocument
+from environment.goals import GOALS
 from environment.identity import derived, perception_id
 from environment.marks import FeedbackMark, MarkKind
 from environment.messages import Perception
@@ -34,7 +35,7 @@ from tests.actors.making import entry
 NOON = 1_772_539_200.0  # Tuesday, 2026-03-03T12:00:00Z
 HOUR, DAY = 3600.0, 86_400.0
 KEPT = (FACTS, ENTITIES, NAMES, CONTRADICTIONS, PROGRESS)
-EVERY = (*KEPT, CLUSTERS, SLEEPS)
+EVERY = (*KEPT, CLUSTERS, SLEEPS, GOALS)
 
 
 class World:
@@ -48,12 +49,14 @@ class World:
         self.born()
 
     def born(self) -> None:
-        facts, entities, names, contradictions, progress, clusters, _ = (dict(self.kept[one.name]) for one in EVERY)
+        facts, entities, names, contradictions, progress, clusters, _, goals = (
+            dict(self.kept[one.name]) for one in EVERY
+        )
         read = progress.get("progress", Progress())
         self.core = KnowledgeCore(
-            "knowledge", facts, entities, names, contradictions, read, self.settings, clusters=clusters
+            "knowledge", facts, entities, names, contradictions, read, self.settings, {}, clusters, goals
         )
-        (read, _) = self.core.handle(Started(), NOON)
+        read = self.core.handle(Started(), NOON)[-2]
         assert isinstance(read, Read)
         self.asked = read.after
         if again := [one for one in self.log if one.seq > self.asked]:

@@ -27,6 +27,28 @@ class FactStanding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FACT_STANDING_HELD: _ClassVar[FactStanding]
     FACT_STANDING_DISPUTED: _ClassVar[FactStanding]
     FACT_STANDING_WRONG: _ClassVar[FactStanding]
+
+class GoalLayer(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GOAL_LAYER_UNSPECIFIED: _ClassVar[GoalLayer]
+    GOAL_LAYER_NONE: _ClassVar[GoalLayer]
+    GOAL_LAYER_GOAL: _ClassVar[GoalLayer]
+    GOAL_LAYER_IDENTITY: _ClassVar[GoalLayer]
+
+class SignalKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SIGNAL_KIND_UNSPECIFIED: _ClassVar[SignalKind]
+    SIGNAL_KIND_CONSCIOUS: _ClassVar[SignalKind]
+    SIGNAL_KIND_ASKED: _ClassVar[SignalKind]
+    SIGNAL_KIND_USEFUL: _ClassVar[SignalKind]
+
+class GoalAct(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GOAL_ACT_UNSPECIFIED: _ClassVar[GoalAct]
+    GOAL_ACT_GRANT: _ClassVar[GoalAct]
+    GOAL_ACT_REFUSE: _ClassVar[GoalAct]
+    GOAL_ACT_SET: _ClassVar[GoalAct]
+    GOAL_ACT_DROP: _ClassVar[GoalAct]
 FACT_KIND_UNSPECIFIED: FactKind
 FACT_KIND_EMOTIONAL: FactKind
 FACT_KIND_STANDARD: FactKind
@@ -36,6 +58,19 @@ FACT_STANDING_UNSPECIFIED: FactStanding
 FACT_STANDING_HELD: FactStanding
 FACT_STANDING_DISPUTED: FactStanding
 FACT_STANDING_WRONG: FactStanding
+GOAL_LAYER_UNSPECIFIED: GoalLayer
+GOAL_LAYER_NONE: GoalLayer
+GOAL_LAYER_GOAL: GoalLayer
+GOAL_LAYER_IDENTITY: GoalLayer
+SIGNAL_KIND_UNSPECIFIED: SignalKind
+SIGNAL_KIND_CONSCIOUS: SignalKind
+SIGNAL_KIND_ASKED: SignalKind
+SIGNAL_KIND_USEFUL: SignalKind
+GOAL_ACT_UNSPECIFIED: GoalAct
+GOAL_ACT_GRANT: GoalAct
+GOAL_ACT_REFUSE: GoalAct
+GOAL_ACT_SET: GoalAct
+GOAL_ACT_DROP: GoalAct
 
 class Fact(_message.Message):
     __slots__ = ("id", "subject", "relation", "value", "kind", "since", "until", "learned", "closed", "confidence", "trust", "evidence", "sightings", "standing", "reason", "against")
@@ -336,3 +371,65 @@ class ListSleepsResponse(_message.Message):
     SLEEPS_FIELD_NUMBER: _ClassVar[int]
     sleeps: _containers.RepeatedCompositeFieldContainer[SleepReport]
     def __init__(self, sleeps: _Optional[_Iterable[_Union[SleepReport, _Mapping]]] = ...) -> None: ...
+
+class GoalSignal(_message.Message):
+    __slots__ = ("at", "kind", "perception")
+    AT_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    PERCEPTION_FIELD_NUMBER: _ClassVar[int]
+    at: _timestamp_pb2.Timestamp
+    kind: SignalKind
+    perception: _perception_pb2.PerceptionRef
+    def __init__(self, at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[_Union[SignalKind, str]] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ...) -> None: ...
+
+class StandingGoal(_message.Message):
+    __slots__ = ("id", "text", "layer", "weight", "proposed", "evidence", "decided", "by")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LAYER_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    PROPOSED_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    DECIDED_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    text: str
+    layer: GoalLayer
+    weight: float
+    proposed: GoalLayer
+    evidence: _containers.RepeatedCompositeFieldContainer[GoalSignal]
+    decided: _timestamp_pb2.Timestamp
+    by: str
+    def __init__(self, id: _Optional[str] = ..., text: _Optional[str] = ..., layer: _Optional[_Union[GoalLayer, str]] = ..., weight: _Optional[float] = ..., proposed: _Optional[_Union[GoalLayer, str]] = ..., evidence: _Optional[_Iterable[_Union[GoalSignal, _Mapping]]] = ..., decided: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., by: _Optional[str] = ...) -> None: ...
+
+class ListGoalsRequest(_message.Message):
+    __slots__ = ("limit",)
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    limit: int
+    def __init__(self, limit: _Optional[int] = ...) -> None: ...
+
+class ListGoalsResponse(_message.Message):
+    __slots__ = ("goals",)
+    GOALS_FIELD_NUMBER: _ClassVar[int]
+    goals: _containers.RepeatedCompositeFieldContainer[StandingGoal]
+    def __init__(self, goals: _Optional[_Iterable[_Union[StandingGoal, _Mapping]]] = ...) -> None: ...
+
+class SetGoalRequest(_message.Message):
+    __slots__ = ("goal", "act", "layer", "weight", "by")
+    GOAL_FIELD_NUMBER: _ClassVar[int]
+    ACT_FIELD_NUMBER: _ClassVar[int]
+    LAYER_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    goal: str
+    act: GoalAct
+    layer: GoalLayer
+    weight: float
+    by: str
+    def __init__(self, goal: _Optional[str] = ..., act: _Optional[_Union[GoalAct, str]] = ..., layer: _Optional[_Union[GoalLayer, str]] = ..., weight: _Optional[float] = ..., by: _Optional[str] = ...) -> None: ...
+
+class SetGoalResponse(_message.Message):
+    __slots__ = ("goal",)
+    GOAL_FIELD_NUMBER: _ClassVar[int]
+    goal: StandingGoal
+    def __init__(self, goal: _Optional[_Union[StandingGoal, _Mapping]] = ...) -> None: ...

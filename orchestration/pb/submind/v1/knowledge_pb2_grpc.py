@@ -64,6 +64,16 @@ class KnowledgeServiceStub:
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsRequest.SerializeToString,
                 response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsResponse.FromString,
                 _registered_method=True)
+        self.ListGoals = channel.unary_unary(
+                '/submind.v1.KnowledgeService/ListGoals',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListGoalsRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListGoalsResponse.FromString,
+                _registered_method=True)
+        self.SetGoal = channel.unary_unary(
+                '/submind.v1.KnowledgeService/SetGoal',
+                request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.SetGoalRequest.SerializeToString,
+                response_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.SetGoalResponse.FromString,
+                _registered_method=True)
         self.ListSleeps = channel.unary_unary(
                 '/submind.v1.KnowledgeService/ListSleeps',
                 request_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListSleepsRequest.SerializeToString,
@@ -110,6 +120,18 @@ class KnowledgeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListGoals(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetGoal(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListSleeps(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -148,6 +170,16 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.ListContradictions,
                     request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsRequest.FromString,
                     response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsResponse.SerializeToString,
+            ),
+            'ListGoals': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGoals,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListGoalsRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListGoalsResponse.SerializeToString,
+            ),
+            'SetGoal': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetGoal,
+                    request_deserializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.SetGoalRequest.FromString,
+                    response_serializer=orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.SetGoalResponse.SerializeToString,
             ),
             'ListSleeps': grpc.unary_unary_rpc_method_handler(
                     servicer.ListSleeps,
@@ -317,6 +349,60 @@ class KnowledgeService:
             '/submind.v1.KnowledgeService/ListContradictions',
             orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsRequest.SerializeToString,
             orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListContradictionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGoals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.KnowledgeService/ListGoals',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListGoalsRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.ListGoalsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetGoal(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/submind.v1.KnowledgeService/SetGoal',
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.SetGoalRequest.SerializeToString,
+            orchestration_dot_pb_dot_submind_dot_v1_dot_knowledge__pb2.SetGoalResponse.FromString,
             options,
             channel_credentials,
             insecure,

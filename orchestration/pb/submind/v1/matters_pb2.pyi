@@ -39,6 +39,7 @@ class MarkKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MARK_KIND_SETTLED: _ClassVar[MarkKind]
     MARK_KIND_REMIND: _ClassVar[MarkKind]
     MARK_KIND_CORRECT: _ClassVar[MarkKind]
+    MARK_KIND_GOAL: _ClassVar[MarkKind]
 
 class MuteScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -64,6 +65,7 @@ MARK_KIND_MUTE: MarkKind
 MARK_KIND_SETTLED: MarkKind
 MARK_KIND_REMIND: MarkKind
 MARK_KIND_CORRECT: MarkKind
+MARK_KIND_GOAL: MarkKind
 MUTE_SCOPE_UNSPECIFIED: MuteScope
 MUTE_SCOPE_SOURCE: MuteScope
 MUTE_SCOPE_TEMPLATE: MuteScope

@@ -1,0 +1,90 @@
+"""What the mind keeps coming back to: signals of subjects, which propose goals, and the goals and values it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from actors.knowledge.settings import KnowledgeSettings
+from actors.perception.wording import read
+from environment.collections import RemoveDocument, WriteDocument
+from environment.goals import FADES, GOALS, GoalSignal, SignalKind, StandingGoal, damp, goal_id
+from environment.latest import Latest
+from environment.marks import FeedbackMark, MarkKind
+from environment.messages import EntryKind, Instant, Perception, PerceptionRef, StreamEntry, Trace
+
+_TEXTS = 4096
+"""Lines, the latest, of which it is known what they name when somebody asks for them."""
+
+
+class Subjects:
+    """All that is counted or held, bounded. What changed is written by ``writes``."""
+
+    def __init__(self, goals: Mapping[str, StandingGoal], settings: KnowledgeSettings) -> None:
+        self.settings = settings
+        self.all = dict(goals)
+        self.passed = 0
+        """Subjects beyond the bound, since it was last set to 0."""
+        self._texts: Latest[str, tuple[PerceptionRef, str]] = Latest(_TEXTS)
+        self._asked: Latest[str, Instant] = Latest(_TEXTS)
+        self._changed: dict[str, None] = {}
+
+    @property
+    def pursued(self) -> dict[str, float]:
+        """The words of what is held, with weights; of what operators did not want to be, 0."""
+        return {one.text: one.weight for one in self.all.values() if one.decided is not None}
+
+    def perceived(self, one: Perception) -> None:
+        """A line came, which somebody may ask for."""
+        self._texts[one.id] = PerceptionRef(one.id, one.time, one.source), (one.text or "")[: self.settings.longest]
+
+    def conscious(self, entry: StreamEntry, focus: Trace | None, now: Instant) -> None:
+        """A thought became conscious."""
+        if entry.kind is EntryKind.THOUGHT and focus is not None and entry.perceptions:
+            self._hear(focus.thought.associations, GoalSignal(now, SignalKind.CONSCIOUS, entry.perceptions[0]))
+
+    def asked(self, latest: Iterable[tuple[str, Instant]]) -> None:
+        """Perceptions were told to readers; told again it counts nothing."""
+        for key, at in latest:
+            if self._asked.get(key) != at and (found := self._texts.get(key)) is not None:
+                self._asked[key] = at
+                self._hear(read(found[1]).terms, GoalSignal(at, SignalKind.ASKED, found[0]))
+
+    def marked(self, marks: Sequence[FeedbackMark]) -> None:
+        """What people found useful, and what operators said of goals; told again it does nothing."""
+        for mark in sorted(marks, key=lambda each: (each.at, each.id)):
+            if mark.kind is MarkKind.USEFUL and not mark.undone and mark.perception is not None:
+                self._hear(read(mark.text).terms, GoalSignal(mark.at, SignalKind.USEFUL, mark.perception))
+            elif mark.kind is MarkKind.GOAL and (mark.target in self.all or not mark.undone):
+                one = self.all.setdefault(mark.target, StandingGoal(mark.target, mark.text))
+                if one.decide(mark):
+                    self._changed[one.id] = None
+
+    def _hear(self, terms: Iterable[str], signal: GoalSignal) -> None:
+        for term in terms if self.settings.subjects else ():
+            one = self.all.setdefault(key := goal_id(term), StandingGoal(key, term))
+            if one.hear(signal):
+                self._changed[one.id] = None
+        beyond = len(self.all) - self.settings.subjects
+        if beyond > 0:
+            rest = [one for one in self.all.values() if one.decided is None]
+            rest.sort(key=lambda one: (len(one.evidence), one.evidence[-1].at, one.id))
+            for one in rest[:beyond]:
+                self._drop(one)
+                self.passed += 1
+
+    def _drop(self, one: StandingGoal) -> None:
+        del self.all[one.id]
+        self._changed[one.id] = None
+
+    def sleep(self, now: Instant) -> None:
+        """Damp what dominates, and let go of what has not come for long."""
+        self._changed |= dict.fromkeys(one.id for one in damp(self.all.values()))
+        for one in list(self.all.values()):
+            one.fade(now)
+            if not (one.held or one.evidence or (one.decided is not None and now - one.decided < FADES)):
+                self._drop(one)
+
+    def writes(self) -> list[WriteDocument | RemoveDocument]:
+        """All that changed since the last time."""
+        changed, self._changed = self._changed, {}
+        return [GOALS.write(key, self.all[key]) if key in self.all else GOALS.remove(key) for key in changed]
