@@ -30,7 +30,7 @@ class AttentionSettings(Section):
     """Thoughts over which the rate is balanced."""
     goal_weight: Share = 0.05
     """Share of salience lost by what bears least on the mind's goals."""
-    goal_lift: float = Field(default=1.5, ge=0)
+    goal_lift: float = Field(default=4.0, ge=0)
     """Log odds that bearing on a goal or value that was granted adds, times its weight; 0: these are only listed."""
     inhibition: Share = 0.5
     """Inhibition of return: share of salience that an exact repeat of a recent conscious thought loses."""
