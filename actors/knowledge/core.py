@@ -92,7 +92,7 @@ class KnowledgeCore(Inward):
                 return [*self._read(event.perceptions, now), self._more()]
             case Broadcast():
                 recall(self._ledger, [(ref.id, now) for ref in event.entry.perceptions])
-                self._subjects.conscious(event.entry, event.focus, now)
+                self._subjects.conscious(event.focus, now)
                 return self._written()
             case Recalls():
                 recall(self._ledger, event.latest)

@@ -10,7 +10,7 @@ from environment.collections import RemoveDocument, WriteDocument
 from environment.goals import FADES, GOALS, GoalSignal, SignalKind, StandingGoal, damp, goal_id
 from environment.latest import Latest
 from environment.marks import FeedbackMark, MarkKind
-from environment.messages import EntryKind, Instant, Perception, PerceptionRef, StreamEntry, Trace
+from environment.messages import Instant, Perception, PerceptionRef, ThoughtKind, Trace
 
 _TEXTS = 4096
 """Lines, the latest, of which it is known what they name when somebody asks for them."""
@@ -25,7 +25,7 @@ class Subjects:
         self.passed = 0
         """Subjects beyond the bound, since it was last set to 0."""
         self._texts: Latest[str, tuple[PerceptionRef, str]] = Latest(_TEXTS)
-        self._asked: Latest[str, Instant] = Latest(_TEXTS)
+        self._met: Latest[str, Instant] = Latest(_TEXTS)
         self._changed: dict[str, None] = {}
 
     @property
@@ -37,23 +37,27 @@ class Subjects:
         """A line came, which somebody may ask for."""
         self._texts[one.id] = PerceptionRef(one.id, one.time, one.source), (one.text or "")[: self.settings.longest]
 
-    def conscious(self, entry: StreamEntry, focus: Trace | None, now: Instant) -> None:
-        """A thought became conscious."""
-        if entry.kind is EntryKind.THOUGHT and focus is not None and entry.perceptions:
-            self._hear(focus.thought.associations, GoalSignal(now, SignalKind.CONSCIOUS, entry.perceptions[0]))
+    def conscious(self, focus: Trace | None, now: Instant) -> None:
+        """A thought became conscious: what is composed of several lines says not which of them names what."""
+        if focus is not None and focus.thought.kind is ThoughtKind.PERCEPT and focus.thought.perceptions:
+            signal = GoalSignal(now, SignalKind.CONSCIOUS, focus.thought.perceptions[0])
+            self._hear(focus.thought.associations, signal)
 
     def asked(self, latest: Iterable[tuple[str, Instant]]) -> None:
         """Perceptions were told to readers; told again it counts nothing."""
         for key, at in latest:
-            if self._asked.get(key) != at and (found := self._texts.get(key)) is not None:
-                self._asked[key] = at
-                self._hear(read(found[1]).terms, GoalSignal(at, SignalKind.ASKED, found[0]))
+            self._meet(key, at, SignalKind.ASKED)
+
+    def _meet(self, perception: str, at: Instant, kind: SignalKind) -> None:
+        if self._met.get(perception) != at and (found := self._texts.get(perception)) is not None:
+            self._met[perception] = at
+            self._hear(read(found[1]).terms, GoalSignal(at, kind, found[0]))
 
     def marked(self, marks: Sequence[FeedbackMark]) -> None:
         """What people found useful, and what operators said of goals; told again it does nothing."""
         for mark in sorted(marks, key=lambda each: (each.at, each.id)):
             if mark.kind is MarkKind.USEFUL and not mark.undone and mark.perception is not None:
-                self._hear(read(mark.text).terms, GoalSignal(mark.at, SignalKind.USEFUL, mark.perception))
+                self._meet(mark.perception.id, mark.at, SignalKind.USEFUL)
             elif mark.kind is MarkKind.GOAL and (mark.target in self.all or not mark.undone):
                 one = self.all.setdefault(mark.target, StandingGoal(mark.target, mark.text))
                 if one.decide(mark):
