@@ -38,7 +38,9 @@ async def test_goals_are_proposed_granted_refused_set_and_dropped(gateway: Any, 
     kinds = [mark.kind for mark in (await MARKS.all_of(gateway.stores.collections)).values()]
     assert kinds == [MarkKind.GOAL] * 3
     assert (await submind("goals", "chain, cold", "--drop", *at)).code == 0
-    assert [one["text"] for one in (await submind("goals", "--json", *at)).objects] == [boiler.text]
+    assert (await submind("mark", boiler.id, "--undo", *at)).code == 0
+    (left,) = (await submind("goals", "--json", *at)).objects
+    assert (left["text"], left["layer"], left["proposed"]) == (boiler.text, "none", "goal"), "as before it was granted"
 
 
 async def test_what_cannot_be_ordered_is_said(gateway: Any, at: list[str]) -> None:
