@@ -1,7 +1,5 @@
 """What a mind pursues: the goals and values that it has, and those that it proposes."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -12,16 +10,12 @@ from orchestration.cli.failure import MISUSED, Failure
 from orchestration.cli.growing import By
 from orchestration.cli.options import Json
 from orchestration.cli.output import bar, clock, tell
-from orchestration.cli.remote import Server, ask, calling
+from orchestration.cli.remote import Server, ask
 from orchestration.cli.safety import safe
 from orchestration.client.growth import caller
 from orchestration.pb.submind.v1 import knowledge_pb2
 
-app = typer.Typer(add_completion=False)
 
-
-@app.command()
-@calling
 def goals(
     at: Server,
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="Its id or its words; left out: list them.")] = "",
