@@ -17,6 +17,7 @@ from orchestration.clock import wall
 from orchestration.membership.backends import open_coordination
 from orchestration.settings import Settings
 from tests.orchestration.living import LivingMind, eventually
+from tests.orchestration.until import so_many
 
 LEASE, REQUEST = 8.0, 2.0
 """Who leads may stand still for four seconds, on a busy machine, before the other takes over."""
@@ -128,10 +129,14 @@ async def test_the_other_host_takes_over_and_the_stream_goes_on(cluster):
         await perceive(two, "to the wrong one", retry_for=0.5)
     await spoken(cluster, first)
     async with MindClient(two.grpc) as reader:  # who stands by answers readers
-        assert [entry.text async for entry in _take(reader.watch(from_seq=1), 20)] == first
+        assert [entry.text async for entry in so_many(reader.watch(from_seq=1), 20)] == first
         assert (await reader.status()).stream.head == 20
         assert {report.name for report in await reader.subminds()} == {"text", "environment", "stream"}
-        following = asyncio.create_task(_all(reader.watch(from_seq=1), 60))
+
+        async def follow():
+            return [entry async for entry in reader.watch(from_seq=1)]
+
+        following = asyncio.create_task(follow())
 
         one.kill("host")
         eventually(lambda: leads(two), 180.0)
@@ -223,7 +228,7 @@ async def test_two_minds_in_one_keyspace_never_see_each_others_anything(cluster)
     await perceive(theirs, *(f"theirs {n}" for n in range(5)))
     await spoken(cluster, [f"ours {n}" for n in range(10)])
     async with MindClient(theirs.grpc) as other:
-        eventually_said = [entry.text async for entry in _take(other.watch(from_seq=1), 5)]
+        eventually_said = [entry.text async for entry in so_many(other.watch(from_seq=1), 5)]
         assert sorted(eventually_said) == [f"theirs {n}" for n in range(5)]
         foreign = f"t-{ours[7].id.removeprefix('p-')}"
         with pytest.raises(Exception, match=foreign):
@@ -255,18 +260,6 @@ async def test_two_minds_in_one_keyspace_never_see_each_others_anything(cluster)
         assert (await there.leader()).candidate == theirs.grpc
         await here.configuration.change({"attention.per_hour": 3.0}, by="somebody", at=wall())
         assert (await there.configuration.current()).version == 0
-
-
-async def _take(stream, count):
-    async for entry in stream:
-        yield entry
-        count -= 1
-        if not count:
-            return
-
-
-async def _all(stream, count):
-    return [entry async for entry in _take(stream, count)]
 
 
 async def test_without_etcd_a_leader_goes_on_while_its_lease_lasts_then_stops_and_takes_over_again(

@@ -12,7 +12,7 @@ import pytest
 from environment.messages import EntryKind
 from environment.ports import WriteConnections, WriteEntries
 from tests.environment.stores.making import change, entry
-from tests.orchestration.until import until
+from tests.orchestration.until import so_many, until
 
 
 async def think(feed, first, count=1, **changes):
@@ -70,7 +70,7 @@ async def test_an_event_is_an_entry_with_its_number(feed):
 async def test_a_silent_stream_says_that_it_is_alive(serve):
     async with serve(heartbeat=0.05) as feed, events(feed, from_=1) as stream:
         async with asyncio.timeout(60):
-            comments = [event["comment"] async for event in first(stream, 4)]
+            comments = [event["comment"] async for event in so_many(stream, 4)]
         assert comments.count("alive") >= 3
 
 
@@ -159,14 +159,6 @@ async def test_hostile_text_comes_through_as_it_was(feed):
     assert [json.loads(event["data"])["text"] for event in found] == texts
     assert [event["id"] for event in found] == ["1", "2", "3", "4"]
     assert all(char.isprintable() for char in found[2]["data"])
-
-
-async def first(stream, count):
-    async for event in stream:
-        yield event
-        count -= 1
-        if not count:
-            return
 
 
 async def drain(stream):

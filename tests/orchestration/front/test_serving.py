@@ -21,7 +21,7 @@ from orchestration.view.status import MindState
 from tests.orchestration.front.living import LivingFront
 from tests.orchestration.gateway.conftest import perceived, refusal, request
 from tests.orchestration.test_cluster import Cluster, spoken, store  # noqa: F401 - a fixture among them
-from tests.orchestration.until import until
+from tests.orchestration.until import so_many, until
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -100,7 +100,7 @@ async def test_a_front_answers_as_the_mind_would(cluster):
         assert refused.status_code == 422
         await spoken(cluster, [*texts, "by http"])
 
-        entries = [entry async for entry in _take(client.watch(from_seq=1), 21)]
+        entries = [entry async for entry in so_many(client.watch(from_seq=1), 21)]
         assert sorted(entry.text for entry in entries) == sorted([*texts, "by http"])
         assert (await client.explain(1)).text == entries[0].text
         status = await client.status()
@@ -279,11 +279,3 @@ async def test_it_never_stands_and_its_end_leaves_the_mind_alone(cluster):
         (receipt,) = await client.perceive([replace(said("after"), key="k")])
     assert receipt.seq == 2
     assert not host.report()["standing_by"]
-
-
-async def _take(stream, count):
-    async for each in stream:
-        yield each
-        count -= 1
-        if not count:
-            return
