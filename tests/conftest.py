@@ -30,6 +30,14 @@ async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
     await opened.close()
 
 
+@pytest.fixture
+async def inline_stores(tmp_path: Path) -> AsyncIterator[Stores]:
+    """The same, in this thread: nobody who asks them waits, as in the simulator."""
+    opened = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
+    yield opened
+    await opened.close()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first: where several run at once, nobody is left alone with a long one at the end."""
     items.sort(key=lambda item: (_rank(item.path), not item.path.is_relative_to(_LONG)))

@@ -231,22 +231,21 @@ def test_the_example_submind_passes_its_own_tests():
     assert ran == 2
 
 
-async def test_the_example_submind_lives_among_others(tmp_path):
-    """In the simulator, wired to a real environment and real stores."""
+async def test_the_example_submind_lives_among_others(inline_stores):
+    """In the simulator, wired to a real environment and real inline_stores."""
     core, _ = blocks(SUBMIND, "python")
     make = executed(core)["ReminderCore"]
     from actors.events import Message, Post
 
-    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
     embedder, settings = WordLlamaEmbedder(), Settings()
     plans = {one.name: one for one in plan(settings)}
 
     async def birth(name):
         if name == "reminder":
-            return ActorShell(make(name, "Remind."), stores, world, settings.shell, embedder=embedder)
-        return await build_shell(plans[name], settings, stores, world, embedder)
+            return ActorShell(make(name, "Remind."), inline_stores, world, settings.shell, embedder=embedder)
+        return await build_shell(plans[name], settings, inline_stores, world, embedder)
 
-    world = World(stores, ExtractiveSubstrate(), embedder, birth, seed=1)
+    world = World(inline_stores, ExtractiveSubstrate(), embedder, birth, seed=1)
     heard = thought(text="the van leaves in 20 min", time=1000.0, vector=(await embedder.embed(["the van leaves"]))[0])
     await world.begin(("environment", "reminder"), 1000.0)
     world.send("text", "environment", Post("text", (heard,)), 1.0)
@@ -257,13 +256,12 @@ async def test_the_example_submind_lives_among_others(tmp_path):
     await world.shells["reminder"].start(world.now)
     world._follow(world.shells["reminder"])
     await world.run_until(2300.0)
-    _, traces = await stores.traces.changes(0, 10)
+    _, traces = await inline_stores.traces.changes(0, 10)
     (said,) = [trace for trace in traces if trace.thought.author == "reminder"]
     assert said.live
     assert said.thought.at == pytest.approx(2200.0, abs=1)
     assert said.thought.parents == (heard.id,)
     assert not world.shells["reminder"].core._unacknowledged.dump()
-    await stores.close()
 
 
 async def test_the_backup_is_one(tmp_path):

@@ -7,19 +7,11 @@ from actors.substrate.embedding import WordLlamaEmbedder
 from actors.substrate.lengths import LENGTHS
 from actors.substrate.settings import EmbedderSettings, SubstrateSettings
 from environment.ports import WriteTrace
-from environment.stores.sqlite import open_stores
 from orchestration.embedding import LazyEmbedder
 from orchestration.settings import Settings
 from orchestration.view.mind import MindView, ViewContext
 from tests.actors.substrate.models import tiny_model
 from tests.environment.stores.making import NOON, perception, trace
-
-
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path, "mind")
-    yield opened
-    await opened.close()
 
 
 class Noted:

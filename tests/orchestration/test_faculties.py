@@ -51,8 +51,7 @@ def test_every_event_is_taken_in_by_somebody():
     assert said - events == set()
 
 
-async def test_a_shell_lets_through_what_its_core_takes_in_only(tmp_path):
-    from environment.stores.sqlite import open_stores
+async def test_a_shell_lets_through_what_its_core_takes_in_only(inline_stores):
     from tests.actors.substrate.scripted import ScriptedEmbedder
 
     class Driver:
@@ -61,16 +60,14 @@ async def test_a_shell_lets_through_what_its_core_takes_in_only(tmp_path):
 
         generate = read = note = propose = send
 
-    stores = await open_stores(tmp_path, "mind", inline=True)
     (control,) = [actor for actor in wiring.plan(Settings()) if actor.name == "control"]
-    shell = await wiring.build_shell(control, Settings(), stores, Driver(), ScriptedEmbedder())
+    shell = await wiring.build_shell(control, Settings(), inline_stores, Driver(), ScriptedEmbedder())
     await shell.start(1.0)
     shell.offer(actors.events.Survey("text", 3), 1.0, 2.0)
     assert (len(shell.mailbox), shell.counters["messages_not_taken_total"]) == (0, 1)
     observed = actors.events.Observed(actors.events.Observation.LOOP, over=False, reason="again")
     shell.offer(observed, 1.0, 2.0)
     assert len(shell.mailbox) == 1
-    await stores.close()
 
 
 def test_every_section_and_metric_is_one_and_is_described():

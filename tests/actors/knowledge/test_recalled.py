@@ -5,7 +5,6 @@ from actors.events import Tick
 from actors.knowledge.fact import FACTS, Fact, FactStanding
 from environment.identity import perception_id
 from environment.recalls import Recalls
-from environment.stores.sqlite import open_stores
 from tests.actors.knowledge.test_knowledge import DAY, HOUR, NOON, World
 
 
@@ -66,7 +65,7 @@ def test_who_is_trusted_less_changes_nothing_of_what_was_told() -> None:
     assert fact(world, "bay 3").open
 
 
-async def test_what_faded_is_not_offered_beside_what_did_not(tmp_path) -> None:
+async def test_what_faded_is_not_offered_beside_what_did_not(inline_stores) -> None:
     world = World()
     world.line("Ana: Quill is on call for press 1", NOON)
     world.line("Ana: Vell is on call for press 2", NOON)
@@ -75,11 +74,9 @@ async def test_what_faded_is_not_offered_beside_what_did_not(tmp_path) -> None:
     later = NOON + 100 * DAY
     world.tell(Tick(), later)
     assert [each.faint for each in world.facts] == [True, False]
-    stores = await open_stores(tmp_path, "mind", inline=True)
-    await stores.commit([FACTS.write(each.key, each) for each in world.facts])
-    everyone = await known_facts("who is on call?", stores.collections, later)
+    await inline_stores.commit([FACTS.write(each.key, each) for each in world.facts])
+    everyone = await known_facts("who is on call?", inline_stores.collections, later)
     assert everyone is not None
     assert [each.value for each in everyone.facts] == ["Vell"]
     told(world, later, 1)
     assert not fact(world, "Quill").faint
-    await stores.close()

@@ -8,7 +8,6 @@ import pytest
 
 from environment.errors import StoreUnavailable
 from environment.stores.copying import tally
-from environment.stores.sqlite import open_stores
 from orchestration.access.caller import Caller
 from orchestration.access.errors import Unauthenticated
 from orchestration.access.logouts import LOG_OUTS, LogOuts
@@ -25,13 +24,6 @@ def session(tmp_path):
     key = tmp_path / "key"
     key.write_bytes(os.urandom(32))
     return {"key_file": key, "heard_every": 0.05}
-
-
-@pytest.fixture
-async def stores(tmp_path):
-    opened = await open_stores(tmp_path / "shared", "alpha")
-    yield opened
-    await opened.close()
 
 
 def log_outs(stores, now=(0.0,)):

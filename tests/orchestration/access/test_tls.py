@@ -112,11 +112,6 @@ async def test_a_broken_certificate_is_said_and_the_old_one_kept(serve, keys, au
     assert key != other_key.read_bytes()
 
 
-def test_old_versions_of_tls_are_not_spoken(authority):
-    context = Certificates(authority.tls()).for_http()
-    assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
-
-
 def test_files_that_cannot_be_used_are_refused_in_a_sentence(authority, tmp_path):
     chain, key = authority.issue()
     _, other = authority.issue("other")
@@ -166,20 +161,6 @@ def test_a_client_names_the_file_that_it_cannot_use(tmp_path, authority):
     ):
         with pytest.raises(BadCredentials, match=said):
             Credentials(ClientSettings(**given))
-
-
-async def test_a_client_shows_the_token_that_its_file_holds_now(serve, keys, tmp_path):
-    file = tmp_path / "token"
-    file.write_text(keys.make("one"))
-    second = keys.make("two")
-    async with serve() as served:
-        credentials = Credentials(ClientSettings(token_file=file))
-        async with MindClient(served.target, credentials=credentials, retry_for=1) as mind:
-            await mind.status()
-            keys.revoke("one")
-            await until(lambda: served.access.figures()["access_tokens"] == 1)
-            file.write_text(second)
-            await mind.status()
 
 
 async def test_a_client_whose_authority_is_gone_resumes_nothing(serve, keys, authority, tmp_path):

@@ -123,18 +123,6 @@ async def test_watching_goes_on_through_restarts_of_the_server(serve, free_port)
         reader.cancel()
 
 
-async def test_only_new_ones_even_when_cut_off_before_the_first(serve, free_port):
-    listen = f"127.0.0.1:{free_port}"
-    async with MindClient(listen, retry_for=10.0, chance=random.Random(3)) as mind:
-        async with serve(listen=listen, grace=0.1) as gateway:
-            await gateway.think(1, 3)
-            first = asyncio.ensure_future(anext(mind.watch()))
-            await until(lambda: gateway.tail.waiting == 1)
-        async with serve(listen=listen) as gateway:
-            await gateway.think(4, 2)
-            assert (await first).seq == 4
-
-
 async def test_reads_come_back_as_messages(gateway, mind):
     one = trace(1)
     two = revision(one, "people", "built on")

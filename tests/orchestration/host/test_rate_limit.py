@@ -3,7 +3,6 @@
 import pytest
 
 from environment.messages import PerceptionBatch
-from environment.stores.opening import open_stores
 from orchestration.gateway.errors import OverQuota
 from orchestration.gateway.settings import IntakeSettings
 from orchestration.host.appenders import HostAppender, PerceptionQuota
@@ -18,9 +17,8 @@ async def offer(host, count, key):
     return receipts.count
 
 
-async def test_what_is_beyond_the_quota_is_refused_with_a_time_and_taken_in_then(tmp_path):
+async def test_what_is_beyond_the_quota_is_refused_with_a_time_and_taken_in_then(stores):
     now = 0.0
-    stores = await open_stores(tmp_path, "mind")
     host = HostAppender(stores.perceptions, 0.5, PerceptionQuota(SETTINGS, lambda: now))
     host.open(lambda: True)
     assert [await offer(host, 8, "a"), await offer(host, 8, "b")] == [8, 8]  # of twenty
@@ -36,13 +34,10 @@ async def test_what_is_beyond_the_quota_is_refused_with_a_time_and_taken_in_then
     assert [await offer(host, 8, n) for n in ("d", "e")] == [8, 8]
     with pytest.raises(OverQuota):
         await offer(host, 8, "f")
-    await stores.close()
 
 
-async def test_without_a_quota_nothing_is_refused(tmp_path):
-    stores = await open_stores(tmp_path, "mind")
+async def test_without_a_quota_nothing_is_refused(stores):
     settings = IntakeSettings(batch=8, commit=8)
     host = HostAppender(stores.perceptions, 0.5, PerceptionQuota(settings, lambda: 0.0))
     host.open(lambda: True)
     assert [await offer(host, 8, n) for n in range(5)] == [8] * 5
-    await stores.close()

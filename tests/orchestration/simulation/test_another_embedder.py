@@ -7,7 +7,6 @@ from actors.substrate.build import build_embedder
 from actors.substrate.lengths import told_apart
 from actors.substrate.settings import EmbedderSettings, SubstrateSettings
 from environment.reembedding import reembedded
-from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
 from orchestration.simulation.replay import Replay
 from orchestration.view.mind import MindView
@@ -41,23 +40,22 @@ async def view_of(settings, stores, now):
 
 
 @pytest.mark.parametrize("dim", [24, 32, 256], ids=["as long as before", "of another length", "as long as the default"])
-async def test_all_that_is_live_is_found_by_the_meaning_that_the_new_one_gives(tmp_path, dim):
-    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
+async def test_all_that_is_live_is_found_by_the_meaning_that_the_new_one_gives(inline_stores, dim):
     history = day(0, 2 * HALF)
-    _, first, _ = await lived(with_model(24, 0), stores, history[:HALF])
+    _, first, _ = await lived(with_model(24, 0), inline_stores, history[:HALF])
     assert first
-    known = [trace async for batch in stores.traces.live() for trace in batch]
+    known = [trace async for batch in inline_stores.traces.live() for trace in batch]
     settings = with_model(dim, 1)
-    run, second, notes = await lived(settings, stores, history[HALF:])
+    run, second, notes = await lived(settings, inline_stores, history[HALF:])
     assert [entry.seq for entry in second][-1] > first[-1].seq
     shells = run.world.shells
     assert shells[ENVIRONMENT].core.describe().figures["traces_strange"] == 0
     assert [owner for owner, event in notes if event == "embedded_anew"] == [ENVIRONMENT]
     assert not [owner for owner, event in notes if event == "state_not_restored"]
-    view, embedder = await view_of(settings, stores, run.world.now)
-    live = [trace async for batch in stores.traces.live() for trace in batch]
+    view, embedder = await view_of(settings, inline_stores, run.world.now)
+    live = [trace async for batch in inline_stores.traces.live() for trace in batch]
     old = {trace.id for trace in known} & {trace.id for trace in live}
-    placed = await reembedded(live, stores.collections, embedder.dim)
+    placed = await reembedded(live, inline_stores.collections, embedder.dim)
     assert old
     assert {trace.thought.vector.size for trace in placed} == {embedder.dim}
     for trace in [trace for trace in placed if trace.id in old][:5]:
@@ -65,4 +63,3 @@ async def test_all_that_is_live_is_found_by_the_meaning_that_the_new_one_gives(t
         assert trace.thought.vector == pytest.approx(vector, abs=2e-3)
         hits = await view.search(trace.thought.text, 5)
         assert trace.thought.text in {hit.trace.thought.text for hit in hits}
-    await stores.close()

@@ -195,13 +195,12 @@ async def test_the_parent_is_relieved_and_the_child_is_spoken_to():
     assert world.world.shells[child].counters["events_handled_total"] > 20
 
 
-async def test_what_an_operator_approves_happens_at_once(tmp_path):
+async def test_what_an_operator_approves_happens_at_once(inline_stores):
     """With real cores: the submind proposes again as soon as it hears of it, not when it next would."""
     settings = growing(approval="divisions", idle_for=1e6)
     settings = settings.model_copy(update={"growth": settings.growth.model_copy(update={"ask_again": 3600.0})})
     history = both(120, 1e9, 2.0, random.Random(3))
-    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
-    world = Replay(settings, stores, seed=3, pace=slow())
+    world = Replay(settings, inline_stores, seed=3, pace=slow())
     policy, told, decided = world.population.log.policy, None, None
     for perception in history:
         [entry async for entry in world.feed([perception])]
@@ -209,9 +208,8 @@ async def test_what_an_operator_approves_happens_at_once(tmp_path):
             told = world.world.now
             await world.population.log.approve(next(iter(policy.waiting)), "ann")
             await world.population.look()
-    events = await read_growth(stores.collections, 0, 1000)
+    events = await read_growth(inline_stores.collections, 0, 1000)
     decided = [e.at for e in events if e.kind is GrowthKind.DIVIDED]
-    await stores.close()
     assert told is not None
     assert decided, [e.kind for e in events]
     assert decided[0] <= told + 60.0  # the mailbox before it, at four seconds an event

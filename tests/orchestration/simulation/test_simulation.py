@@ -185,29 +185,27 @@ class Reader:
         self.seen = msgspec.json.decode(state)
 
 
-async def test_everybody_reads_what_they_asked_for_once_and_in_order_whoever_dies(tmp_path):
-    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
+async def test_everybody_reads_what_they_asked_for_once_and_in_order_whoever_dies(inline_stores):
     cores = {}
 
     async def birth(name):
         cores[name] = Reader(name, Modality(name) if name in set(Modality) else None)
-        return ActorShell(cores[name], stores, world, ShellSettings(), embedder=WordLlamaEmbedder())
+        return ActorShell(cores[name], inline_stores, world, ShellSettings(), embedder=WordLlamaEmbedder())
 
     faults = replace(NONE, crash=0.3)
-    world = World(stores, ScriptedSubstrate(), WordLlamaEmbedder(), birth, 1, faults)
+    world = World(inline_stores, ScriptedSubstrate(), WordLlamaEmbedder(), birth, 1, faults)
     await world.begin(["text", "one", "telemetry", "other"], 0.0)
     for n in range(60):
         texts = [NewPerception("s", n, n, text=f"{n}{i}") for i in range(n % 5)]
         new = [*texts, NewPerception("s", n, n, telemetry={"t": float(n)})]
-        receipts = await stores.perceptions.append(new)
+        receipts = await inline_stores.perceptions.append(new)
         await world.arrive([Perception(**fields(p), id=r.id, seq=r.seq) for p, r in zip(new, receipts, strict=True)])
         await world.run_until(n)
     await world.run_until(1000)
     assert world.crashes > 20
-    logged = await stores.perceptions.read(0, 1000)
+    logged = await inline_stores.perceptions.read(0, 1000)
     for name, core in cores.items():
         assert core.seen == [p.seq for p in logged if p.modality == name or core.modality is None], name
-    await stores.close()
 
 
 RARE = "coolant pump B has failed, brine on the floor of hall 3"
@@ -234,7 +232,7 @@ def flood(n: int, text: Callable[[int], str]) -> Iterator[NewPerception]:
 
 
 @pytest.mark.parametrize("faults", [NONE, ROUGH], ids=["calm", "rough"])
-async def test_who_asks_is_answered_once_and_at_once_whatever_else_comes(tmp_path, faults):
+async def test_who_asks_is_answered_once_and_at_once_whatever_else_comes(inline_stores, faults):
     """Beside the rate of the stream, in the midst of thoughts that stand out."""
     history = list(flood(900, distinct))
     end = history[-1].time
@@ -242,20 +240,18 @@ async def test_who_asks_is_answered_once_and_at_once_whatever_else_comes(tmp_pat
     asked = [NewPerception("operator", end - 9 + n, end - 9 + n, text=text) for n, text in enumerate(texts)]
     history = sorted([*history, *asked], key=lambda p: p.time)
     settings = Settings.model_validate({"attention": {"per_hour": 1}})
-    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
-    unreliable = UnreliableStores(stores, faults, random.Random(3))
+    unreliable = UnreliableStores(inline_stores, faults, random.Random(3))
     mind = Replay(settings, unreliable, seed=3, faults=faults)
     seen = [e async for e in mind.run(history)]
     answers = [e for e in seen if e.kind is EntryKind.ANSWER]
-    keys = {p.id: p for p in await stores.perceptions.read(0, 10_000)}
+    keys = {p.id: p for p in await inline_stores.perceptions.read(0, 10_000)}
     assert sorted(keys[e.perceptions[0].id].text for e in answers) == sorted(texts)
     assert {keys[e.lineage[0]].text for e in answers} == set(texts)
     told = {keys[e.lineage[0]].text: e for e in answers}
     assert all(RARE in told[text].text for text in texts[:2])
     assert told[texts[2]].text.startswith("I don't know")
     assert faults is ROUGH or all(e.at - e.time < 5 for e in answers)
-    assert not await broken(stores, settings, [], seen)
-    await stores.close()
+    assert not await broken(inline_stores, settings, [], seen)
 
 
 @pytest.mark.no_cover

@@ -1,15 +1,13 @@
 """Working memory outlives the actor that holds it."""
 
 from actors.names import THINKING
-from environment.stores.sqlite import open_stores
 from orchestration.settings import Settings
 from orchestration.simulation.replay import Replay
 from tests.orchestration.simulation.histories import day
 
 
-async def test_who_is_killed_and_comes_back_holds_in_mind_what_it_held_when_it_was_saved(tmp_path):
-    stores = await open_stores(tmp_path, "mind", inline=True, synchronous="OFF")
-    mind = Replay(Settings(), stores, seed=1)
+async def test_who_is_killed_and_comes_back_holds_in_mind_what_it_held_when_it_was_saved(inline_stores):
+    mind = Replay(Settings(), inline_stores, seed=1)
     async for _ in mind.feed(day(0, 130)):
         pass
     world = mind.world
@@ -21,4 +19,3 @@ async def test_who_is_killed_and_comes_back_holds_in_mind_what_it_held_when_it_w
     after = world.shells[THINKING]
     assert after is not before
     assert after.core.describe().figures["working_memory"] == held
-    await stores.close()
