@@ -96,7 +96,7 @@ def run(
         telemetry = settings.telemetry.model_copy(update={"stderr": "off"})
         settings = settings.model_copy(update={"telemetry": telemetry})
     with _place(data_dir, example) as place:
-        company = _Company(settings, place, day, shown=shown, json=json)
+        company = _Company(settings, day, shown=shown, json=json)
         code = run_host(settings, place, beside=company.keep)
     raise typer.Exit(code)
 
@@ -128,33 +128,31 @@ def _place(data_dir: Path | None, example: bool) -> Iterator[Path]:
         yield Path(folder)
 
 
+@dataclass(frozen=True)
 class _Company:
     """What is shown beside a running mind, and the example's day."""
 
-    def __init__(self, settings: Settings, place: Path, day: Day | None, *, shown: bool, json: bool) -> None:
-        self._settings = settings
-        self._place = place
-        self._day = day
-        self._shown = shown
-        self._json = json
-        self._out = console()
+    settings: Settings
+    day: Day | None
+    shown: bool
+    json: bool
 
     async def keep(self, host: Host) -> None:
         """Greet, feed the day, show the stream; until cancelled."""
         self._greet(host)
-        if self._day is None:
+        if self.day is None:
             await self._show(host)
             return
         async with asyncio.TaskGroup() as together:
-            together.create_task(self._live(host, self._day))
+            together.create_task(self._live(host, self.day))
             together.create_task(self._show(host))
 
     def _greet(self, host: Host) -> None:
         where = host.addresses
-        if self._json:
+        if self.json:
             emit(
                 {
-                    "mind": self._settings.mind.name,
+                    "mind": self.settings.mind.name,
                     "grpc": where.grpc,
                     "http": where.http,
                     "data_dir": str(host.data_dir),
@@ -162,42 +160,42 @@ class _Company:
             )
             return
         line = Text.assemble(
-            (self._settings.mind.name, "bold"),
+            (self.settings.mind.name, "bold"),
             "  page ",
             (where.http, "bold cyan"),
             "  gRPC ",
             (where.grpc, "cyan"),
             f"  data {host.data_dir}",
         )
-        self._out.print(line)
-        if self._day is not None:
-            self._out.print(
-                f"{len(self._day.perceptions)} messages, alerts and readings of one day at a small grocer's reach this"
+        console().print(line)
+        if self.day is not None:
+            console().print(
+                f"{len(self.day.perceptions)} messages, alerts and readings of one day at a small grocer's reach this"
                 " mind in the next minute and a half. What it lets through is its stream of consciousness:",
                 style="dim",
             )
 
     async def _live(self, host: Host, day: Day) -> None:
-        credentials = Credentials(reaching_own(self._settings))
+        credentials = Credentials(reaching_own(self.settings))
         async with MindClient(host.addresses.grpc, credentials=credentials, retry_for=60) as client:
             async for _ in client.perceive_many(day.unfold()):
                 pass
-        if not self._json:
-            self._out.print(
+        if not self.json:
+            console().print(
                 "The day is over and the mind is awake: say something to it on the page, or with", style="dim"
             )
             grpc = host.addresses.grpc
             there = "" if grpc == GatewaySettings().listen else f" --grpc {grpc}"
-            self._out.print(
+            console().print(
                 f"  echo 'who looks after room 2?' | submind perceive - --source operator{there}", style="dim"
             )
 
     async def _show(self, host: Host) -> None:
-        if not self._shown:
+        if not self.shown:
             return
-        first = 1 if self._day is not None else 0
+        first = 1 if self.day is not None else 0
         async for entry in host.tail.follow(first):
-            tell([entry], StreamEntry, entry_line, json=self._json)
+            tell([entry], StreamEntry, entry_line, json=self.json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,26 +46,22 @@ class FeedServer:
         self._host, self._wanted = split_listen(settings.listen)
         self._server: _Quiet | None = None
         self._task: asyncio.Task[None] | None = None
-        self._port = 0
-
-    @property
-    def port(self) -> int:
+        self.port = 0
         """The port listened on, also where a free one was asked for; 0 before the start."""
-        return self._port
 
     @property
     def url(self) -> str:
         """Where a browser on this machine finds the page."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104 - compared, not bound
         scheme = "https" if self._certificates is not None else "http"
-        return f"{scheme}://[{host}]:{self._port}/" if ":" in host else f"{scheme}://{host}:{self._port}/"
+        return f"{scheme}://[{host}]:{self.port}/" if ":" in host else f"{scheme}://{host}:{self.port}/"
 
     async def start(self) -> None:
         """Listen. Raises ``CannotListen`` where the address cannot be had."""
         if self._task is not None:
             return
         listener = await asyncio.to_thread(self._bind)
-        self._port = listener.getsockname()[1]
+        self.port = listener.getsockname()[1]
         feed: FeedContext = self._app.state.feed
         config = uvicorn.Config(
             self._app if self._only is None else Only(self._app, self._only),

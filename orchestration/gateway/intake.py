@@ -64,14 +64,15 @@ class Intake:
     """
 
     _log: Appender
-    _settings: IntakeSettings
+    settings: IntakeSettings
+    """What it was configured to."""
     _clock: Callable[[], Instant]
     _: KW_ONLY
     accepted: Accepted | None = None
 
     def __post_init__(self) -> None:
         self._times = Metrics()
-        self._limits = IntakeLimits(self._settings)
+        self._limits = IntakeLimits(self.settings)
         self._queue: deque[_Batch] = deque()
         self._queued = 0
         """Perceptions in the queue."""
@@ -92,11 +93,6 @@ class Intake:
             ("perceptions_acknowledged_total", "perceptions_known_total", "intake_commits_total"), 0.0
         )
 
-    @property
-    def settings(self) -> IntakeSettings:
-        """What it was configured to."""
-        return self._settings
-
     def now(self) -> Instant:
         """The time that perceptions are received at."""
         return self._clock()
@@ -116,7 +112,7 @@ class Intake:
 
     def limits(self) -> Mapping[str, float]:
         """The numeric limits in force, by their name in the configuration."""
-        values = self._settings.model_dump(include=set(_LIMITS))
+        values = self.settings.model_dump(include=set(_LIMITS))
         return {f"gateway.intake.{name}": float(value) for name, value in values.items()}
 
     def limit_hits(self) -> Mapping[str, float]:
@@ -151,7 +147,7 @@ class Intake:
             raise Stopping
         if not self._has_room():
             self._limits.hits["pending"] += 1
-            raise IntakeBusy(self._settings.retry_after)
+            raise IntakeBusy(self.settings.retry_after)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Receipts] = loop.create_future()
         self._queue.append(_Batch(self._log.prepare(batch), size, answer, loop.time(), CALLING.get()))
@@ -173,13 +169,13 @@ class Intake:
         await self._idle.wait()
 
     def _has_room(self) -> bool:
-        return self._waiting < self._settings.pending and self._waiting_bytes < self._settings.pending_bytes
+        return self._waiting < self.settings.pending and self._waiting_bytes < self.settings.pending_bytes
 
     def _look(self) -> None:
         """See to what waits at the end of this round of the loop, so that whoever is ready in it joins."""
         self._idle.clear()
         if self._due is None and self._mending is None:
-            loop, linger = asyncio.get_running_loop(), self._settings.commit_linger
+            loop, linger = asyncio.get_running_loop(), self.settings.commit_linger
             self._due = loop.call_later(linger, self._begin) if linger else loop.call_soon(self._begin)
 
     def _begin(self) -> None:
@@ -196,7 +192,7 @@ class Intake:
         """Whether the log takes another commit, and as many wait as make it worth one."""
         if not self._under_way:
             return True
-        return len(self._under_way) < self._log.ahead and self._queued >= min(_WORTH, self._settings.commit)
+        return len(self._under_way) < self._log.ahead and self._queued >= min(_WORTH, self.settings.commit)
 
     def _hand_over(self, group: list[_Batch]) -> _Commit:
         writing = self._log.append_batches([batch.perceptions for batch in group])
@@ -261,7 +257,7 @@ class Intake:
         await asyncio.wait([alone.written])
         error = None if alone.written.cancelled() else alone.written.exception()
         if isinstance(error, AppendSkipped):  # behind nothing
-            error = StoreUnavailable("the log takes nothing in", self._settings.retry_after)
+            error = StoreUnavailable("the log takes nothing in", self.settings.retry_after)
             self._answer_all([batch], error)
         else:
             self._concluded(alone)
@@ -290,7 +286,7 @@ class Intake:
             batch = self._queue[0]
             count += len(batch.perceptions)
             size += batch.size
-            if group and (count > self._settings.commit or size > self._settings.commit_bytes):
+            if group and (count > self.settings.commit or size > self.settings.commit_bytes):
                 break
             self._queue.popleft()
             self._queued -= len(batch.perceptions)

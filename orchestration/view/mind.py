@@ -104,10 +104,13 @@ class MindView:
         surroundings: ViewContext | None = None,
         shard: Callable[[], VectorIndex] | None = None,
     ) -> None:
-        self._stores = stores
+        self.stores = stores
+        """What is read."""
         self._embedder = embedder
-        self._settings = settings or ViewSettings()
-        self._mind = mind
+        self.settings = settings or ViewSettings()
+        """How much of it may be read at a time."""
+        self.mind = mind
+        """The mind's name."""
         self._clock, self._wall = clock, wall
         self._around = surroundings or ViewContext()
         self._began = wall()
@@ -115,37 +118,23 @@ class MindView:
         self._first_head: int | None = None
         self._known: tuple[Instant, list[SubmindReport]] = (-math.inf, [])
         self._reading = asyncio.Lock()
-        self._changes = ChangeTail(stores.registry, self._settings.changes)
-        self._follower = TraceFollower(stores.traces, shard or self._new_shard, self._settings, self._placed)
+        self.change_tail = ChangeTail(stores.registry, self.settings.changes)
+        """What happens to connections, to be followed."""
+        self._follower = TraceFollower(stores.traces, shard or self._new_shard, self.settings, self._placed)
         self.hits: Counter[str] = Counter()
         """How often its own limits were met, by the setting's name."""
-        kept, batch = stores.collections, self._settings.follow_batch
+        kept, batch = stores.collections, self.settings.follow_batch
         self._matters = CollectionFollower(MATTERS, kept, batch)
         self._loops = CollectionFollower(LOOPS, kept, batch)
-        self.matter_tail = MatterTail(kept, self._settings.changes)
+        self.matter_tail = MatterTail(kept, self.settings.changes)
         """What changes in matters and open loops, to be followed."""
         self._episodes = EpisodeFollower(
             stores,
-            self._settings.episodes,
+            self.settings.episodes,
             self._around.interlocutors,
             embedder,
             self._around.query_prefix,
         )
-
-    @property
-    def mind(self) -> str:
-        """The mind's name."""
-        return self._mind
-
-    @property
-    def stores(self) -> Stores:
-        """What is read."""
-        return self._stores
-
-    @property
-    def settings(self) -> ViewSettings:
-        """How much of it may be read at a time."""
-        return self._settings
 
     def now(self) -> Instant:
         """Mind time."""
@@ -154,16 +143,16 @@ class MindView:
     async def status(self) -> MindStatus:
         """How the mind is, and why."""
         reports = await self._reports()
-        rows = await self._stores.statistics()
+        rows = await self.stores.statistics()
         wall = self._wall()
         arrivals = await self._arrived(wall)
         process = self._around.process() if self._around.process else None
         state = judged.condition(
-            reports, wall, self._settings.stale_after, process, unheard=self._unheard(reports, arrivals.head)
+            reports, wall, self.settings.stale_after, process, unheard=self._unheard(reports, arrivals.head)
         )
-        told, more = state.reasons[: self._settings.reasons], len(state.reasons) - self._settings.reasons
+        told, more = state.reasons[: self.settings.reasons], len(state.reasons) - self.settings.reasons
         return MindStatus(
-            mind=self._mind,
+            mind=self.mind,
             state=state.state,
             version=self._around.version,
             uptime=max(0.0, wall - self._began),
@@ -176,32 +165,32 @@ class MindView:
             subminds=state.counts,
             reasons=(*told, f"and {more} more, which `submind subminds` lists") if more > 0 else told,
             now=self._clock(),
-            lineage=tuple(await read_ancestors(self._stores.collections)),
+            lineage=tuple(await read_ancestors(self.stores.collections)),
         )
 
     async def _reports(self) -> list[SubmindReport]:
         """All reports; where they are many, as they were a moment ago, read once for all who ask."""
         async with self._reading:
             at, known = self._known
-            if len(known) <= self._settings.summary_above or self._wall() - at >= self._settings.summary_every:
-                known = await self._stores.registry.reports()
+            if len(known) <= self.settings.summary_above or self._wall() - at >= self.settings.summary_every:
+                known = await self.stores.registry.reports()
                 self._known = self._wall(), known
             return known
 
     async def subminds(self) -> list[SubmindReport]:
         """What each actor last said of itself, by name."""
-        return await self._stores.registry.reports()
+        return await self.stores.registry.reports()
 
     async def subminds_page(self, size: int = 0, token: str = "") -> Page[SubmindReport]:
         """The same page by page. Raises ``ValueError`` for a token of another list."""
         (after,) = place_of(token, 1)
-        size = size_of(size, self._settings.page)
-        found = await self._stores.registry.reports(after, size + 1)
+        size = size_of(size, self.settings.page)
+        found = await self.stores.registry.reports(after, size + 1)
         return Page(found[:size], token_of(found[size - 1].name) if len(found) > size else "")
 
     async def connections(self, owner: str | None = None) -> list[Connection]:
         """All connections, or one submind's; strongest first."""
-        return await self._stores.registry.connections(owner)
+        return await self.stores.registry.connections(owner)
 
     async def connections_page(self, owner: str = "", size: int = 0, token: str = "") -> Page[Connection]:
         """The same page by page: by owner, topic and peer, each page with its strongest first.
@@ -209,7 +198,7 @@ class MindView:
         What is there all the time is on one page, whatever comes, goes and changes meanwhile. Raises ``ValueError``.
         """
         place = place_of(token, 3)
-        size = size_of(size, self._settings.page)
+        size = size_of(size, self.settings.page)
         found: list[Connection] = []
         async with aclosing(self._registries(owner, place[0])) as registries:
             async for held in registries:
@@ -223,7 +212,7 @@ class MindView:
 
     async def _registries(self, owner: str, first: str) -> AsyncGenerator[list[Connection], None]:
         """The connections of one submind, or of each from ``first`` on, some subminds at a time."""
-        registry = self._stores.registry
+        registry = self.stores.registry
         if owner:
             yield await registry.connections(owner)
             return
@@ -242,18 +231,13 @@ class MindView:
 
         Raises ``ValueError`` for a ``before`` that is no mark.
         """
-        most = min(limit, self._settings.history_limit)
-        return await read_page(self._stores.registry, wants, most, before, self._settings.changes)
-
-    @property
-    def change_tail(self) -> ChangeTail:
-        """What happens to connections, to be followed."""
-        return self._changes
+        most = min(limit, self.settings.history_limit)
+        return await read_page(self.stores.registry, wants, most, before, self.settings.changes)
 
     async def entries(self, first: int | None, limit: int) -> tuple[list[StreamEntry], int]:
         """Entries of the stream from a number on, or the newest, at most ``limit``; and the last number there is."""
-        log = self._stores.stream
-        head, most = await log.head(), min(limit, self._settings.page)
+        log = self.stores.stream
+        head, most = await log.head(), min(limit, self.settings.page)
         found = await log.read(max(1, head - most + 1) if first is None else first, most)
         return found, max([head, *(entry.seq for entry in found[-1:])])
 
@@ -263,11 +247,11 @@ class MindView:
 
     async def trace(self, trace_id: str) -> list[Trace]:
         """All revisions of a trace, oldest first; empty when there is none of that id."""
-        return await self._stores.traces.revisions(trace_id)
+        return await self.stores.traces.revisions(trace_id)
 
     async def explain(self, id_or_seq: str) -> Explanation:
         """The lineage of an entry (by number or id), a trace or a perception. Raises ``UnknownId``."""
-        return _with_traces(await explain(self._stores, id_or_seq), TraceIds(self._mind, 0.0))
+        return _with_traces(await explain(self.stores, id_or_seq), TraceIds(self.mind, 0.0))
 
     async def search(self, text: str, k: int, filters: SearchFilters | None = None) -> list[Hit]:
         """The live traces nearest in meaning to ``text`` that pass the filters, nearest first, at most ``k``.
@@ -275,7 +259,7 @@ class MindView:
         Empty where the embedder knows none of the words.
         """
         (vector,) = await self._embedder.embed([self._around.query_prefix + text])
-        most = min(k, self._settings.search_k)
+        most = min(k, self.settings.search_k)
         return await self._follower.search(vector, most, filters or SearchFilters(), self._clock())
 
     async def ask(self, question: str, earlier: Sequence[str] = ()) -> AsyncGenerator[Reply, None]:
@@ -297,7 +281,7 @@ class MindView:
 
     async def recall(self, text: str, k: int, filters: RecallFilters | None = None) -> list[Recollection]:
         """What was perceived that fits ``text`` by words, meaning, time and who said it, best first, at most ``k``."""
-        return await self._episodes.recall(text, min(k, self._settings.search_k), self._clock(), filters)
+        return await self._episodes.recall(text, min(k, self.settings.search_k), self._clock(), filters)
 
     async def keep(self) -> None:
         """Have what questions are answered from read before somebody asks, until cancelled."""
@@ -328,7 +312,7 @@ class MindView:
 
     async def marks(self, target: str = "") -> list[FeedbackMark]:
         """The marks that stand, the latest first; of one entry or matter."""
-        now, kept = self._clock(), await MARKS.all_of(self._stores.collections)
+        now, kept = self._clock(), await MARKS.all_of(self.stores.collections)
         found = [mark for mark in kept.values() if mark.stands(now) and target in {"", mark.target}]
         return sorted(found, key=lambda mark: (-mark.at, mark.id))
 
@@ -340,11 +324,11 @@ class MindView:
         """The live traces that are most salient now, with their salience, the most salient first."""
         if not self._embedder.dim:
             await self._embedder.embed(())  # now it knows
-        return await self._follower.most_salient(min(limit, self._settings.live_limit), self._clock())
+        return await self._follower.most_salient(min(limit, self.settings.live_limit), self._clock())
 
     async def _arrived(self, wall: Instant) -> PerceptionFigures:
         """Arrivals a minute, from the log's head as it was at the calls of the last minute."""
-        head = await self._stores.perceptions.head()
+        head = await self.stores.perceptions.head()
         samples = self._arrivals
         samples.append((wall, head))
         while len(samples) > 2 and samples[1][0] <= wall - _MINUTE:  # noqa: PLR2004 - two make a rate
@@ -367,8 +351,8 @@ class MindView:
 
     async def _stream_figures(self) -> StreamFigures:
         """Entries in the last hour of mind time, from the newest few of them."""
-        head = await self._stores.stream.head()
-        entries = await self._stores.stream.read(max(1, head - _RATE_ENTRIES + 1), _RATE_ENTRIES)
+        head = await self.stores.stream.head()
+        entries = await self.stores.stream.read(max(1, head - _RATE_ENTRIES + 1), _RATE_ENTRIES)
         now = self._clock()
         recent = [entry.at for entry in entries if entry.at > now - _HOUR]
         if len(recent) < _RATE_ENTRIES:
@@ -377,7 +361,7 @@ class MindView:
 
     async def _placed(self, traces: Sequence[Trace]) -> list[Trace]:
         dim = self._embedder.dim
-        return [fitted(trace, dim) for trace in await reembedded(traces, self._stores.collections, dim)]
+        return [fitted(trace, dim) for trace in await reembedded(traces, self.stores.collections, dim)]
 
     def _new_shard(self) -> VectorIndex:
         from environment.index.shard import Shard  # noqa: PLC0415 - only who searches waits for FAISS

@@ -87,12 +87,8 @@ class Tail(Generic[T, M]):
         self._failure: Exception | None = None
         self._closing = asyncio.Event()
         self._readers = 0
-        self._waiting = 0
-
-    @property
-    def waiting(self) -> int:
+        self.waiting = 0
         """Readers that have seen everything and wait for what comes next."""
-        return self._waiting
 
     @property
     def polling(self) -> bool:
@@ -148,11 +144,11 @@ class Tail(Generic[T, M]):
             await asyncio.gather(self._poller, return_exceptions=True)
 
     async def _wait(self, moved: asyncio.Event) -> None:
-        self._waiting += 1
+        self.waiting += 1
         try:
             await moved.wait()
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
 
     async def _behind(self, after: M) -> Sequence[T]:
         """What follows a mark: from memory where it reaches back so far, else from the store."""

@@ -99,7 +99,8 @@ class LiveActor:
         self._settings = settings
         self._schedule = schedule
         self._chance = chance
-        self._shell: ActorShell | None = None
+        self.shell: ActorShell | None = None
+        """The shell, once it is born."""
         self._bell = asyncio.Event()
         self._stopped = asyncio.Event()
         self._early: list[Envelope] = []
@@ -118,15 +119,10 @@ class LiveActor:
         self._obeyed = 0
         self._population = population or InPopulation("", links)
 
-    @property
-    def shell(self) -> ActorShell | None:
-        """The shell, once it is born."""
-        return self._shell
-
     def deliver(self, envelopes: Sequence[Envelope]) -> bool:
         """Take mail in; whether there is room for more. Never waits; what comes before birth waits for it."""
         envelopes = [envelope for envelope in envelopes if not self._population.takes(envelope[0])]
-        if self._shell is None:
+        if self.shell is None:
             room = max(0, self._settings.link.outbox - len(self._early))
             self._early.extend(envelopes[:room])
             self._links.counters["messages_dropped_total"] += len(envelopes[room:])
@@ -134,12 +130,12 @@ class LiveActor:
             return not self._crowded
         now = self._clock.now()
         for event, priority in envelopes:
-            self._shell.offer(event, priority, now)
-        self._shell.counters["messages_received_total"] += len(envelopes)
+            self.shell.offer(event, priority, now)
+        self.shell.counters["messages_received_total"] += len(envelopes)
         self._bell.set()
-        if not self._crowded and self._shell.mailbox.load > _CROWDED:
+        if not self._crowded and self.shell.mailbox.load > _CROWDED:
             self._crowded = True
-            self._shell.hold_back(now, held=True)
+            self.shell.hold_back(now, held=True)
         return not self._crowded
 
     def succeed(self, former: LiveActor) -> None:
@@ -162,7 +158,7 @@ class LiveActor:
 
     def own_health(self) -> ActorHealth:
         """How it is by itself."""
-        shell = self._shell
+        shell = self.shell
         waiting = len(shell.mailbox) if shell else 0
         return ActorHealth(shell is not None, waiting, len(self._thinking), self._refusals, self._obeyed)
 
@@ -204,7 +200,7 @@ class LiveActor:
                 await self._refused(error)
                 continue
             self._refusals = 0
-            self._shell = shell
+            self.shell = shell
             shell.hold_back(self._clock.now(), held=self._crowded)
             self._population.say(Alive(shell.name))
             self.deliver(self._early)
@@ -376,8 +372,8 @@ class LiveActor:
         else:
             told = await self._substrate.generate(effect.request)
             answer = Generated(effect.token, told, (await self._embed([told.text]))[told.text])
-        if self._shell is not None:
-            self._shell.offer(answer, 1.0, self._clock.now())
+        if self.shell is not None:
+            self.shell.offer(answer, 1.0, self._clock.now())
             self._bell.set()
 
     async def _embed(self, texts: Sequence[str]) -> Mapping[str, Vector]:

@@ -52,7 +52,7 @@ async def test_the_day_is_told_to_the_mind_that_was_started_whatever_another_one
     async with serve(token_file=own) as gateway:
         gateway.now[0] = wall()
         lived = moved([NewPerception(source="a", time=0.0, received=0.0, text="a day")], wall() - 10 * LASTS)
-        company = _Company(settings, tmp_path, lived, shown=False, json=True)
+        company = _Company(settings, lived, shown=False, json=True)
         host: Any = SimpleNamespace(addresses=SimpleNamespace(grpc=gateway.target))
         await company._live(host, lived)
         assert await gateway.texts() == ["a day"]

@@ -171,7 +171,7 @@ async def test_what_happens_to_connections_is_followed(gateway, mind):
 
 
 async def test_lists_longer_than_a_page_are_read_to_their_end(gateway, mind):
-    gateway.view._settings = gateway.view.settings.model_copy(update={"page": 3})
+    gateway.view.settings = gateway.view.settings.model_copy(update={"page": 3})
     told = [replace(report(f"scout-{number}"), at=NOON) for number in range(8)]
     held = [connection(owner=one.name, weight=0.1 * number) for number, one in enumerate(told, 1)]
     await gateway.stores.commit([WriteReport(one) for one in told])

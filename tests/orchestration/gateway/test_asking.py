@@ -74,7 +74,7 @@ async def test_without_a_model_there_is_one_answer_and_a_question_ends(serve):
 
 
 async def test_what_readers_were_told_is_written_for_the_mind_to_learn_from(gateway):
-    gateway.view._settings = ViewSettings(recalls_every=0.2)
+    gateway.view.settings = ViewSettings(recalls_every=0.2)
     await gateway.stores.perceptions.append([perception(n, text=f"Ada: pump {n} is in bay {n}") for n in range(1, 6)])
     async with MindClient(gateway.target) as client:
         for _ in range(3):

@@ -39,25 +39,21 @@ class TraceStatusCache:
         self._known = known
         self._live: dict[str, TraceStatus] = {}
         self._retired = Latest[str, TraceStatus](retired)
-        self._change: int | None = None
+        self.change: int | None = None
+        """The change up to which all is taken in; None before the first commit."""
         self._forgotten = 0
         self.reads = 0
         """Traces that had to be read, ever."""
 
-    @property
-    def change(self) -> int | None:
-        """The change up to which all is taken in; None before the first commit."""
-        return self._change
-
     async def follow(self, state: Counters) -> None:
         """Take in that the log stands at ``state``: what others changed since is forgotten here."""
-        if self._change is None or not await self._caught_up(self._change, state.change):
+        if self.change is None or not await self._caught_up(self.change, state.change):
             self._live.clear()
             self._retired.clear()
             self._known.start(state.change)
         if state.forgotten != self._forgotten:
             self._retired.clear()
-        self._change, self._forgotten = state.change, state.forgotten
+        self.change, self._forgotten = state.change, state.forgotten
 
     async def _caught_up(self, since: int, change: int) -> bool:
         """Forget what changed between; false where that is too much, or no longer known."""
@@ -106,7 +102,7 @@ class TraceStatusCache:
         for name in forgotten:
             self._live.pop(name, None)
             self._retired.pop(name, None)
-        self._change, self._forgotten = state.change, state.forgotten
+        self.change, self._forgotten = state.change, state.forgotten
 
     def _keep(self, name: str, status: TraceStatus) -> None:
         if status.live:
