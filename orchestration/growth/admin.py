@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from environment.messages import Instant
 from environment.population import GrowthEvent, GrowthKind, Member, growth_head, read_growth
@@ -60,31 +60,28 @@ async def _nobody() -> None:
     """Nobody is to be told."""
 
 
+@dataclass(eq=False, repr=False)
 class GrowthAdmin:
     """Growth as operators see it, whether the mind process runs or not.
 
     Guarantee: what an order answers is in the log of the store, so it holds for every process of the mind from then on
     and over every restart. The same order given again is answered with what it decided. Raises ``StoreUnavailable``,
     ``NotWaiting`` and ``Frozen``.
+
+    ``runs``: whether the mind process does. ``told`` is called after each order, so that it looks at the log.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        settings: GrowthSettings,
-        configured: Mapping[str, str],
-        now: Callable[[], Instant],
-        *,
-        runs: Callable[[], bool] = lambda: False,
-        told: Callable[[], Awaitable[None]] = _nobody,
-    ) -> None:
-        """``runs``: whether the mind process does. ``told`` is called after each order, so that it looks at the log."""
-        self._log = GrowthLog(stores, settings, configured, now)
-        self._collections = stores.collections
-        self._settings = settings
-        self._now = now
-        self._runs = runs
-        self._told = told
+    _stores: Stores
+    _settings: GrowthSettings
+    _configured: Mapping[str, str]
+    _now: Callable[[], Instant]
+    _: KW_ONLY
+    runs: Callable[[], bool] = lambda: False
+    told: Callable[[], Awaitable[None]] = _nobody
+
+    def __post_init__(self) -> None:
+        self._log = GrowthLog(self._stores, self._settings, self._configured, self._now)
+        self._collections = self._stores.collections
 
     async def population(self, size: int = 0, token: str = "", *, living: bool = False) -> PopulationPage:
         """As it is, with a page of its members; ``living``: of those that live.
@@ -109,7 +106,7 @@ class GrowthAdmin:
             waiting=tuple(policy.waiting.values()),
             members=tuple(behind[:size]),
             head=policy.seq,
-            mind_runs=self._runs(),
+            mind_runs=self.runs(),
             born=len(policy.members),
             next_page_token=token_of(str(behind[size - 1].number)) if len(behind) > size else "",
         )
@@ -162,14 +159,14 @@ class GrowthAdmin:
         decided = error.decision
         if decided is None or (decided.kind, decided.reason) != (kind, reason) or not self._same(decided.by, by):
             raise error
-        return OrderOutcome(decided, self._runs())
+        return OrderOutcome(decided, self.runs())
 
     def _same(self, signed: str, by: str) -> bool:
         """Whether what somebody ``signed`` is an order of ``by``."""
         return signed == by
 
     async def _outcome(self, event: GrowthEvent | None) -> OrderOutcome:
-        runs = self._runs()
+        runs = self.runs()
         if event is not None and runs:
-            await self._told()
+            await self.told()
         return OrderOutcome(event, runs)

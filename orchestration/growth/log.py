@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 import structlog
@@ -30,6 +30,7 @@ HANDOVERS = Collection(f"{RESERVED}handovers", bytes)
 """By name, what one that ended has left, until its heir has it all."""
 
 
+@dataclass(eq=False, repr=False)
 class GrowthLog:
     """A policy over the stores.
 
@@ -37,21 +38,18 @@ class GrowthLog:
     log together with all it changes, or has not been made; calls of one object are decided one after the other.
     Raises ``StoreUnavailable`` where nothing is known to have been decided, and the call may be repeated, and
     ``FencedOut`` where another leads.
+
+    ``configured``: name to role. ``fence``: the epoch to decide under; 0 for an operator, who leads nothing.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        settings: GrowthSettings,
-        configured: Mapping[str, str],
-        now: Callable[[], Instant],
-        fence: int = 0,
-    ) -> None:
-        """``configured``: name to role. ``fence``: the epoch to decide under; 0 for an operator, who leads nothing."""
-        self.policy = GrowthPolicy(settings, configured)
-        self._stores = stores
-        self._now = now
-        self._fence = fence
+    _stores: Stores
+    _settings: GrowthSettings
+    _configured: Mapping[str, str]
+    _now: Callable[[], Instant]
+    _fence: int = 0
+
+    def __post_init__(self) -> None:
+        self.policy = GrowthPolicy(self._settings, self._configured)
         self._turn = asyncio.Lock()
 
     async def follow(self) -> list[population.GrowthEvent]:

@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import Callable, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakSet
 
@@ -17,6 +18,7 @@ from orchestration.links.frames import Frame
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class Listener:
     """Takes connections in. ``close`` when done.
 
@@ -24,22 +26,16 @@ class Listener:
     is opened only with that and the credentials of the run.
     """
 
-    def __init__(
-        self,
-        process: str,
-        directory: Path,
-        context: LinkContext,
-        host: str,
-        on_frame: Callable[[Frame, FrameConnection], None],
-        counters: MutableMapping[str, float],
-        on_lost: Callable[[FrameConnection], None] | None = None,
-    ) -> None:
-        self._path = socket_path(directory, process)
-        self._context = context
-        self._host = host
-        self._on_frame = on_frame
-        self._on_lost = on_lost
-        self._counters = counters
+    _process: str
+    _directory: Path
+    _context: LinkContext
+    _host: str
+    _on_frame: Callable[[Frame, FrameConnection], None]
+    _counters: MutableMapping[str, float]
+    _on_lost: Callable[[FrameConnection], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._path = socket_path(self._directory, self._process)
         self._server: asyncio.Server | None = None
         self._inode: int | None = None
         self._accepting: asyncio.Task[None] | None = None

@@ -3,6 +3,7 @@
 import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from inspect import isasyncgenfunction
 from itertools import groupby, islice
 from pathlib import Path
@@ -39,40 +40,45 @@ def fields(perception: NewPerception) -> dict[str, object]:
     return {name: getattr(perception, name) for name in NewPerception.__slots__}
 
 
+@dataclass(eq=False, repr=False)
 class Replay:
     """A mind in virtual time, its stores in a directory of their own.
 
     Mind time is the watermark of what has arrived. With the same seed and input the stream is the same, byte for byte.
+
+    ``routing``, ``watch`` and ``veil`` are for measurements: see ``MessageRouter`` and ``World``.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        stores: Stores,
-        *,
-        seed: int = 0,
-        budget: Budget | None = None,
-        faults: Faults = NONE,
-        finish: bool = True,
-        pace: Pace | None = None,
-        routing: Routing = LEARNED,
-        watch: Watch | None = None,
-        veil: Veil | None = None,
-    ) -> None:
-        """``routing``, ``watch`` and ``veil`` are for measurements: see ``MessageRouter`` and ``World``."""
-        self._settings = settings
-        self._stores = stores
-        self._seed = seed
-        self._budget = budget
-        self._finish = finish
-        self._routing = routing
-        self._embedder = Prefetched(build_embedder(settings.substrate, lambda: self.world.now))
-        episodes = EpisodeFollower(stores, settings.view.episodes, settings.perception.interlocutors)
-        thinking = build_substrate(settings.substrate, lambda: self.world.now)
-        model = settings.substrate.kind != "extractive"
+    _settings: Settings
+    _stores: Stores
+    _: KW_ONLY
+    seed: int = 0
+    budget: Budget | None = None
+    faults: Faults = NONE
+    finish: bool = True
+    pace: Pace | None = None
+    routing: Routing = LEARNED
+    watch: Watch | None = None
+    veil: Veil | None = None
+
+    def __post_init__(self) -> None:
+        self._embedder = Prefetched(build_embedder(self._settings.substrate, lambda: self.world.now))
+        episodes = EpisodeFollower(self._stores, self._settings.view.episodes, self._settings.perception.interlocutors)
+        thinking = build_substrate(self._settings.substrate, lambda: self.world.now)
+        model = self._settings.substrate.kind != "extractive"
         substrate = AnsweringSubstrate(thinking, episodes, lambda: self.world.now, model=model, patience=None)
-        self.world = World(stores, substrate, self._embedder, self._be_born, seed, faults, pace, watch, veil)
-        self.population = SimulatedPopulation(settings, stores, self.world)
+        self.world = World(
+            self._stores,
+            substrate,
+            self._embedder,
+            self._be_born,
+            self.seed,
+            self.faults,
+            self.pace,
+            self.watch,
+            self.veil,
+        )
+        self.population = SimulatedPopulation(self._settings, self._stores, self.world)
         self._configured: PeerDirectory | None = None
         self._born = False
         self._shown = 0
@@ -90,9 +96,9 @@ class Replay:
             self.world,
             self._embedder,
             fence=0,
-            seed=self._seed,
+            seed=self.seed,
             directory=directory,
-            parts={"budget": self._budget, "routing": self._routing},
+            parts={"budget": self.budget, "routing": self.routing},
         )
 
     async def run(self, perceptions: Iterable[NewPerception]) -> AsyncIterator[StreamEntry]:
@@ -142,7 +148,7 @@ class Replay:
         end: Instant = self.world.now + _TAIL
         self.world.calm = True
         await self.world.run_until(end)
-        if not self._finish:
+        if not self.finish:
             return
         finishing = [shell for shell in self.world.shells.values() if isinstance(shell.core, Finishing)]
         for shell in reversed(finishing):  # who hands over before who is handed it

@@ -53,6 +53,7 @@ class TailClosed(Exception):
     """The tail was closed: nobody is told anything any more."""
 
 
+@dataclass(eq=False, repr=False)
 class Tail(Generic[T, M]):
     """Follows one log of a mind for many readers; each item has a mark, behind which reading goes on.
 
@@ -60,21 +61,18 @@ class Tail(Generic[T, M]):
     last one it was given without a gap or a repeat, as far as the log is kept. Nothing is buffered for one that is
     slow: it reads the log again from where it is. While nobody reads the store is left alone; one that is unavailable
     makes readers wait, never end. ``close`` ends every reader.
+
+    ``last`` gives the mark of the last item, ``written`` so many behind one, and ``mark`` names its field.
     """
 
-    def __init__(
-        self,
-        last: Callable[[], Awaitable[M]],
-        written: Callable[[M, int], Awaitable[Sequence[T]]],
-        mark: str,
-        settings: TailSettings,
-    ) -> None:
-        """``last`` gives the mark of the last item, ``written`` so many behind one, and ``mark`` names its field."""
-        self._last = last
-        self._written = written
-        self.mark: Callable[[T], M] = attrgetter(mark)
+    _last: Callable[[], Awaitable[M]]
+    _written: Callable[[M, int], Awaitable[Sequence[T]]]
+    _mark: str
+    _settings: TailSettings
+
+    def __post_init__(self) -> None:
+        self.mark: Callable[[T], M] = attrgetter(self._mark)
         """The mark of an item."""
-        self._settings = settings
         self._recent: deque[T] = deque()
         self._places: dict[M, int] = {}
         """How many items stand before what follows a mark: of those in memory, and of where it began."""

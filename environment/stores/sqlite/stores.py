@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from environment.stores.sqlite.stream import SqliteStream, append_entries, redac
 from environment.stores.sqlite.traces import SqliteTraces, TraceWriter, encode_traces
 
 
+@dataclass(eq=False, repr=False)
 class SqliteStores:
     """``Stores`` in ``perceptions.db`` and ``mind.db`` of one directory.
 
@@ -26,25 +28,25 @@ class SqliteStores:
     nothing behind; several processes may hold the same files; minds that share them do not see each other.
     """
 
-    def __init__(
-        self,
-        perceptions: ConnectionExecutor,
-        mind_executor: ConnectionExecutor,
-        mind: str,
-        *,
-        writer: str = "main",
-        apart: bool = False,
-    ) -> None:
-        self._perception_executor = perceptions
-        self._executor = mind_executor
-        self._mind = mind
-        self._claim = Claim(mind, writer)
-        self.perceptions = OutOfProcessPerceptions(perceptions, mind) if apart else SqlitePerceptions(perceptions, mind)
-        self.traces = SqliteTraces(mind_executor, mind)
-        self.stream = SqliteStream(mind_executor, mind)
-        self.registry = registry.SqliteRegistry(mind_executor, mind)
-        self.collections = SqliteCollections(mind_executor, mind)
-        self.moving = SqliteMoving(self, self.perceptions, mind_executor, mind)
+    _perception_executor: ConnectionExecutor
+    _executor: ConnectionExecutor
+    _mind: str
+    _: KW_ONLY
+    writer: str = "main"
+    apart: bool = False
+
+    def __post_init__(self) -> None:
+        self._claim = Claim(self._mind, self.writer)
+        self.perceptions = (
+            OutOfProcessPerceptions(self._perception_executor, self._mind)
+            if self.apart
+            else SqlitePerceptions(self._perception_executor, self._mind)
+        )
+        self.traces = SqliteTraces(self._executor, self._mind)
+        self.stream = SqliteStream(self._executor, self._mind)
+        self.registry = registry.SqliteRegistry(self._executor, self._mind)
+        self.collections = SqliteCollections(self._executor, self._mind)
+        self.moving = SqliteMoving(self, self.perceptions, self._executor, self._mind)
 
     async def open(self) -> None:
         """Create or migrate both files."""

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from typing import TypeAlias
 
 import structlog
@@ -54,6 +55,7 @@ class GroupMember:
         _log.warning("stop_unasked", submind=self.plan.name)
 
 
+@dataclass(eq=False, repr=False)
 class ActorGroup:
     """The actors of one process.
 
@@ -61,40 +63,33 @@ class ActorGroup:
     from the saved state after a pause that grows with recent deaths, and one that dies too often is quarantined, all
     as it would in a process of its own. Who comes and goes while it lives (``enlist``) disturbs nobody else. ``live``
     returns when all were stopped, another run leads, or a later life of the process has begun.
+
+    ``forget`` is told who is not found here any more.
+
+    ``came`` and ``left`` are told who lives here since ``enlist``, and who no more. ``roster``: that of ``plans``.
     """
 
-    def __init__(
-        self,
-        plans: Iterable[ActorPlan],
-        begin: Beginning,
-        stores: Stores,
-        fence: int,
-        settings: SupervisionSettings,
-        chance: random.Random,
-        forget: Callable[[str], None],
-        *,
-        came: Callable[[GroupMember], None] | None = None,
-        left: Callable[[str], None] | None = None,
-        roster: int = 0,
-    ) -> None:
-        """``forget`` is told who is not found here any more.
+    _plans: Iterable[ActorPlan]
+    _begin: Beginning
+    _stores: Stores
+    _fence: int
+    _settings: SupervisionSettings
+    _chance: random.Random
+    _forget: Callable[[str], None]
+    _: KW_ONLY
+    came: Callable[[GroupMember], None] | None = None
+    left: Callable[[str], None] | None = None
+    roster: int = 0
 
-        ``came`` and ``left`` are told who lives here since ``enlist``, and who no more. ``roster``: that of ``plans``.
-        """
-        self._begin = begin
-        self._forget = forget
-        self._came = came or (lambda _: None)
-        self._left = left or (lambda _: None)
-        self._stores = stores
-        self._fence = fence
-        self._settings = settings
-        self._chance = chance
-        founders = tuple(plans)
+    def __post_init__(self) -> None:
+        self._came = self.came or (lambda _: None)
+        self._left = self.left or (lambda _: None)
+        founders = tuple(self._plans)
         self._founders = {plan.name: plan for plan in founders}
         self._returning: dict[str, ActorPlan] = {}
         """Who was named again before it had left: it comes back once it has saved."""
         self.members = [self._member(plan) for plan in founders]
-        self._roster = self._so = roster
+        self._roster = self._so = self.roster
         self._configured: SettingsUpdate | None = None
         self._stopping = asyncio.Event()
         self._before = 0

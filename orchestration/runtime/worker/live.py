@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Protocol
@@ -56,49 +57,40 @@ class Birth(Protocol):
     def __call__(self, driver: Driver) -> Awaitable[ActorShell]: ...
 
 
+@dataclass(eq=False, repr=False)
 class LiveActor:
     """One actor: ``live`` is its life, from birth to ``stop``.
 
     Guarantees: the core handles one event at a time, in the shell's order; a step that the store refuses is finished
     before anything else happens, with growing pauses, while mail waits in the bounded mailbox. An error in the core
     ends the life: the next one begins from the saved state. It is its shell's ``Driver``.
+
+    ``apply`` has changed settings hold for the process; what the core is to be told of them.
+
+    ``overdue`` watches the core.
+
+    ``watch`` opens the log for one that reads it. ``meter``: another meter than one that tells of the substrate.
+    Saves keep to the ``schedule``, and so do wake-ups that have leeway. ``population``: its word with the
+    population; without one nobody decides on what it proposes.
     """
 
-    def __init__(
-        self,
-        birth: Birth,
-        clock: Clock,
-        links: Links,
-        watch: Callable[[], LogWatch],
-        substrate: Substrate,
-        embedder: Embedder,
-        settings: RuntimeSettings,
-        schedule: SaveSchedule,
-        chance: random.Random,
-        apply: Callable[[SettingsUpdate], Iterable[Configured]] = lambda _: (),
-        *,
-        overdue: Overdue | None = None,
-        meter: Callable[[], LiveMeter] | None = None,
-        population: InPopulation | None = None,
-    ) -> None:
-        """``apply`` has changed settings hold for the process; what the core is to be told of them.
+    _birth: Birth
+    _clock: Clock
+    _links: Links
+    _open_watch: Callable[[], LogWatch]
+    _substrate: Substrate
+    _embedder: Embedder
+    _settings: RuntimeSettings
+    _schedule: SaveSchedule
+    _chance: random.Random
+    apply: Callable[[SettingsUpdate], Iterable[Configured]] = lambda _: ()
+    _: KW_ONLY
+    overdue: Overdue | None = None
+    meter: Callable[[], LiveMeter] | None = None
+    population: InPopulation | None = None
 
-        ``overdue`` watches the core.
-
-        ``watch`` opens the log for one that reads it. ``meter``: another meter than one that tells of the substrate.
-        Saves keep to the ``schedule``, and so do wake-ups that have leeway. ``population``: its word with the
-        population; without one nobody decides on what it proposes.
-        """
-        self._birth = birth
-        self._clock = clock
-        self._links = links
-        self._open_watch = watch
+    def __post_init__(self) -> None:
         self._watch: LogWatch | None = None
-        self._substrate = substrate
-        self._embedder = embedder
-        self._settings = settings
-        self._schedule = schedule
-        self._chance = chance
         self.shell: ActorShell | None = None
         """The shell, once it is born."""
         self._bell = asyncio.Event()
@@ -112,12 +104,10 @@ class LiveActor:
         self._save_at: float | None = 0.0
         self._saved = 0.0
         self._refusals = 0
-        self._apply = apply
-        self._overdue = overdue
-        self._meter = meter or partial(LiveMeter, substrate)
+        self._meter = self.meter or partial(LiveMeter, self._substrate)
         self._configured: SettingsUpdate | None = None
         self._obeyed = 0
-        self._population = population or InPopulation("", links)
+        self._population = self.population or InPopulation("", self._links)
 
     def deliver(self, envelopes: Sequence[Envelope]) -> bool:
         """Take mail in; whether there is room for more. Never waits; what comes before birth waits for it."""
@@ -193,8 +183,8 @@ class LiveActor:
                 shell = await self._birth(self)
                 shell.counters["restarts_total"] = float(restarts)
                 shell.meter = self._meter()
-                if self._overdue is not None:
-                    shell.core = WatchedCore(shell.core, self._overdue)
+                if self.overdue is not None:
+                    shell.core = WatchedCore(shell.core, self.overdue)
                 await shell.start(self._clock.now())
             except StoreUnavailable as error:
                 await self._refused(error)
@@ -248,7 +238,7 @@ class LiveActor:
             return
         await shell.finish()  # what may raise before the core is told
         self._obeyed = event.version  # a step that the store refuses after that is kept by the shell
-        await shell.configure(self._apply(event), self._clock.now())
+        await shell.configure(self.apply(event), self._clock.now())
         _log.info("configured", version=event.version)
 
     async def _leave(self, shell: ActorShell) -> None:
