@@ -325,6 +325,7 @@ class ActorShell:
         self.counters["tokens_in_total"] += generation.tokens_in
         self.counters["tokens_out_total"] += generation.tokens_out
         self.counters["cost_total"] += generation.cost
+        self.counters["worded_total"] += generation.by_model
         self.counters["generations_cached_total"] += generation.cached
         if generation.fallback:
             self.counters["fallbacks_total"] += 1

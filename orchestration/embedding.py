@@ -44,7 +44,7 @@ def wording(settings: Settings) -> Callable[[str, Reply], Coroutine[Any, Any, Re
 
         request = Request(Act.REPLY, "host", (Material(Role.EVENT, question),), Depth.DEEP)
         told = await in_words(substrate, request, found)
-        return found if told.fallback else replace(found, text=told.text, worded_by=told.model)
+        return replace(found, text=told.text, worded_by=told.model) if told.by_model else found
 
     return words
 

@@ -56,6 +56,6 @@ class AnsweringSubstrate:
                     worded = await in_words(self._substrate, request, reply)
             except TimeoutError:
                 worded = replace(told, fallback=f"no words within {self.patience:g} s", cause="late")
-            told = replace(worded, text=told.text, model=told.model) if worded.fallback else worded
+            told = worded if worded.by_model else replace(worded, text=told.text, model=told.model)
         cited = tuple(part.perception for part in reply.parts)
         return replace(told, perceptions=cited, trust=reply.trust, confidence=reply.confidence)

@@ -94,15 +94,19 @@ class _Piece:
         return [clip(t, 40) for t in named]
 
 
+def bare(text: str) -> str:
+    """A text made plain, without what this module composed around it."""
+    text = plain(text, 4000)
+    inner = _OWN_TAIL.sub("", text)
+    while (shorter := _OWN_LEAD.sub("", inner, count=1)) != inner:
+        inner = shorter
+    return inner.replace("“", "").replace("”", "").strip() if inner != text else text.translate(_CURLY)
+
+
 def _piece(material: Material) -> _Piece:
-    text = plain(material.text, 4000)
-    bare = _OWN_TAIL.sub("", text)
-    while (shorter := _OWN_LEAD.sub("", bare, count=1)) != bare:
-        bare = shorter
-    text = bare.replace("“", "").replace("”", "") if bare != text else text.translate(_CURLY)
     terms = (plain(t, 60).translate(_CURLY) for t in material.terms[:12])
     return _Piece(
-        text=text.strip() or "something without words",
+        text=bare(material.text) or "something without words",
         source=clip(plain(material.source, 200).translate(_CURLY), 40),
         when=clip(plain(material.when, 200).translate(_CURLY), 24),
         terms=tuple(t for t in terms if words(t)),
@@ -258,26 +262,6 @@ def _bridge(parts: _Parts) -> str:
     return _BRIDGES[crc32(f"{a}|{b}".encode()) % len(_BRIDGES)].format(a=a, b=b)
 
 
-def _evaluate(parts: _Parts) -> str:
-    """``Bears on “goal” by what touches it: what happened``, or that it does not."""
-    if not parts.goals:
-        text = parts.focus.told(parts.limit - 32, parts.wanted)
-        return _compared(text, parts) if parts.memories else f"Nothing in memory to compare: {text}"
-    goal = parts.goals[0]
-    by = shared(parts.focus, goal)
-    lead = f"Bears on {goal.quoted(60)} by {', '.join(by)}" if by else f"No clear bearing on {goal.quoted(60)}"
-    text = f"{lead}: {parts.focus.told(max(60, parts.limit - len(lead) - 2), parts.wanted)}"
-    return _compared(text, parts)
-
-
-def _compared(text: str, parts: _Parts) -> str:
-    """``text`` and the first memory beside it, where there is room."""
-    if not parts.memories or parts.limit - len(text) <= _LEAST_QUOTE:
-        return text
-    room = parts.limit - len(text) - len(parts.memories[0].cite) - 13
-    return f"{text.rstrip('.;, ')} — compare {parts.memories[0].quoted(max(room, 30), parts.wanted)}"
-
-
 def _recall(parts: _Parts) -> str:
     """What memory adds, quoted and cited, or that it adds nothing."""
     new = [m for m in parts.memories if words(m.text) != words(parts.focus.text)]
@@ -302,13 +286,6 @@ def _plan(parts: _Parts) -> str:
     return lead + replace(piece, text=said).quoted(max(40, parts.limit - len(lead) - len(piece.cite) - 2), parts.wanted)
 
 
-def _reflect(parts: _Parts) -> str:
-    """The figures given, most telling first."""
-    pieces = [*parts.events, *parts.memories][:3]
-    room = max(40, (parts.limit - 16) // len(pieces) - 2)
-    return f"Looking inward: {'; '.join(telling(p.text, room, p.terms).rstrip('.;, ') for p in pieces)}."
-
-
 def _listed(lead: str, pieces: Sequence[_Piece], parts: _Parts) -> str:
     """``lead: “one” (source, when); “two” (source, when)``: as many of three as say something in the room there is."""
     text = f"{lead}: "
@@ -324,9 +301,8 @@ def _listed(lead: str, pieces: Sequence[_Piece], parts: _Parts) -> str:
 _RULES = {
     Act.BIND: _bind,
     Act.BRIDGE: _bridge,
-    Act.EVALUATE: _evaluate,
     Act.RECALL: _recall,
     Act.PLAN: _plan,
     Act.REPLY: _recall,
-    Act.REFLECT: _reflect,
+    Act.SUM_UP: _bind,
 }

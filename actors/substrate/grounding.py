@@ -15,18 +15,14 @@ _TIME = re.compile(r"(?<!\d)(\d{1,2}):(\d{2})(?!\d)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _GROUP = re.compile(r",(?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W\d_]+")
-_TOKEN = re.compile(r"[^\W_]+")
+_TOKEN = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?!\d)|[^\W_]+")
 _CODE = re.compile(r"[A-ZÀ-Þ\d]")
 _STEM, _FEW = 5, 2
 """Letters by which a longer word is known, and how many such words may be a model's own in any case."""
-_ADMITTED = 96
-"""Numbers and names, and longer words, that a sentence may be made of."""
-_LETTER = "[a-zß-\u1fff\u2c00-\uffff]"
-"""Of any script, in small; what lies between are signs."""
 _MUCH = 8
 """Names, numbers and longer words from which an answer has to have two of them; one where there are fewer."""
-_LEAST, _MOST = 3, 40
-"""Words after its first."""
+_ROUND = re.compile(r"(.{3,60})\1{2}")
+"""The same three times in a row."""
 _OPENING = re.compile(r"(?:^|[.!?:;\u2026\u3002]\s|[\"'\u2018\u201c\u00ab(\[])\W*$")
 """What stands before a word that has a capital for its place."""
 
@@ -59,37 +55,6 @@ def _stems(words: Iterable[str]) -> list[str]:
     return [w.casefold()[:_STEM] for w in words if len(w) >= _STEM and w.lower() != w.upper()]
 
 
-def made_of(request: Request) -> str:
-    """A regular expression of the sentences that have no number, name or longer word but those of the material.
-
-    They begin with one of what they are about. A longer word is known by how it begins, as ever. What is admitted may
-    still be untrue to the material, and is judged like any other answer. Of the plainest kind, since servers make a
-    grammar of it: no escape, no look around.
-    """
-    given = _given(request.materials)
-    caseless = any(c.isalpha() and c.lower() == c.upper() for c in given)  # words have no bounds there
-    short = f"{_LETTER}+" if caseless else f"{_LETTER}{{1,{_STEM - 1}}}"
-    units = "|".join([short, *_units(given)])
-    opening = "|".join([] if caseless else _units(_given(_focus(request)), opening=True)) or units
-    return f"^([A-Z]?{short} )?({opening})(([,;:]? |['/-])({units})){{{_LEAST},{_MOST}}}[.]$"
-
-
-def _units(given: str, *, opening: bool = False) -> list[str]:
-    """What its longer words begin with, its times, numbers, names and codes, as parts of a regular expression."""
-    told = [time[0] for time in _TIME.finditer(given)] + _NUMBER.findall(_TIME.sub(" ", given))
-    told += [word for word in _TOKEN.findall(given) if _CODE.search(word) and not word.isdigit()]
-    known = list(dict.fromkeys(_stems(_WORD.findall(given))))
-    if opening:
-        known = [f"[{stem[0].upper()}{stem[0]}]{stem[1:]}" for stem in known]
-    fixed = [unit.replace(".", "[.]") for unit in dict.fromkeys(told[:_ADMITTED])]
-    return [*([f"({'|'.join(known[:_ADMITTED])}){_LETTER}*"] if known else []), *fixed]
-
-
-def _focus(request: Request) -> Sequence[Material]:
-    """What an answer is about: of a reply all that there is, since a question need not be said again."""
-    return request.materials if request.act is Act.REPLY else request.materials[:1]
-
-
 def _given(materials: Sequence[Material]) -> str:
     return "\n".join(plain(part) for m in materials for part in (m.text, m.source, m.when, *m.terms))
 
@@ -116,17 +81,28 @@ def ungrounded(answer: str, request: Request) -> Ungrounded | None:
     foreign = sum(stem not in stems for stem in said)
     if foreign > max(len(said) / 2, _FEW):
         return Ungrounded("words", "answer is mostly in words that stand nowhere in its material")
-    tokens = [token.casefold() for token in _TOKEN.findall(answer)]
-    if len(tokens) > 2 * len(set(tokens)):
+    tokens = _tokens(answer)
+    if len(tokens) > 2 * len(set(tokens)) or _ROUND.search(answer):
         return Ungrounded("words", "answer repeats itself")
-    about = _telling(_focus(request))
+    about = _about(request)
     if about and len(about & {*tokens, *said}) < (1 if len(about) < _MUCH else 2):
         return Ungrounded("words", "answer hardly names what it is about")
     return None
 
 
+def _about(request: Request) -> set[str]:
+    """What an answer has to name something of: the event, by what no memory says as well. A question need not be."""
+    if request.act in {Act.REPLY, Act.SUM_UP}:
+        return _telling(request.materials)
+    event = _telling(request.materials[:1])
+    return event - _telling(request.materials[1:]) or event if request.act is Act.BIND else event
+
+
+def _tokens(text: str, of: re.Pattern[str] = _TOKEN) -> list[str]:
+    return [token.casefold().lstrip("0") for token in _TOKEN.findall(text) if of.search(token)]
+
+
 def _telling(materials: Sequence[Material]) -> set[str]:
     """Names, numbers and longer words."""
     given = _given(materials)
-    names = {token.casefold() for token in _TOKEN.findall(given) if _CODE.search(token)}
-    return names | set(_stems(_WORD.findall(given)))
+    return set(_tokens(given, _CODE)) | set(_stems(_WORD.findall(given)))

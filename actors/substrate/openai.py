@@ -6,6 +6,7 @@ import math
 import random
 import re
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,12 +16,13 @@ from numpy.typing import NDArray
 from actors.substrate.budget import Account, Hold
 from actors.substrate.cache import AnswerCache
 from actors.substrate.errors import AttemptFailed, BudgetSpent, SubstrateError, SubstrateUnavailable
-from actors.substrate.extractive import ExtractiveSubstrate
-from actors.substrate.grounding import ungrounded
+from actors.substrate.extractive import ExtractiveSubstrate, compose
+from actors.substrate.grounding import Ungrounded, ungrounded
 from actors.substrate.plain import plain
 from actors.substrate.ports import Depth, Generation, Request
 from actors.substrate.prompts import forms, most_tokens, prompt
 from actors.substrate.protocol import Answer, ModelServer, read_chat, read_chat_stream, read_vectors
+from actors.substrate.quoting import Choices, choices, chosen
 from actors.substrate.settings import EmbedderSettings, ModelSettings, SubstrateSettings
 from environment.circuit import Circuit
 from environment.errors import SubliminalError
@@ -28,6 +30,9 @@ from environment.errors import SubliminalError
 _MILLION = 1e6
 _MISFITS = frozenset({400, 422})
 """What a server answers that does not know the form which it is asked for; some answer 500, and name it."""
+_LATEST, _UNTRUE = 10, 3
+"""Of so many answers in a model's own words so many are refused before it is held to quotes."""
+_NOTHING = Ungrounded("words", "answer chose nothing that stands in its material")
 _WORDLIKE = re.compile(r"[^\W_]")
 
 
@@ -51,7 +56,7 @@ class OpenAISubstrate:
     Guarantees: ``generate`` always answers and never raises (cancelling apart); the account never goes below zero while
     the server generates no more than it was allowed to; after ``failures_to_open`` lost answers in a row the server is
     left alone for ``cooldown`` seconds of wall time. What it says that stands nowhere in its material is not passed on:
-    it is paid for, counted as refused, and the rule answers.
+    it is paid for, counted as refused, and the rule answers. Who keeps being refused only chooses what is quoted.
     """
 
     def __init__(
@@ -69,6 +74,8 @@ class OpenAISubstrate:
         self._circuit = Circuit(settings.server.failures_to_open, settings.server.cooldown)
         self._rule = ExtractiveSubstrate()
         self._tally = _Tally()
+        self._refused: defaultdict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=_LATEST))
+        """Of the latest answers of each model in words of its own."""
         self._form = -1 if settings.server.structured == "none" else 0
         """Which of the ways to ask for a form the server knows."""
 
@@ -77,12 +84,21 @@ class OpenAISubstrate:
         deep = self._settings.deep
         return deep if depth is Depth.DEEP and deep.name else self._settings.fast
 
+    def _quotes(self, model: ModelSettings) -> bool:
+        """Whether a model is held to sentences of its material: where that is set, or it keeps making things up."""
+        way = self._settings.server.structured
+        return self._form != -1 and (way == "quotes" or (way == "auto" and sum(self._refused[model.name]) >= _UNTRUE))
+
     async def generate(self, request: Request) -> Generation:
         self._tally.requests += 1
+        quotes = self._quotes(self.model(request.depth))
+        parts = choices(request) if quotes else {}
+        if quotes and not parts:
+            return await self._rule.generate(request)
         if not self._circuit.admits(self._clock()):
             return await self._fall_back(request, "server", "server left alone after repeated failures")
         try:
-            answer = await self._ask(request)
+            answer = await self._ask(request, parts)
         except AttemptFailed as error:
             longest = self._settings.server.max_backoff
             asked = error.retry_after or 0.0
@@ -95,16 +111,20 @@ class OpenAISubstrate:
             self._circuit.gave_up()
             raise
         self._circuit.succeeded()
-        if made_up := ungrounded(answer.text, request):
+        if (quoted := chosen(answer.text, request, parts)) is not None:
+            return replace(answer, text=compose(quoted))
+        made_up = _NOTHING if parts and answer.text.startswith("{") else ungrounded(answer.text, request)
+        self._refused[answer.model].append(made_up is not None)
+        if made_up is not None:
             self._tally.refused += 1
             ruled = await self._fall_back(request, *made_up)
             return replace(ruled, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out, cost=answer.cost)
         return answer
 
-    async def _ask(self, request: Request) -> Generation:
+    async def _ask(self, request: Request, parts: Choices) -> Generation:
         """The model's answer, after as many attempts as it takes; each is held on the account before it is sent."""
         model, messages = self.model(request.depth), prompt(request)
-        ways = forms(request, words=self._settings.server.structured == "words")[self._form :]
+        ways = forms(parts)[self._form :]
         most = most_tokens(messages, ways[0])
         answer, hold = Answer("", None), Hold(0, 0, (0, 0, 0))
         async for attempt in self._server.retrying():
@@ -184,6 +204,7 @@ class OpenAISubstrate:
             "cost": tally.cost,
             "fallbacks": tally.fallbacks,
             "refused": tally.refused,
+            "quotes": float(self._quotes(self._settings.fast)),
             "circuit": self._circuit.state(self._clock()),
             "last_error": tally.last_error,
             **left,

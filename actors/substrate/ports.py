@@ -33,8 +33,6 @@ class Act(StrEnum):
     """Bind event, memories and goal into one thought (the design's associative binding)."""
     BRIDGE = "bridge"
     """Lead from the first event to the second: a segue."""
-    EVALUATE = "evaluate"
-    """Say what a conscious thought means for the goal."""
     RECALL = "recall"
     """Say what memory adds to a conscious thought."""
     PLAN = "plan"
@@ -42,8 +40,8 @@ class Act(StrEnum):
     REPLY = "reply"
     """Answer somebody who asks the mind: the first material is the question, those before it in the same conversation
     follow, oldest first."""
-    REFLECT = "reflect"
-    """Say what the figures given say about the mind itself."""
+    SUM_UP = "sum_up"
+    """Say what a matter is about and where it stands: its most salient line is the event, others are memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +96,11 @@ class Generation:
     """0..1: of the least trusted of these."""
     confidence: float = 1.0
     """0..1: of a reply, how likely it quotes a right line."""
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a model found the words, or chose them; else a rule did."""
+        return not self.fallback and self.model != "rule"
 
 
 class Substrate(Protocol):

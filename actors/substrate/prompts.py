@@ -7,22 +7,21 @@ go on as if it were the prompt. Small models follow this; fences with a hash the
 import json
 from collections.abc import Mapping, Sequence
 
-from actors.substrate.grounding import made_of
 from actors.substrate.plain import clip, plain
 from actors.substrate.ports import Act, Material, Request, Role
+from actors.substrate.quoting import Choices
 
-VERSION = "2"
+VERSION = "3"
 """Changes with the wording: answers to other words are other answers."""
 _MATERIALS = 16
 _CHARS = 1600
 _ACTS = {
     Act.BIND: "In one sentence: what happened, and which of the memories has to do with it.",
     Act.BRIDGE: "In one sentence: what leads from the first event to the second.",
-    Act.EVALUATE: "In one sentence: does the event help or threaten the goal, and why?",
     Act.RECALL: "In one sentence: what do the memories add to the event? If nothing, say so.",
     Act.PLAN: "In one sentence: what should be done next about the event, and by whom? If nothing, say so.",
     Act.REPLY: "Answer the event in one or two sentences, from the memories alone. If they do not tell, say so.",
-    Act.REFLECT: "In one sentence: what do the figures in the events tell about the mind itself?",
+    Act.SUM_UP: "In one sentence that begins with what they are about: what do the notes tell, and what came of it?",
 }
 _RULES = (
     "You retell short notes in one plain sentence of at most 45 words. Use only what the notes say, with their figures "
@@ -58,13 +57,14 @@ def prompt(request: Request) -> list[dict[str, str]]:
     return [{"role": role, "content": text} for role, text in turns]
 
 
-def forms(request: Request, *, words: bool) -> list[dict[str, object]]:
+def forms(parts: Choices) -> list[dict[str, object]]:
     """What to ask a server to hold its answer to, in the ways that servers know, most usual first; last, nothing.
 
-    ``words``: hold it to the numbers and names of the material as well.
+    ``parts``: what it may choose, where it is held to that; empty for a thought in words of its own.
     """
-    thought = {"type": "string", "pattern": made_of(request)} if words else {"type": "string"}
-    schema: dict[str, object] = {"type": "object", "properties": {"thought": thought}, "required": ["thought"]}
+    fields: dict[str, object] = {name: {"type": "string", "enum": list(of)} for name, of in parts.items()}
+    fields = fields or {"thought": {"type": "string"}}
+    schema: dict[str, object] = {"type": "object", "properties": fields, "required": list(fields)}
     named = {"name": "thought", "strict": True, "schema": schema | {"additionalProperties": False}}
     usual: dict[str, object] = {"type": "json_schema", "json_schema": named}
     return [{"response_format": usual}, {"response_format": {"type": "json_object", "schema": schema}}, {}]

@@ -52,10 +52,11 @@ class ServerSettings(Section):
     """Ask for answers as server-sent events."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
     """Sampling temperature; null leaves it out, for models that refuse it."""
-    structured: Literal["words", "form", "none"] = "words"
-    """Ask for answers by a JSON schema. ``words``: one that admits no number or name but those of the material, which
-    small models need; ``form``: the same for all, where making sense of a new one takes a service long; ``none``: no
-    schema. A server that refuses one (HTTP 400 or 422) is asked without from then on."""
+    structured: Literal["auto", "quotes", "form", "none"] = "auto"
+    """Ask for answers by a JSON schema. ``auto``: in words of the model's own, until three of its last ten
+    were refused; from then on it chooses which sentences of its material are quoted, which keeps small models true.
+    ``quotes``: that from the beginning; ``form``: never; ``none``: no schema. A server that refuses one (HTTP 400 or
+    422) is asked without from then on."""
     limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """How the server calls the limit of generated tokens."""
     proxy: str | None = None

@@ -124,13 +124,13 @@ async def _show(
 
 def _worded(model: str, figures: Mapping[str, float]) -> str:
     """For how many thoughts the model found the words, why a rule did for the others, and what it cost."""
-    asked, ruled = figures.get(names.GENERATIONS, 0.0), figures.get(names.FALLBACKS, 0.0)
+    asked, worded = figures.get(names.GENERATIONS, 0.0), figures.get(names.WORDED, 0.0)
     prefix = f"{names.FALLBACK_CAUSES}:"
     causes = sorted((-n, name.removeprefix(prefix)) for name, n in figures.items() if name.startswith(prefix))
     why = f" ({', '.join(f'{cause} {-n:.0f}' for n, cause in causes)})" if causes else ""
     tokens = figures.get(names.TOKENS_IN, 0.0) + figures.get(names.TOKENS_OUT, 0.0)
     cost = f"{tokens:,.0f} tokens, cost {figures.get(names.COST, 0.0):.2f}"
-    return f"{safe(model)} worded {asked - ruled:,.0f} of {asked:,.0f} thoughts, a rule {ruled:,.0f}{why}; {cost}"
+    return f"{safe(model)} worded {worded:,.0f} of {asked:,.0f} thoughts, a rule {asked - worded:,.0f}{why}; {cost}"
 
 
 class History:

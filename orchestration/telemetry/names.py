@@ -24,6 +24,7 @@ STORE_REFUSALS: Final = "store_refusals_total"
 RESTARTS: Final = "restarts_total"
 
 GENERATIONS: Final = "generations_total"
+WORDED: Final = "worded_total"
 GENERATIONS_CACHED: Final = "generations_cached_total"
 FALLBACKS: Final = "fallbacks_total"
 FALLBACK_CAUSES: Final = "fallback_causes_total"
@@ -70,6 +71,7 @@ HELP: Final[dict[str, str]] = {
     STORE_REFUSALS: "Commits the store refused, to be made again later.",
     RESTARTS: "Times the actor was started again.",
     GENERATIONS: "Requests answered by the substrate.",
+    WORDED: "Requests for which a model found the words, or chose them: the others a rule did.",
     GENERATIONS_CACHED: "Requests answered without paying again.",
     FALLBACKS: "Requests answered by another substrate than the configured one.",
     FALLBACK_CAUSES: "The same by cause: server, budget, late, or what an answer made up: number, name, words.",

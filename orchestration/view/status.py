@@ -209,9 +209,9 @@ def substrate(reports: Sequence[SubmindReport], described: Mapping[str, float | 
     figures: dict[str, float | str] = dict(described)
     figures["generations"] = asked = total(reports, names.GENERATIONS)
     figures["cached"] = total(reports, names.GENERATIONS_CACHED)
-    figures["fallbacks"] = fallbacks = total(reports, names.FALLBACKS)
+    figures["fallbacks"] = total(reports, names.FALLBACKS)
     if asked and described.get("fast"):
-        figures["share_of_model"] = round(1 - fallbacks / asked, 3)
+        figures["share_of_model"] = round(total(reports, names.WORDED) / asked, 3)
     labelled = {name for report in reports for name in report.metrics if name.startswith(f"{names.FALLBACK_CAUSES}:")}
     figures |= {f"fallbacks_{name.partition(':')[2]}": total(reports, name) for name in labelled}
     fell = [one for one in reports if one.reason and one.metrics.get(names.FALLBACKS)]

@@ -220,14 +220,6 @@ def test_a_segue_names_both_subjects():
     assert joined == "Still on van 11: from trays to hospice."
 
 
-def test_evaluating_names_the_goal_and_what_touches_it():
-    aim = goal("keep the cold rooms cold", "cold room 2")
-    assert compose(request(Act.EVALUATE, event("cold room 2 at 7.9 C", "coldstore"), aim)).startswith(
-        "Bears on “keep the cold rooms cold” by cold room 2: coldstore: cold room 2 at 7.9 C"
-    )
-    assert compose(request(Act.EVALUATE, event("samosas at noon"), aim)).startswith("No clear bearing on “keep")
-
-
 def test_plan_follows_up_what_somebody_left_open():
     text = compose(
         request(

@@ -174,7 +174,13 @@ async def test_status_adds_up_what_the_actors_report(stores, clock):
     await stores.commit(
         [
             alive(
-                "causes", generations_total=3, tokens_in_total=100, tokens_out_total=10, cost_total=0.5, budget_left=7
+                "causes",
+                generations_total=3,
+                worded_total=3,
+                tokens_in_total=100,
+                tokens_out_total=10,
+                cost_total=0.5,
+                budget_left=7,
             ),
             alive("people", reason="words by rule: budget spent", generations_total=1, **figures),
             WriteTrace(said(1, "one")),
