@@ -28,6 +28,7 @@ from actors.matters.matter import (
 from actors.matters.members import Members
 from actors.matters.owed import TOLD, Owed
 from actors.matters.settings import MattersSettings
+from actors.matters.summing import Summaries
 from actors.names import ATTENTION, ENVIRONMENT
 from actors.snapshots import pack, unpack
 from actors.submind.budget import Allowance
@@ -58,6 +59,7 @@ class MattersCore(Inward):
         matters: Mapping[str, Matter],
         loops: Mapping[str, OpenLoop],
         settings: MattersSettings,
+        model: bool = False,
     ) -> None:
         self.name, self.saved = name, _Saved
         self._settings = settings
@@ -69,10 +71,10 @@ class MattersCore(Inward):
         self._of = {line.trace: key for key, matter in self._matters.items() for line in matter.lines}
         self._members = Members(dim, settings.most * _MEMBERS)
         self._recent: OrderedDict[str, Trace] = OrderedDict()
-        self._rarity = Rarity()
+        self._rarity, self._marks = Rarity(), StandingMarks()
         self._allowance = Allowance(settings.reminders_per_hour, settings.reminders_per_hour / 2)
         self._unacknowledged = RetransmitBuffer(name)
-        self._marks = StandingMarks()
+        self._summaries = Summaries(name, settings, model=model)
         self._later: list[tuple[str, Thought]] = []
 
     def handle(self, event: Event, now: Instant) -> list[Effect]:
@@ -89,12 +91,14 @@ class MattersCore(Inward):
             case Configured(section=MattersSettings() as settings):
                 self._settings, self._reader = settings, CueReader(settings)
                 self._owed.configure(settings)
+                self._summaries.configure(settings, now)
                 self._allowance.configure(settings.reminders_per_hour, now, settings.reminders_per_hour / 2)
                 return self._tend(now)
             case Started() | Tick():
                 return [*self._unacknowledged.tend(now), *self._tend(now)]
             case _:
-                return []
+                summed_up = self._summaries.heard(event, self._matters)
+                return [Count("matters_summed_total"), *self._write(summed_up, now)] if summed_up else []
 
     def _perceived(self, trace: Trace, now: Instant) -> list[Effect]:
         """A line was perceived: it may belong to a matter, open a loop, or close one."""
@@ -139,7 +143,7 @@ class MattersCore(Inward):
         self._belongs(trace, matter)
         until = self._marks.muted(matter.id)
         told = ends and until <= now and matter.take_back(self._settings.worth)
-        effects = self._write(matter, now)
+        effects = [*self._write(matter, now), *self._summaries.touch(matter, now)]
         if until > now:
             return [*effects, Send(ATTENTION, Muted((trace.id,), until))]
         if told:
@@ -236,7 +240,7 @@ class MattersCore(Inward):
 
     def _tend(self, now: Instant) -> list[Effect]:
         """Remind of what falls due or was missed; say what had to wait; let go of what rests."""
-        effects = self._say_later(now)
+        effects = [*self._say_later(now), *self._summaries.tend(now)]
         for loop, text, told in self._owed.due(now, self._room):
             effects += told
             if text:
@@ -299,10 +303,8 @@ class MattersCore(Inward):
         ]
 
     def _vector(self, loop: OpenLoop) -> Vector:
-        for trace in self._recent.values():
-            if trace.thought.perceptions[0].id == loop.perception.id:
-                return trace.thought.vector
-        return self._members.nothing
+        said = (trace.thought for trace in self._recent.values())
+        return next((t.vector for t in said if t.perceptions[0].id == loop.perception.id), self._members.nothing)
 
     def _say(
         self,

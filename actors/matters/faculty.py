@@ -6,6 +6,7 @@ from actors.events import Broadcast, Marked, Posted, Salient
 from actors.faculty import BuildContext, Faculty
 from actors.matters.settings import MattersSettings
 from actors.names import MATTERS
+from actors.substrate.settings import SubstrateSettings
 
 
 async def _build(context: BuildContext) -> Core:
@@ -19,14 +20,15 @@ async def _build(context: BuildContext) -> Core:
         context.note(
             Note("matters_not_read", "warning", {"count": len(unread), "reason": "written by another version"})
         )
-    return MattersCore(context.name, context.dim, matters, loops, context.section(MattersSettings))
+    model = context.section(SubstrateSettings).kind != "extractive"
+    return MattersCore(context.name, context.dim, matters, loops, context.section(MattersSettings), model=model)
 
 
 FACULTY = Faculty(
     role=MATTERS,
     about="what is going on, until it is settled",
     build=_build,
-    sections={"matters": MattersSettings},
+    sections={"matters": MattersSettings, "substrate": SubstrateSettings},
     accepts=frozenset({Broadcast, Marked, Posted, Salient}),
     names=(MATTERS,),
     always=True,
@@ -36,6 +38,7 @@ FACULTY = Faculty(
         "matters_merged_total": "Matters that turned out to be another one.",
         "matters_split_total": "Matters of which a part turned out to be another one.",
         "matters_settled_total": "Matters that a line settled, and that was said.",
+        "matters_summed_total": "Summaries of matters that a model gave.",
         "matters_open": "Matters followed that are not settled.",
         "loops_opened_total": "Promises, requests and deadlines noticed.",
         "loops_closed_total": "Of these, how many a later line closed.",
@@ -51,6 +54,7 @@ FACULTY = Faculty(
             "matters.rest",
             "matters.notice",
             "matters.reminders_per_hour",
+            "matters.summaries_per_hour",
         ): ("compared with one line or one loop at a time; what was joined or said stays so"),
     },
     place="apart",

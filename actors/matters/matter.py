@@ -81,6 +81,8 @@ class Matter:
     """The worst that a line was which did not settle it."""
     taken_back: int = 0
     """Number of its latest entry when it was last said that it is settled."""
+    summary: str = ""
+    """What a model said of it last; empty without one."""
 
     @property
     def open(self) -> bool:
@@ -221,9 +223,9 @@ def part(matter: Matter, gone: list[MatterLine]) -> None:
     matter.count -= len(gone)
     if matter.settled_by in gone:
         matter.state, matter.settled_by = MatterState.GROWING, None
-    if max(line.salience for line in gone) >= matter.salience:
+    if matter.summary or max(line.salience for line in gone) >= matter.salience:
         worst = max((line for line in matter.lines if line != matter.settled_by), key=lambda each: each.salience)
-        matter.salience, matter.title = worst.salience, title_of(worst.text)
+        matter.salience, matter.title, matter.summary = worst.salience, title_of(worst.text), ""
 
 
 def split(lines: list[MatterLine], key: str, why: str, now: Instant) -> Matter:

@@ -45,6 +45,9 @@ class MattersSettings(Section):
     reminders_per_hour: float = Field(default=4.0, gt=0)
     """Reminders and settlements said, in the long run, half of that at once, the last of it for settlements; more
     wait, counted as ``limit_hits:reminders``."""
+    summaries_per_hour: float = Field(default=12.0, gt=0)
+    """Matters of three lines and more that a model gives a title and a summary, in the long run, a quarter of that at
+    once; more wait."""
     languages: tuple[str, ...] = Field(default=("en",), min_length=1)
     """In which dates are read: codes of dateparser."""
     parts_of_day: dict[str, float] = Field(

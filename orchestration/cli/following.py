@@ -88,7 +88,8 @@ def digest(at: Server, since: Since = None, json: Json = False) -> None:
 
 
 def _course(matter: Matter) -> Text:
-    shown = [_head(matter), *map(_line, matter.lines)]
+    summary = [Text(f"  {safe(matter.summary)}", style="italic")] if matter.summary else []
+    shown = [_head(matter), *summary, *map(_line, matter.lines)]
     if (left := matter.count - len(matter.lines)) > 0:
         shown.append(Text(f"  and {left} more that are not kept", style="dim italic"))
     if matter.entries:

@@ -30,6 +30,7 @@ function line(each) {
 function course(matter) {
   const left = matter.count - matter.lines.length;
   return [
+    matter.summary && el("p", {}, outside(matter.summary)),
     el("ol", { class: "course" }, ...matter.lines.map(line)),
     left > 0 && el("p", { class: "quiet", text: `and ${left} more that are not kept` }),
     matter.entries.length > 0 && el("p", { class: "quiet" }, "Thoughts: ", ...matter.entries.flatMap((seq) => [el("a", { href: `#seq-${seq}`, text: `#${seq}` }), " "])),

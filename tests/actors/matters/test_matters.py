@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from actors.effects import Send
-from actors.events import Broadcast, Marked, Muted, Posted, Reinforce, Salient, Started, Tick
-from actors.matters.matter import Matter, MatterState
+from actors.effects import Generate, Send
+from actors.events import Broadcast, Generated, Marked, Muted, Posted, Reinforce, Salient, Started, Tick
+from actors.matters.core import MattersCore
+from actors.matters.matter import Matter, MatterState, part
+from actors.substrate.ports import Act, Generation, Role
 from environment.marks import FeedbackMark, MarkKind, MuteScope
 from environment.messages import PerceptionRef
-from tests.actors.making import entry, thought, trace
+from tests.actors.making import DIM, entry, thought, trace
 from tests.actors.matters.world import HOUR, NOON, World, near
 
 
@@ -315,3 +317,27 @@ def test_what_hung_on_a_wrong_line_is_a_matter_of_its_own_until_that_is_undone()
     assert world.matters[other.id].count == 3
     world.tell(Marked((replace(mark, undone=True),)), NOON + 800)
     assert world.matters[matter.id].count == 4
+
+
+def test_a_conscious_matter_is_summed_up_by_a_model_once_it_rests() -> None:
+    world = World(summaries_per_hour=4.0)
+    world.core = MattersCore("matters", DIM, {}, {}, world.settings, model=True)
+    world.line("pump B hums", NOON, "pump b", salience=0.3)
+    world.line("PANIC pump B dry", NOON + 120, "pump b", conscious=1, salience=0.8)
+    world.line("pump B: brine reaches hall 3", NOON + 300, "pump b", source="guard", salience=0.5)
+    assert not [e for e in world.effects if isinstance(e, Generate)], "more of it may come"
+    world.tell(Tick(), NOON + 400)
+    (asked,) = [e for e in world.effects if isinstance(e, Generate)]
+    first, *others = [(m.role, m.text) for m in asked.request.materials]
+    assert (asked.request.act, first, len(others)) == (Act.SUM_UP, (Role.EVENT, "PANIC pump B dry"), 2)
+    for said, by in (("Pump B ran dry, and brine is in hall 3.", "small"), ("PANIC", "rule")):
+        world.tell(Generated(asked.token, Generation(said, by), np.zeros(DIM)), NOON + 410)
+    (matter,) = world.matters.values()
+    assert (matter.title, matter.summary) == (
+        "Pump B ran dry, and brine is in hall 3",
+        "Pump B ran dry, and brine is in hall 3.",
+    )
+    world.tell(Tick(), NOON + HOUR)
+    assert not [e for e in world.effects if isinstance(e, Generate)], "it is asked for once"
+    part(matter, matter.lines[2:])
+    assert (matter.title, matter.summary) == ("PANIC pump B dry", ""), "nobody knows what it was made of"

@@ -86,7 +86,7 @@ class MatterLine(_message.Message):
     def __init__(self, trace: _Optional[str] = ..., text: _Optional[str] = ..., perception: _Optional[_Union[_perception_pb2.PerceptionRef, _Mapping]] = ..., salience: _Optional[float] = ..., link: _Optional[str] = ...) -> None: ...
 
 class Matter(_message.Message):
-    __slots__ = ("id", "title", "state", "began", "changed", "salience", "severity", "lines", "count", "sources", "terms", "entries", "settled_by")
+    __slots__ = ("id", "title", "state", "began", "changed", "salience", "severity", "lines", "count", "sources", "terms", "entries", "settled_by", "summary")
     ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -100,6 +100,7 @@ class Matter(_message.Message):
     TERMS_FIELD_NUMBER: _ClassVar[int]
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     SETTLED_BY_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
     id: str
     title: str
     state: MatterState
@@ -113,7 +114,8 @@ class Matter(_message.Message):
     terms: _containers.RepeatedScalarFieldContainer[str]
     entries: _containers.RepeatedScalarFieldContainer[int]
     settled_by: MatterLine
-    def __init__(self, id: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[MatterState, str]] = ..., began: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., changed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., severity: _Optional[_Union[_consciousness_pb2.Severity, str]] = ..., lines: _Optional[_Iterable[_Union[MatterLine, _Mapping]]] = ..., count: _Optional[int] = ..., sources: _Optional[_Iterable[str]] = ..., terms: _Optional[_Iterable[str]] = ..., entries: _Optional[_Iterable[int]] = ..., settled_by: _Optional[_Union[MatterLine, _Mapping]] = ...) -> None: ...
+    summary: str
+    def __init__(self, id: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[MatterState, str]] = ..., began: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., changed: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., salience: _Optional[float] = ..., severity: _Optional[_Union[_consciousness_pb2.Severity, str]] = ..., lines: _Optional[_Iterable[_Union[MatterLine, _Mapping]]] = ..., count: _Optional[int] = ..., sources: _Optional[_Iterable[str]] = ..., terms: _Optional[_Iterable[str]] = ..., entries: _Optional[_Iterable[int]] = ..., settled_by: _Optional[_Union[MatterLine, _Mapping]] = ..., summary: _Optional[str] = ...) -> None: ...
 
 class OpenLoop(_message.Message):
     __slots__ = ("id", "text", "perception", "due", "asked", "dated")
