@@ -23,6 +23,8 @@ _MUCH = 8
 """Names, numbers and longer words from which an answer has to have two of them; one where there are fewer."""
 _ROUND = re.compile(r"(.{3,60})\1{2}")
 """The same three times in a row."""
+_SAYS = 4
+"""Words from which an answer that was cut says something."""
 _OPENING = re.compile(r"(?:^|[.!?:;\u2026\u3002]\s|[\"'\u2018\u201c\u00ab(\[])\W*$")
 """What stands before a word that has a capital for its place."""
 
@@ -84,6 +86,8 @@ def ungrounded(answer: str, request: Request) -> Ungrounded | None:
     tokens = _tokens(answer)
     if len(tokens) > 2 * len(set(tokens)) or _ROUND.search(answer):
         return Ungrounded("words", "answer repeats itself")
+    if answer.endswith("…") and len(tokens) < _SAYS:
+        return Ungrounded("words", "answer breaks off")
     about = _about(request)
     if about and len(about & {*tokens, *said}) < (1 if len(about) < _MUCH else 2):
         return Ungrounded("words", "answer hardly names what it is about")

@@ -281,6 +281,7 @@ async def test_outside_text_stays_inside_its_quotes(make, server, text):
         ("Supporters celebrate tonight", "answer is mostly in words that stand nowhere in its material"),
         ("The compressor stopped at 09:41.", "answer says '09:41', which stands nowhere in its material"),
         ("The compressor stopped, 14 hours ago", "answer says '14', which stands nowhere in its material"),
+        ("The compressor,…", "answer breaks off"),
         ("It is over now", "answer hardly names what it is about"),
         ("The compressor, the compressor, the compressor", "answer repeats itself"),
         ("It stopped, as Ruth expected", "answer says 'Ruth', which stands nowhere in its material"),
