@@ -183,11 +183,6 @@ RELAY = memory("relay on back-order", "suppliers", "3 h", "cold room 2")
         ),
         (Act.RECALL, [QUESTION], "Memory holds nothing on compressor."),
         (Act.REPLY, [QUESTION], "Memory holds nothing on compressor."),
-        (
-            Act.REFLECT,
-            [event("14 thoughts a minute, usually 3."), event("mailbox of thinking at 90 %")],
-            "Looking inward: 14 thoughts a minute, usually 3; mailbox of thinking at 90 %.",
-        ),
     ],
 )
 def test_each_act_has_its_words(act, materials, told):
